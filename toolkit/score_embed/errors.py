@@ -1,0 +1,56 @@
+"""The tree of errors: each knows its exit code and says what is wrong, where, and what to do.
+
+Anything that reaches the user is one of these; anything else is a bug of ours (exit code 70).
+"""
+
+from __future__ import annotations
+
+
+class ScoreError(Exception):
+    """Base of all errors shown to the user: `what` (one line), `where` (`file:line`, a path, a port), `hint` (what to do)."""
+
+    exit_code = 70
+
+    def __init__(self, what: str, where: str = "", hint: str = "") -> None:
+        super().__init__(what)
+        self.what, self.where, self.hint = what, where, hint
+
+    def __str__(self) -> str:
+        head = f"{self.where}: error: {self.what}" if self.where else f"error: {self.what}"
+        return f"{head}\n  {self.hint}" if self.hint else head
+
+
+class UsageError(ScoreError):
+    """Wrong options, configuration or board; a compiler or emulator that is not installed."""
+
+    exit_code = 2
+
+
+class BuildError(ScoreError):
+    """The C does not parse, compile or link."""
+
+    exit_code = 3
+
+
+class TargetError(ScoreError):
+    """The target or its link is lost, or is not the one expected."""
+
+    exit_code = 4
+
+
+class NothingToExplore(ScoreError):
+    """The program never asked for symbolic input."""
+
+    exit_code = 5
+
+
+class ReplayMismatch(ScoreError):
+    """A replayed test did not reproduce its verdict or path."""
+
+    exit_code = 6
+
+
+class StorageError(ScoreError):
+    """Disk full, folder not writable, campaign file damaged."""
+
+    exit_code = 74

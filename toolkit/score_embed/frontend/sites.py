@@ -1,0 +1,273 @@
+"""The site table: what each probe means, read back from the image.
+
+The front-end emits every site as C initialisers into sections that are linked but never loaded, so that the
+board's own compiler computes sizes, offsets and addresses; this module turns those words back into values.
+The format is specified in docs/design/probes.md. No I/O here: sections come in as bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+MAGIC = 0x5C0E
+FIRST_SITE = 16
+
+
+class SiteKind(IntEnum):
+    ASSIGN = 1
+    COND = 2
+    SWITCH = 3
+    CALL = 4
+    RESULT = 5
+    OPAQUE = 6
+    COPY = 7
+    PIN = 8
+    ENTER = 9
+    SYMBOLIC = 10
+
+
+class Place(IntEnum):
+    """Where a leaf or a destination lives."""
+
+    SLOT = 0
+    MEMORY = 1
+    GLOBAL = 2
+    NONE = 3
+
+
+class Op(IntEnum):
+    """Operators of a template, in postfix order."""
+
+    LEAF = 1
+    CONST = 2
+    ADD = 3
+    SUB = 4
+    MUL = 5
+    UDIV = 6
+    SDIV = 7
+    UREM = 8
+    SREM = 9
+    AND = 10
+    OR = 11
+    XOR = 12
+    SHL = 13
+    LSHR = 14
+    ASHR = 15
+    NOT = 16
+    NEG = 17
+    ZEXT = 18
+    SEXT = 19
+    TRUNC = 20
+    EQ = 21
+    NE = 22
+    ULT = 23
+    ULE = 24
+    SLT = 25
+    SLE = 26
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An operand of a template, or a destination: `where` is a slot index, or a global's address."""
+
+    place: Place
+    bits: int
+    where: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One postfix step: `bits` is the result's width (the operands' for comparisons), `value` a constant or leaf index."""
+
+    op: Op
+    bits: int
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    leaves: tuple[Leaf, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One probe's meaning and place in the source. Fields that a kind does not have keep their defaults."""
+
+    id: int
+    kind: SiteKind
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    name: str = ""
+    dest: Leaf | None = None
+    template: Template | None = None
+    leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
+    labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
+    coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
+    flags: int = 0
+    size: int = 0  # symbolic: bytes; enter: number of scalar parameters
+
+    @property
+    def is_branch(self) -> bool:
+        return self.kind in (SiteKind.COND, SiteKind.SWITCH)
+
+    @property
+    def outcomes(self) -> int:
+        """Number of coverage directions: 2 of a condition, labels + 1 of a switch."""
+        if self.kind is SiteKind.COND:
+            return 2
+        return len(self.labels) + 1 if self.kind is SiteKind.SWITCH else 0
+
+
+@dataclass(frozen=True)
+class SiteTable:
+    """All sites of an image by id."""
+
+    pointer_bits: int
+    sites: Mapping[int, Site]
+    coverage_total: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        ends = [s.coverage + s.outcomes for s in self.sites.values() if s.is_branch]
+        object.__setattr__(self, "coverage_total", max(ends, default=0))
+
+    def __getitem__(self, site: int) -> Site:
+        return self.sites[site]
+
+    def branches(self) -> Iterator[Site]:
+        return (s for s in self.sites.values() if s.is_branch)
+
+
+class SiteTableError(ValueError):
+    """The sections do not hold a site table: the image was built by another tool version, or is damaged."""
+
+
+def parse_site_table(words: bytes, meta: bytes, pointer_bits: int) -> SiteTable:
+    """Read `.sc_sites` and `.sc_meta` (little endian, `pointer_bits` a word). Raises SiteTableError."""
+    places = _parse_meta(meta)
+    sites: dict[int, Site] = {}
+    reader = _Words(words, pointer_bits // 8)
+    while not reader.done():
+        site = _parse_site(reader, places)
+        if site.id in sites or site.id < FIRST_SITE:
+            raise SiteTableError(f"site {site.id} is defined twice or reserved")
+        sites[site.id] = site
+    return SiteTable(pointer_bits, sites)
+
+
+class _Words:
+    """A cursor over the section's words."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        if len(data) % size:
+            raise SiteTableError("the section's length is not a multiple of the word size")
+        self._data, self._size, self._at = data, size, 0
+
+    def done(self) -> bool:
+        self._skip_padding()
+        return self._at >= len(self._data)
+
+    def _skip_padding(self) -> None:
+        while self._data[self._at : self._at + self._size] == bytes(self._size):
+            self._at += self._size
+
+    def next(self) -> int:
+        word = self._data[self._at : self._at + self._size]
+        if len(word) < self._size:
+            raise SiteTableError("the section ends in the middle of a site")
+        self._at += self._size
+        return int.from_bytes(word, "little")
+
+    def long(self) -> int:
+        low = self.next() & 0xFFFFFFFF
+        return low | (self.next() & 0xFFFFFFFF) << 32
+
+
+def _parse_meta(meta: bytes) -> dict[int, tuple[str, int, str, str]]:
+    places: dict[int, tuple[str, int, str, str]] = {}
+    for text in meta.split(b"\0"):
+        if not text:
+            continue
+        try:
+            unit = json.loads(text)
+            for ident, file, line, function, name in unit["sites"]:
+                places[ident] = (unit["files"][file], line, unit["functions"][function], name)
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            raise SiteTableError(f"the section .sc_meta is damaged: {error}") from error
+    return places
+
+
+def _parse_site(reader: _Words, places: Mapping[int, tuple[str, int, str, str]]) -> Site:
+    if reader.next() != MAGIC:
+        raise SiteTableError("a site does not begin with its magic number")
+    ident = reader.next()
+    try:
+        kind = SiteKind(reader.next())
+        reader.next()  # number of body words: for readers that skip
+        file, line, function, name = places.get(ident, ("", 0, "", ""))
+        return _parse_body(reader, Site(ident, kind, file, line, function, name))
+    except ValueError as error:
+        raise SiteTableError(f"site {ident}: {error}") from error
+
+
+def _parse_body(reader: _Words, head: Site) -> Site:
+    from dataclasses import replace
+
+    match head.kind:
+        case SiteKind.ASSIGN:
+            dest = _parse_leaf(reader)
+            return replace(head, dest=dest, template=_parse_template(reader))
+        case SiteKind.COND:
+            coverage, flags = reader.next(), reader.next()
+            return replace(head, coverage=coverage, flags=flags, template=_parse_template(reader))
+        case SiteKind.SWITCH:
+            coverage, _bits = reader.next(), reader.next()
+            leaf = _parse_leaf(reader)
+            labels = tuple((reader.long(), reader.long()) for _ in range(reader.next()))
+            mask = (1 << leaf.bits) - 1
+            return replace(
+                head, coverage=coverage, leaves=(leaf,), labels=tuple((a & mask, b & mask) for a, b in labels)
+            )
+        case SiteKind.CALL:
+            return replace(head, leaves=tuple(_parse_leaf(reader) for _ in range(reader.next())))
+        case SiteKind.RESULT:
+            return replace(head, dest=_parse_leaf(reader))
+        case SiteKind.OPAQUE:
+            dest = _parse_leaf(reader)
+            return replace(head, dest=dest, flags=reader.next())
+        case SiteKind.COPY:
+            return head
+        case SiteKind.PIN:
+            return replace(head, template=_parse_template(reader))
+        case SiteKind.ENTER:
+            return replace(head, size=reader.next())
+        case SiteKind.SYMBOLIC:
+            dest = _parse_leaf(reader)
+            return replace(head, dest=dest, size=reader.next())
+
+
+def _parse_leaf(reader: _Words) -> Leaf:
+    return Leaf(Place(reader.next()), reader.next(), reader.next())
+
+
+def _parse_template(reader: _Words) -> Template:
+    leaves = tuple(_parse_leaf(reader) for _ in range(reader.next()))
+    count = reader.next()
+    steps: list[Step] = []
+    while count > 0:
+        word = reader.next()
+        count -= 1
+        op, bits = Op(word & 0xFF), word >> 8 & 0xFFFF
+        value = 0
+        if op is Op.CONST:
+            value = reader.long() & ((1 << bits) - 1)
+            count -= 2
+        elif op is Op.LEAF:
+            value = reader.next()
+            count -= 1
+        steps.append(Step(op, bits, value))
+    return Template(leaves, tuple(steps))

@@ -1,0 +1,105 @@
+"""What a target can do, whatever it is: run one test and tell how it ended.
+
+Campaigns ask for this protocol, never for a driver; native processes, QEMU and boards implement it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+
+class Verdict(Enum):
+    """How a test ended, as the target (or, for LOST and TIMEOUT, the host) saw it."""
+
+    RETURN = "return"
+    EXIT = "exit"
+    ASSUMPTION = "assumption"  # SCORE_ASSUME was false: not a path
+    ASSERTION = "assertion"
+    ABORT = "abort"
+    NULL_DEREFERENCE = "null-dereference"
+    INVALID_MEMORY_ACCESS = "invalid-memory-access"
+    DIVISION_BY_ZERO = "division-by-zero"
+    ILLEGAL_INSTRUCTION = "illegal-instruction"
+    STACK_OVERFLOW = "stack-overflow"
+    HANG = "hang"  # the branch budget ran out: deterministic
+    WATCHDOG = "watchdog"  # wall clock: a backstop; such a test is incomplete, not a path
+    LOST = "lost"  # the target died or fell silent and was started again
+
+    @property
+    def is_bug(self) -> bool:
+        return self not in _NO_BUG
+
+
+_NO_BUG = frozenset(
+    {Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One test to execute. `condition_hash` is the expected hash over the first `predicted` conditions."""
+
+    number: int
+    input: bytes
+    predicted: int = 0
+    condition_hash: int = 0
+    max_branches: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came back of one test. `events` is empty if the run was mispredicted."""
+
+    verdict: Verdict
+    code: int  # exit status, signal or fault status
+    pc: int  # program counter of a fault, else 0
+    address: int  # faulting data address, else 0
+    site: int  # the last site seen before the end (0 if none)
+    stack: tuple[int, ...]  # `enter` sites, innermost first, at most 16
+    path_hash: int
+    conditions: int
+    condition_match: bool
+    operand_hash: int
+    events: bytes
+    coverage: tuple[int, ...]  # coverage indices this run set that the host had not acknowledged
+    branches: int
+    input_used: int  # bytes of input the program asked for
+    output: bytes  # the program's own output, perhaps cut
+
+
+@dataclass(frozen=True, slots=True)
+class TargetInfo:
+    """Facts from READY: buffer sizes in bytes, for reports and limits."""
+
+    build_id: bytes
+    input_capacity: int
+    free_ram: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCounters:
+    bytes_in: int = 0
+    bytes_out: int = 0
+    crc_errors: int = 0
+    reruns: int = 0
+
+
+class Target(Protocol):
+    """A running instance able to execute tests. Every call has a deadline on the host."""
+
+    @property
+    def info(self) -> TargetInfo: ...
+
+    @property
+    def counters(self) -> LinkCounters: ...
+
+    def run(self, test: Run) -> Finished:
+        """Execute one test; a target that dies is started again and the test judged. Raises TargetError when it cannot be."""
+
+    def restart(self) -> None:
+        """A fresh instance: used to confirm bugs."""
+
+    def close(self) -> None:
+        """Stop the instance and release everything. Safe to call twice."""
