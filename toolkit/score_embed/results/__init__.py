@@ -1,0 +1,1 @@
+"""What a campaign leaves behind: its one record (`campaign.db`), and everything derived from it."""

@@ -1,0 +1,222 @@
+"""One table of options feeds the command line, the environment, the project file and the help text.
+
+Command line > `SCORE_EMBED_*` > `score-embed.yaml` in the working folder > defaults. A key nobody knows is an
+error with a suggestion, wherever it stands: a mistyped option that is silently ignored costs a day.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from score_embed import yamlfile
+from score_embed.errors import UsageError
+
+PROJECT_FILE = "score-embed.yaml"
+ENVIRONMENT = "SCORE_EMBED_"
+DEBUG = ENVIRONMENT + "DEBUG"  # show the traceback of an internal error
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a `run` was asked to do, wherever it was said."""
+
+    board: str = "native"
+    out: Path | None = None
+    resume: Path | None = None
+    first: Path | None = None
+    time: float | None = None
+    max_tests: int | None = None
+    max_branches: int = 1_000_000
+    seed: int = 0
+    entry: str | None = None
+    native: tuple[Path, ...] = ()
+    instrument: tuple[str, ...] = ()
+    verify: bool = False
+    keep: bool = False
+    json: bool = False
+    sources: tuple[Path, ...] = ()
+    cflags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Option:
+    """One row of the table. `convert` turns a word into a value and raises ValueError if it cannot."""
+
+    name: str
+    convert: Callable[[str], Any]
+    metavar: str
+    help: str
+    many: bool = False
+
+    @property
+    def field(self) -> str:
+        return self.name.replace("-", "_")
+
+    @property
+    def is_flag(self) -> bool:
+        return self.convert is _yes_no
+
+
+def seconds(word: str) -> float:
+    """`90`, `90s`, `1.5m`, `2h`."""
+    unit = {"s": 1, "m": 60, "h": 3600}.get(word[-1:].lower())
+    try:
+        value = float(word[:-1]) * unit if unit else float(word)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e9:
+        raise ValueError("A time is a number more than zero: 90, 60s, 5m or 2h.")
+    return value
+
+
+def _whole(word: str, low: int, high: int) -> int:
+    try:
+        value = int(word, 0)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise ValueError(f"It is a whole number from {low} to {high}.")
+    return value
+
+
+def _positive(word: str) -> int:
+    return _whole(word, 1, 2**32 - 1)
+
+
+def _seed(word: str) -> int:
+    return _whole(word, 0, 2**64 - 1)
+
+
+def _yes_no(word: str) -> bool:
+    if word.lower() in ("1", "true", "yes", "on"):
+        return True
+    if word.lower() in ("0", "false", "no", "off", ""):
+        return False
+    raise ValueError("Write `true` or `false`.")
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "board", str, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"
+    ),
+    Option("out", Path, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
+    Option("resume", Path, "DIR", "continue the campaign in this folder"),
+    Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
+    Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
+    Option("max-tests", _positive, "N", "stop after N tests"),
+    Option("max-branches", _positive, "N", "a test that takes more branches is a hang (1000000)"),
+    Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
+    Option("entry", str, "FUNC", "explore this function; no main is needed"),
+    Option("native", Path, "FILE", "C file compiled but not instrumented", many=True),
+    Option("instrument", str, "GLOB", "instrument headers outside the project that match", many=True),
+    Option("verify", _yes_no, "", "have the target send stored values and compare them (slow)"),
+    Option("keep", _yes_no, "", "keep the instrumented C in the result folder"),
+    Option("json", _yes_no, "", "print summary.json instead of tables"),
+)
+_LISTS = (
+    Option("sources", Path, "", "", many=True),
+    Option("cflags", str, "", "", many=True),
+)
+_BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
+RESUMABLE = ("resume", "time", "max-tests", "json")  # what may be said again when a campaign goes on
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The table as argparse options. Absent options stay absent, so that the other sources can speak."""
+    for option in OPTIONS:
+        flag = f"--{option.name}"
+        if option.is_flag:
+            parser.add_argument(flag, action="store_const", const="true", default=None, help=option.help)
+        elif option.many:
+            parser.add_argument(flag, action="append", metavar=option.metavar, help=option.help)
+        else:
+            parser.add_argument(flag, metavar=option.metavar, help=option.help)
+
+
+def resolve(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Settings:
+    """Merge the command line (field → words), the environment and the project file of `folder`."""
+    values = _from_project(folder / PROJECT_FILE)
+    values |= _from_environment(environ)
+    values |= _from_command_line(given)
+    return Settings(**values)
+
+
+def _convert(option: Option, words: str | Sequence[str], where: str) -> Any:
+    try:
+        if isinstance(words, str):
+            return (option.convert(words),) if option.many else option.convert(words)
+        return tuple(option.convert(word) for word in words)
+    except ValueError as error:
+        raise UsageError(f"{option.name} cannot be {words!r}", where, str(error)) from error
+
+
+def _from_command_line(given: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for option in _BY_NAME.values():
+        words = given.get(option.field)
+        if words:
+            found[option.field] = _convert(option, words, "command line")
+    return found
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    names = {ENVIRONMENT + option.field.upper(): option for option in _BY_NAME.values()}
+    for variable, text in environ.items():
+        if not variable.startswith(ENVIRONMENT) or variable == DEBUG:
+            continue
+        if variable not in names:
+            hint = yamlfile.suggestion(variable, names)
+            raise UsageError(f"unknown environment variable {variable}", "environment", hint)
+        option = names[variable]
+        words = shlex.split(text) if option.many else text
+        found[option.field] = _convert(option, words, variable)
+    return found
+
+
+def _from_project(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    doc = yamlfile.read(path)
+    doc.check_keys([name for name in _BY_NAME if name != "resume"], "key")
+    found: dict[str, Any] = {}
+    for key, value in doc.values.items():
+        option = _BY_NAME[key]
+        words: str | Sequence[str]
+        if option.many:
+            words = doc.texts(key)
+        else:
+            words = str(value).lower() if isinstance(value, bool) else doc.text(key)
+        found[option.field] = _convert(option, words, doc.where(key))
+    return found
+
+
+def to_json(settings: Settings) -> dict[str, Any]:
+    """Plain values, for the campaign's record. Paths become absolute: it may go on from another folder."""
+    plain: dict[str, Any] = {}
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, tuple):
+            plain[field.name] = [str(v.absolute()) if isinstance(v, Path) else v for v in value]
+        else:
+            plain[field.name] = str(value.absolute()) if isinstance(value, Path) else value
+    return plain
+
+
+def from_json(plain: Mapping[str, Any]) -> Settings:
+    found: dict[str, Any] = {}
+    for field in fields(Settings):
+        value = plain.get(field.name, field.default)
+        option = _BY_NAME[field.name]
+        if isinstance(value, (list, tuple)):
+            found[field.name] = tuple(option.convert(v) for v in value)
+        elif isinstance(value, str):
+            found[field.name] = option.convert(value)
+        else:
+            found[field.name] = value
+    return Settings(**found)

@@ -1,0 +1,96 @@
+"""Bugs: what a bad end means, where it is, and which ends are the same bug.
+
+Two ends are the same bug if kind, place and the functions on the stack agree; an address alone would
+make a new bug of every input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from score_embed.frontend.sites import Site, SiteTable
+from score_embed.results.lines import LineTable
+from score_embed.results.testcase import Value
+from score_embed.target.base import Finished
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a test ended, and through which functions it got there (innermost first)."""
+
+    file: str
+    line: int
+    function: str
+    stack: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.file else "(unknown place)"
+
+
+@dataclass
+class Bug:
+    kind: str
+    place: Place
+    inputs: Mapping[str, Value]
+    test: int
+    count: int = 1
+    confirmed: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "file": self.place.file,
+            "line": self.place.line,
+            "function": self.place.function,
+            "stack": list(self.place.stack),
+            "inputs": dict(self.inputs),
+            "test": self.test,
+            "count": self.count,
+            "confirmed": self.confirmed,
+        }
+
+    @staticmethod
+    def from_json(plain: Mapping[str, Any]) -> Bug:
+        place = Place(plain["file"], plain["line"], plain["function"], tuple(plain["stack"]))
+        return Bug(plain["kind"], place, plain["inputs"], plain["test"], plain["count"], plain["confirmed"])
+
+
+def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
+    """The user's line where a test ended: by the program counter, else by the last probe."""
+    last = _site(table, finished.site)
+    stack = tuple(site.function for ident in finished.stack if (site := _site(table, ident)) is not None)
+    function = stack[0] if stack else (last.function if last else "")
+    at = lines.find(finished.pc) if finished.pc else None
+    if at is not None:
+        return Place(at[0], at[1], function, stack)
+    return Place(last.file, last.line, function, stack) if last else Place("", 0, function, stack)
+
+
+def _site(table: SiteTable, ident: int) -> Site | None:
+    return table.sites.get(ident)
+
+
+class BugList:
+    """All bugs of a campaign, one entry per kind, place and stack."""
+
+    def __init__(self) -> None:
+        self._bugs: dict[tuple[str, Place], Bug] = {}
+
+    def __len__(self) -> int:
+        return len(self._bugs)
+
+    def __iter__(self) -> Any:
+        return iter(self._bugs.values())
+
+    def add(self, bug: Bug) -> Bug | None:
+        """Count an end; returns the bug if it is a new one."""
+        known = self._bugs.setdefault((bug.kind, bug.place), bug)
+        if known is bug:
+            return bug
+        known.count += bug.count
+        return None
+
+    def find(self, kind: str, place: Place) -> Bug | None:
+        return self._bugs.get((kind, place))

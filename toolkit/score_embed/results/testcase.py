@@ -1,0 +1,140 @@
+"""A test case as people and other tools see it: named inputs, verdict, path, in two small files.
+
+`NNNNNN-HASH.bin` holds the raw input bytes, which `SCORE_INPUT=` feeds to a plain build and `--first` to a
+campaign; the `.json` beside it names them. `--first` also takes a `.json` written by hand:
+`{"inputs": {"x": 22, "buf": "0a0b"}}`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from score_embed.errors import UsageError
+
+Value = int | str  # a number, or hex bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A symbolic object of the program and where its bytes lie in the input."""
+
+    name: str
+    offset: int
+    size: int
+    kind: Literal["signed", "unsigned", "bytes"]
+
+    def value(self, data: bytes) -> Value:
+        part = data[self.offset : self.offset + self.size]
+        if self.kind == "bytes":
+            return part.hex()
+        return int.from_bytes(part, "little", signed=self.kind == "signed")
+
+
+@dataclass(frozen=True)
+class TestCase:
+    """One executed test with what came of it."""
+
+    __test__ = False  # not a pytest class
+
+    number: int
+    input: bytes
+    objects: tuple[Named, ...]
+    verdict: str
+    code: int
+    path_hash: int
+    where: str  # file:line of the end, if it is known
+    output: bytes
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def stem(self) -> str:
+        return f"{self.number:06d}-{self.path_hash & 0xFFFFFFFF:08x}"
+
+    def named_inputs(self) -> dict[str, Value]:
+        return {named.name: named.value(self.input) for named in self.objects}
+
+    def write(self, folder: Path) -> None:
+        (folder / f"{self.stem}.bin").write_bytes(self.input)
+        text = json.dumps(
+            {
+                "v": 1,
+                "test": self.number,
+                "inputs": self.named_inputs(),
+                "verdict": self.verdict,
+                "code": self.code,
+                "path": f"{self.path_hash:016x}",
+                "where": self.where,
+                "output": self.output.decode("utf-8", "backslashreplace"),
+                "versions": dict(self.versions),
+            },
+            indent=2,
+        )
+        (folder / f"{self.stem}.json").write_text(text + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class First:
+    """What `--first` gave: all bytes, or values by name that a layout turns into bytes."""
+
+    path: Path
+    data: bytes = b""
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def fill(self, data: bytes, objects: Sequence[Named]) -> bytes:
+        """`data` with the named values written over it."""
+        result = bytearray(data)
+        for named in objects:
+            if named.name in self.values:
+                part = self._encode(named, self.values[named.name])
+                result.extend(bytes(max(0, named.offset + named.size - len(result))))
+                result[named.offset : named.offset + len(part)] = part
+        return bytes(result)
+
+    def unknown(self, objects: Sequence[Named]) -> list[str]:
+        return sorted(set(self.values) - {named.name for named in objects})
+
+    def _encode(self, named: Named, value: Value) -> bytes:
+        if isinstance(value, int):
+            if -(1 << (8 * named.size - 1)) <= value < 1 << (8 * named.size):
+                return (value % (1 << (8 * named.size))).to_bytes(named.size, "little")
+            raise UsageError(
+                f"{value} does not fit into {named.name!r}, which has {named.size} bytes", str(self.path), ""
+            )
+        part = bytes.fromhex(value)
+        if len(part) > named.size:
+            what = f"{named.name!r} has {named.size} bytes, but {len(part)} are given"
+            raise UsageError(what, str(self.path), "Give at most that many hex bytes.")
+        return part
+
+
+def read_first(path: Path) -> First:
+    """Read the file of `--first`: a `.json` with inputs, or raw bytes."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        what = f"cannot read the first test: {error.strerror}"
+        raise UsageError(what, str(path), "Give a test's .json or .bin file.") from error
+    if path.suffix != ".json":
+        return First(path, data=raw)
+    hint = 'Write numbers or hex bytes: {"inputs": {"x": 22, "buf": "0a0b"}}.'
+    try:
+        document: Any = json.loads(raw)
+    except ValueError as error:
+        raise UsageError(f"this is not valid JSON: {error}", str(path), hint) from error
+    inputs = document.get("inputs") if isinstance(document, dict) else None
+    if not isinstance(inputs, dict):
+        raise UsageError("there is no group `inputs`", str(path), hint)
+    for name, value in inputs.items():
+        try:
+            if isinstance(value, bool) or not isinstance(value, (int, str)):
+                raise ValueError
+            if isinstance(value, str):
+                bytes.fromhex(value)
+        except ValueError as error:
+            what = f"the value of {name!r} is neither a number nor hex bytes"
+            raise UsageError(what, str(path), hint) from error
+    return First(path, values=inputs)

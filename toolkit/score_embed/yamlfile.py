@@ -1,0 +1,110 @@
+"""YAML files as settings: every key is checked, and every complaint names the file and the line.
+
+Board profiles and the project file are written by hand, so a mistyped key must never be ignored silently.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from score_embed.errors import UsageError
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """One sentence for a hint: the nearest known word, or all of them."""
+    names = sorted(known)
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
+
+
+@dataclass(frozen=True)
+class Section:
+    """A mapping of a YAML file that remembers the line of every key."""
+
+    path: Path
+    line: int
+    values: dict[str, object]
+    lines: dict[str, int]
+
+    def where(self, key: str = "") -> str:
+        return f"{self.path}:{self.lines.get(key, self.line)}"
+
+    def check_keys(self, known: Iterable[str], what: str) -> None:
+        names = list(known)
+        for key in self.values:
+            if key not in names:
+                raise UsageError(f"unknown {what} {key!r}", self.where(key), suggestion(key, names))
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A single word or number as text; the key must be there if it has no default."""
+        value = self.values.get(key)
+        if value is None:
+            if default is None:
+                raise UsageError(f"the key {key!r} is missing", self.where(), f"Add a line `{key}: …`.")
+            return default
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+            return str(value)
+        raise UsageError(f"{key!r} must be one word or number", self.where(key), f"Write `{key}: value`.")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of words; a single word counts as a list of one."""
+        value = self.values.get(key)
+        if value is None:
+            return ()
+        items = value if isinstance(value, list) else [value]
+        if all(isinstance(i, (str, int, float)) and not isinstance(i, bool) for i in items):
+            return tuple(str(i) for i in items)
+        raise UsageError(f"{key!r} must be a list of words", self.where(key), f"Write `{key}: [a, b]`.")
+
+    def section(self, key: str) -> Section:
+        value = self.values.get(key)
+        if isinstance(value, Section):
+            return value
+        hint = f"Write `{key}:` and indent its keys below it."
+        raise UsageError(f"{key!r} must be a group of keys", self.where(key), hint)
+
+
+def read(path: Path) -> Section:
+    """Read a YAML file whose top level is a mapping."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        what = f"cannot read this file: {reason}"
+        raise UsageError(what, str(path), "Check its name and permissions.") from error
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        if node is None:
+            return Section(path, 1, {}, {})
+        value = _value(path, node)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or "damaged"
+        what = f"this is not valid YAML: {problem}"
+        raise UsageError(what, f"{path}:{line}", "Correct that line.") from error
+    if not isinstance(value, Section):
+        raise UsageError("the file must consist of `key: value` lines", f"{path}:1", "See boards/README.md.")
+    return value
+
+
+def _value(path: Path, node: yaml.Node) -> object:
+    if isinstance(node, yaml.MappingNode):
+        values: dict[str, object] = {}
+        lines: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            if key in values:
+                where = f"{path}:{key_node.start_mark.line + 1}"
+                raise UsageError(f"the key {key!r} appears twice", where, "Remove one of the two.")
+            values[key], lines[key] = _value(path, value_node), key_node.start_mark.line + 1
+        return Section(path, node.start_mark.line + 1, values, lines)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(path, item) for item in node.value]
+    scalar: object = yaml.SafeLoader("").construct_object(node)
+    return scalar
