@@ -1,0 +1,31 @@
+#!/bin/sh
+# Brings a fresh Debian 12 machine to where score-embed runs: Debian packages, a virtual environment in .venv with
+# score-embed installed in it. Does nothing when all is there. Called by run-demo and run-tests.
+set -eu
+cd "$(dirname "$0")/.."
+
+packages="gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
+    libjsmn-dev csmith libcsmith-dev python3 python3-venv"
+missing=""
+for package in $packages; do
+    case "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)" in
+    *" installed") ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+if [ -n "$missing" ]; then
+    echo "installing Debian packages:$missing" >&2
+    root=""
+    if [ "$(id -u)" -ne 0 ]; then root="sudo"; fi
+    $root apt-get update -qq
+    # shellcheck disable=SC2086 # a list of words
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
+fi
+
+stamp=".venv/installed-$(cksum < pyproject.toml | tr ' ' '-')"
+if [ ! -e "$stamp" ]; then
+    echo "installing score-embed into .venv" >&2
+    [ -x .venv/bin/python ] || python3 -m venv .venv
+    .venv/bin/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+    touch "$stamp"
+fi
