@@ -1,0 +1,33 @@
+/* What a port provides: six functions, and constants in its own "port_arch.h".
+ *
+ * port_arch.h defines SC_RAM_BASE and SC_RAM_SIZE (the addresses the taint map covers; the size a multiple of
+ * 32 KiB), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG frame), SC_SHADOW
+ * (tainted 32-byte words an opaque call can be compared on exactly), SC_CAPABILITIES and SC_IN_INTERRUPT(). */
+#ifndef SC_PORT_H
+#define SC_PORT_H
+
+#include "port_arch.h"
+#include "probe.h"
+
+/* Receive 1 to n bytes; waits. Sends first what sc_port_write still holds. Never returns if the link is closed. */
+sc_u32 sc_port_read(sc_u8 *to, sc_u32 n);
+
+/* Send n bytes, now or at the next read. */
+void sc_port_write(const sc_u8 *from, sc_u32 n);
+
+/* Bring the program's writable memory back to what it was before the first test. */
+void sc_port_restore(void);
+
+/* Run sc_program() on the program's own stack until sc_port_stop(); afterwards report captured output by sc_log. */
+void sc_port_run(sc_u32 watchdog_ms);
+
+/* Leave the program: sc_port_run returns. Called in the program's context. */
+void sc_port_stop(void) __attribute__((noreturn));
+
+/* Start the whole instance again; returns only if that is the host's business. */
+void sc_port_reset(void);
+
+/* RAM that is still free, for READY. */
+sc_u32 sc_port_free_ram(void);
+
+#endif

@@ -1,0 +1,94 @@
+/* The probe interface: what instrumented C files include, and the only header they need.
+ *
+ * The front-end emits calls of these functions; a hand-written file can do the same. Worked example: for
+ *
+ *     int f(int a) { if (a > g) g = a + 1; return a; }        (g is a global int)
+ *
+ * it emits, with slot 0 the result and slot 1 the parameter (docs/design/probes.md specifies the words):
+ *
+ *     static const sc_d E[] = {16, 0, 1, 1, 0};                          enter: site 16, one mask word, one parameter
+ *     static const sc_d C[] = {17, 0, 0, 0, 2, SC_SLOT(2, 1), SC_GLOBAL(2)};   cond: site 17, coverage 0, two leaves
+ *     static const sc_d A[] = {18, 0, SC_GLOBAL(2), 1, SC_SLOT(2, 1)};   assign: site 18, dest g, one leaf
+ *     static const sc_d R[] = {19, 0, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};  assign: site 19, dest slot 0 (the result)
+ *     int f(int a) {
+ *         sc_u32 sc_m[2], c; int r;
+ *         sc_enter(E, sc_m, (const void *)f);
+ *         c = a > g;
+ *         if (sc_any | (sc_m[1] & 2)) sc_cond(C, sc_m, c, (sc_u32)a, (sc_u32)g, (sc_u32)a, &g); else sc_branch(C, c);
+ *         if (c) {
+ *             int t = a;
+ *             g = t + 1;
+ *             if (sc_any | (sc_m[1] & 2)) sc_assign(A, sc_m, &g, (sc_u32)t);
+ *         }
+ *         r = a;
+ *         if (sc_m[1] & 3) sc_assign(R, sc_m, (sc_u32)a);
+ *         sc_leave(E, sc_m, (const void *)f);
+ *         return r;
+ *     }
+ *
+ * C99, no other header: it must not disturb what the user's file includes. */
+#ifndef SC_PROBE_H
+#define SC_PROBE_H
+
+typedef unsigned char sc_u8;
+typedef unsigned short sc_d;
+typedef __UINT32_TYPE__ sc_u32;
+typedef __INT32_TYPE__ sc_i32;
+typedef __UINT64_TYPE__ sc_u64;
+typedef __INT64_TYPE__ sc_i64;
+typedef __SIZE_TYPE__ sc_size;
+typedef __UINTPTR_TYPE__ sc_uptr;
+
+/* Leaf words: kind, log2 of the size in bytes, slot. */
+#define SC_SLOT(log2size, slot) ((sc_d)((log2size) << 12 | (slot)))
+#define SC_MEMORY(log2size) ((sc_d)(1 << 14 | (log2size) << 12))
+#define SC_GLOBAL(log2size) ((sc_d)(2 << 14 | (log2size) << 12))
+#define SC_NONE ((sc_d)(3 << 14))
+#define SC_POINTER(slot) ((sc_d)(1 << 14 | (slot))) /* sc_opaque: a pointer argument held in a slot */
+
+#define SC_MAX_LEAVES 32      /* of one site: two mask bits each in one 64-bit varint */
+#define SC_MAX_ARGUMENTS 63   /* scalar arguments whose taint is passed */
+#define SC_MAX_STRUCTS 8      /* struct arguments of one call whose taint is passed */
+
+/* Objects that keep their value from test to test: the restore leaves this section alone. They start as zero. */
+#define SC_RUNTIME_DATA __attribute__((section(".sc_data")))
+
+/* Once in an image, in a generated file: its identity and its coverage maps. The variable part is the 16 bytes. */
+#define SC_IMAGE(total, ...)                                                          \
+    const unsigned char sc_build_id[16] = {__VA_ARGS__};                              \
+    const sc_u32 sc_coverage_total = (total);                                         \
+    SC_RUNTIME_DATA sc_u8 sc_coverage_run[((total) + 7) / 8 + 1];                     \
+    SC_RUNTIME_DATA sc_u8 sc_coverage_acked[((total) + 7) / 8 + 1]
+
+extern const unsigned char sc_build_id[16];
+extern const sc_u32 sc_coverage_total;
+extern sc_u8 sc_coverage_run[];   /* directions seen since the host last acknowledged */
+extern sc_u8 sc_coverage_acked[]; /* directions the host knows */
+
+extern sc_u32 sc_any; /* not 0: some byte of memory may be tainted */
+
+void sc_enter(const sc_d *d, sc_u32 *m, const void *self);
+void sc_leave(const sc_d *d, sc_u32 *m, const void *self);
+void sc_assign(const sc_d *d, sc_u32 *m, ...);
+void sc_branch(const sc_d *d, sc_u32 dir);
+void sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_u64 a, sc_u64 b, ...);
+void sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v);
+void sc_pin(const sc_d *d, sc_u32 *m, ...);
+void sc_call(const sc_d *d, sc_u32 *m, const void *callee);
+void sc_struct_arg(sc_u32 i, const void *p);
+void sc_struct_param(const sc_d *d, sc_u32 *m, sc_u32 i, void *p, sc_size n);
+void sc_struct_ret(const void *p);
+void sc_struct_result(const sc_d *d, sc_u32 *m, const void *callee, void *p, sc_size n);
+sc_u32 sc_returned(const void *callee);
+void sc_result(const sc_d *d, sc_u32 *m, const void *callee);
+sc_u32 sc_opaque(const sc_d *d, sc_u32 *m, ...);
+void sc_opaque_end(const sc_d *d, sc_u32 *m, sc_u32 seen, sc_u64 value);
+void sc_clear(const void *p, sc_size n);
+void sc_copy(const sc_d *d, sc_u32 *m, void *dst, const void *src, sc_size n);
+sc_u64 sc_sym_slot(const sc_d *d, sc_u32 *m);
+void sc_sym_mem(const sc_d *d, sc_u32 *m, void *p, sc_size n);
+void sc_value(sc_u64 v);
+void sc_assert_fail(const sc_d *d) __attribute__((noreturn));
+void sc_assume_fail(void) __attribute__((noreturn));
+
+#endif

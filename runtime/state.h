@@ -1,0 +1,93 @@
+/* The runtime's state in one place, and the functions its files call among themselves.
+ *
+ * All of it lives in the section .sc_data, which a test's restore leaves alone; it starts as zero. */
+#ifndef SC_STATE_H
+#define SC_STATE_H
+
+#include "port.h"
+#include "wire.h"
+
+#define SC_STACK_SITES 16
+#define SC_NESTING 16
+
+typedef struct { sc_u32 a, b; } sc_hash;
+
+typedef struct {
+    /* limits and predictions of the test that runs, from RUN */
+    sc_u32 number, predicted, elide, elide_crc, max_branches, watchdog_ms;
+    sc_u64 predicted_hash;
+    sc_u32 input_size, input_crc;
+    /* its running account */
+    sc_hash path, condition, operand;
+    sc_u32 conditions, branches, input_used;
+    sc_u32 matched, mispredicted; /* the condition hash at `predicted` was as expected; was not */
+    sc_u32 count, crc;            /* event bytes made, CRC-32 of those flushed */
+    sc_u32 fill, hashed;          /* bytes in the chunk; of these, bytes already in crc */
+    sc_u32 elision_failed, sent;  /* sent: the last probe sent an event (for sc_value) */
+    sc_u32 value_bytes;           /* verify images: size of what the last probe stored */
+    sc_u32 last_depth, last_site;
+    sc_uptr last_address;
+    /* calls */
+    sc_u32 depth;                 /* of the activation that ran last */
+    const sc_d *call;             /* pending sc_call, and its caller's depth and argument taint */
+    const void *callee, *returned;
+    sc_u64 call_taint;
+    sc_u32 call_depth, result_taint, structs;
+    const void *struct_args[SC_MAX_STRUCTS], *struct_ret;
+    sc_u32 struct_args_bound;
+    /* opaque code */
+    sc_u32 opaque, opaque_site;   /* not 0: opaque code runs and the shadow is valid */
+    sc_u32 nested, nested_site[SC_NESTING];
+    /* enter sites of the activations, by depth, for the stack of a bug */
+    sc_u32 stack[SC_STACK_SITES];
+    sc_u32 stack_depth;
+    /* the end */
+    sc_u32 verdict, ended, log_sent, coverage_new;
+    sc_i32 code;
+    sc_u64 pc, address;
+    sc_u32 running;               /* the program has the processor */
+} sc_state;
+
+extern sc_state sc;
+extern sc_u8 sc_input[SC_INPUT_CAPACITY];
+
+/* event.c: the event stream and the hashes */
+void sc_event_start(void);
+void sc_byte(sc_u32 byte);
+void sc_varint(sc_u64 v);
+void sc_signed(sc_i64 v);
+void sc_address(const void *p);
+void sc_head(sc_u32 site, sc_u32 dir);
+void sc_event(const sc_d *d, sc_u32 depth, sc_u32 dir);
+void sc_event_flush(void);
+void sc_mix(sc_hash *h, sc_u32 x);
+sc_u64 sc_hash_value(const sc_hash *h);
+void sc_condition(sc_u32 x, sc_u32 y, sc_u32 has_y);
+
+/* taint.c: one bit a byte of the program's RAM */
+void sc_taint_reset(void);
+sc_u32 sc_taint_get(const void *p, sc_u32 n);      /* mask of tainted bytes, n <= 8 */
+sc_u32 sc_taint_any(const void *p, sc_size n);
+void sc_taint_set(const void *p, sc_size n, sc_u32 site); /* reports where the map does not reach */
+void sc_taint_clear(const void *p, sc_size n);
+void sc_taint_copy(const void *dst, const void *src, sc_size n, sc_u32 site);
+void sc_shadow_take(void);
+void sc_shadow_compare(sc_u32 site);
+
+/* frame.c */
+sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n);
+void sc_frame_begin(sc_u32 type);
+void sc_frame_put(const void *p, sc_u32 n);
+void sc_frame_end(void);
+enum { SC_FRAME_MORE = -1, SC_FRAME_BAD = -2 };
+sc_i32 sc_frame_take(sc_u8 byte, const sc_u8 **payload, sc_u32 *size);
+
+/* loop.c */
+void sc_main_loop(void) __attribute__((noreturn));
+void sc_program(void);
+void sc_end(sc_u32 verdict, sc_i32 code) __attribute__((noreturn));
+void sc_log(const void *p, sc_u32 n);
+void sc_copy_bytes(void *to, const void *from, sc_size n);
+void sc_fill_zero(void *to, sc_size n);
+
+#endif

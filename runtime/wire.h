@@ -1,0 +1,53 @@
+/* The wire's constants. Generated: python -m score_embed.link.message > runtime/wire.h */
+#ifndef SC_WIRE_H
+#define SC_WIRE_H
+
+#define SC_WIRE_VERSION 1u
+#define SC_CANARY 0x5C0EC0DEu
+#define SC_MAX_OUTPUT 65536u
+#define SC_RUN_SIZE 49u
+#define SC_END_SIZE 87u
+
+enum {
+    SC_TYPE_HELLO = 1,
+    SC_TYPE_RUN = 2,
+    SC_TYPE_AGAIN = 3,
+    SC_TYPE_RESET = 4,
+    SC_TYPE_READY = 129,
+    SC_TYPE_TRACE = 130,
+    SC_TYPE_END = 131,
+    SC_TYPE_LOG = 132,
+    SC_TYPE_NEED_FULL = 133,
+    SC_TYPE_COVERAGE = 134,
+};
+
+enum {
+    SC_RUN_FULL = 1,
+};
+
+enum {
+    SC_END_MATCHED = 1,
+    SC_END_ELISION_FAILED = 2,
+};
+
+enum {
+    SC_CAN_VERIFY = 1,
+    SC_CAN_RESET = 2,
+};
+
+enum {
+    SC_VERDICT_RETURN = 0,
+    SC_VERDICT_EXIT = 1,
+    SC_VERDICT_ASSUMPTION = 2,
+    SC_VERDICT_ASSERTION = 3,
+    SC_VERDICT_ABORT = 4,
+    SC_VERDICT_NULL_DEREFERENCE = 5,
+    SC_VERDICT_INVALID_MEMORY_ACCESS = 6,
+    SC_VERDICT_DIVISION_BY_ZERO = 7,
+    SC_VERDICT_ILLEGAL_INSTRUCTION = 8,
+    SC_VERDICT_STACK_OVERFLOW = 9,
+    SC_VERDICT_HANG = 10,
+    SC_VERDICT_WATCHDOG = 11,
+};
+
+#endif

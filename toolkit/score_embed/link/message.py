@@ -1,0 +1,302 @@
+"""The messages between host and target, and the single source of their constants.
+
+`python -m score_embed.link.message > runtime/wire.h` writes the C side of them; a test checks that the committed
+header is current. All numbers are little endian. Payloads are parsed strictly: what has the wrong length or an
+impossible value is a MessageError, never a half-filled message. No I/O here.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import zlib
+from dataclasses import dataclass
+from enum import IntEnum
+
+from score_embed.link.frame import DecodeError
+from score_embed.target.base import Verdict
+
+WIRE_VERSION = 1
+CANARY = 0x5C0EC0DE
+MAX_OUTPUT = 65536  # bytes of the program's own output that are kept of one test
+
+
+class Type(IntEnum):
+    """Message types; those above 0x80 come from the target."""
+
+    HELLO = 0x01
+    RUN = 0x02
+    AGAIN = 0x03  # send the END of this test again
+    RESET = 0x04
+    READY = 0x81
+    TRACE = 0x82
+    END = 0x83
+    LOG = 0x84
+    NEED_FULL = 0x85
+    COVERAGE = 0x86
+
+
+class RunFlag(IntEnum):
+    FULL = 1  # the input is a difference against nothing
+
+
+class EndFlag(IntEnum):
+    MATCHED = 1  # the condition hash was as predicted
+    ELISION_FAILED = 2  # the events left out were not those the host holds
+
+
+class Capability(IntEnum):
+    VERIFY = 1
+    RESET = 2
+
+
+# The order is the number on the wire; TIMEOUT-like verdicts that only the host gives are not listed.
+VERDICTS: tuple[Verdict, ...] = (
+    Verdict.RETURN,
+    Verdict.EXIT,
+    Verdict.ASSUMPTION,
+    Verdict.ASSERTION,
+    Verdict.ABORT,
+    Verdict.NULL_DEREFERENCE,
+    Verdict.INVALID_MEMORY_ACCESS,
+    Verdict.DIVISION_BY_ZERO,
+    Verdict.ILLEGAL_INSTRUCTION,
+    Verdict.STACK_OVERFLOW,
+    Verdict.HANG,
+    Verdict.WATCHDOG,
+)
+
+_HELLO = struct.Struct("<H")
+_RUN = struct.Struct("<IIBIIIQIIIII")
+_DIFF = struct.Struct("<HH")
+_READY = struct.Struct("<HHB16sIIHI")
+_END = struct.Struct("<IBBBiQQIQIQIIIIIIIII")
+_CHUNK = struct.Struct("<II")
+_NUMBER = struct.Struct("<I")
+
+
+class MessageError(DecodeError):
+    """A frame whose CRC is right but whose payload is not a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    version: int
+    capabilities: int
+    pointer_bytes: int
+    build_id: bytes
+    input_capacity: int
+    free_ram: int
+    chunk: int
+    coverage_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Bytes of the event stream of a test, from `offset` on."""
+
+    number: int
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    number: int
+    verdict: Verdict
+    flags: int
+    code: int
+    pc: int
+    address: int
+    site: int
+    path_hash: int
+    conditions: int
+    operand_hash: int
+    event_count: int
+    event_crc: int
+    input_crc: int
+    input_used: int
+    branches: int
+    log_size: int
+    coverage_size: int
+    link_errors: int
+    canary: int
+    stack: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    number: int
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Coverage indices of a test that the host has not acknowledged, from the `offset`-th on."""
+
+    number: int
+    offset: int
+    indices: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedFull:
+    """The target cannot make this test's input from what it holds: send all of it."""
+
+    number: int
+
+
+Reply = Ready | Trace | End | Log | Coverage | NeedFull
+
+
+def hello() -> bytes:
+    return _HELLO.pack(WIRE_VERSION)
+
+
+def again(number: int) -> bytes:
+    return _NUMBER.pack(number)
+
+
+@dataclass(frozen=True, slots=True)
+class RunMessage:
+    """RUN: `acknowledged` is the last test whose END, and so coverage, the host has in full."""
+
+    number: int
+    acknowledged: int
+    data: bytes
+    base: bytes | None  # the input the target holds; None sends everything
+    predicted: int
+    condition_hash: int
+    elide: int
+    elide_crc: int
+    max_branches: int
+    watchdog_ms: int
+
+    def encode(self) -> bytes:
+        base = self.base if self.base is not None and len(self.base) == len(self.data) else None
+        head = _RUN.pack(
+            self.number,
+            self.acknowledged,
+            RunFlag.FULL if base is None else 0,
+            0 if base is None else zlib.crc32(base),
+            zlib.crc32(self.data),
+            len(self.data),
+            self.condition_hash,
+            self.predicted,
+            self.elide,
+            self.elide_crc,
+            self.max_branches,
+            self.watchdog_ms,
+        )
+        return head + difference(base or b"", self.data)
+
+
+def difference(base: bytes, data: bytes) -> bytes:
+    """`data` as (skip, count, bytes)* against `base`; runs of up to 4 equal bytes are cheaper sent than skipped."""
+    if not base:
+        parts = [data[at : at + 0xFFFF] for at in range(0, len(data), 0xFFFF)]
+        return b"".join(_DIFF.pack(0, len(part)) + part for part in parts)
+    if base == data:
+        return b""
+    spans: list[list[int]] = []
+    for at in range(len(data)):
+        if base[at] != data[at]:
+            if spans and at - spans[-1][1] <= 4 and at + 1 - spans[-1][0] <= 0xFFFF:
+                spans[-1][1] = at + 1
+            else:
+                spans.append([at, at + 1])
+    out, position = [], 0
+    for first, last in spans:
+        while first - position > 0xFFFF:
+            out.append(_DIFF.pack(0xFFFF, 0))
+            position += 0xFFFF
+        out.append(_DIFF.pack(first - position, last - first) + data[first:last])
+        position = last
+    return b"".join(out)
+
+
+def parse(kind: int, payload: bytes) -> Reply:
+    """A message of the target. Raises MessageError."""
+    try:
+        return _PARSERS[kind](payload)
+    except KeyError:
+        raise MessageError(f"unknown message type 0x{kind:02x}") from None
+    except (struct.error, ValueError, IndexError) as error:
+        raise MessageError(f"damaged message of type 0x{kind:02x}: {error}") from None
+
+
+def _ready(payload: bytes) -> Ready:
+    return Ready(*_READY.unpack(payload))
+
+
+def _trace(payload: bytes) -> Trace:
+    number, offset = _CHUNK.unpack_from(payload)
+    return Trace(number, offset, payload[_CHUNK.size :])
+
+
+def _log(payload: bytes) -> Log:
+    number, offset = _CHUNK.unpack_from(payload)
+    return Log(number, offset, payload[_CHUNK.size :])
+
+
+def _coverage(payload: bytes) -> Coverage:
+    number, offset = _CHUNK.unpack_from(payload)
+    body = payload[_CHUNK.size :]
+    return Coverage(number, offset, struct.unpack(f"<{len(body) // 4}I", body))
+
+
+def _end(payload: bytes) -> End:
+    head = _END.unpack_from(payload)
+    number, verdict, flags, depth, *rest = head
+    stack = struct.unpack(f"<{depth}I", payload[_END.size :])
+    if verdict >= len(VERDICTS):
+        raise ValueError(f"verdict {verdict}")
+    return End(number, VERDICTS[verdict], flags, *rest, stack)
+
+
+def _need_full(payload: bytes) -> NeedFull:
+    return NeedFull(*_NUMBER.unpack(payload))
+
+
+_PARSERS = {
+    Type.READY: _ready,
+    Type.TRACE: _trace,
+    Type.END: _end,
+    Type.LOG: _log,
+    Type.NEED_FULL: _need_full,
+    Type.COVERAGE: _coverage,
+}
+
+
+def wire_header() -> str:
+    """runtime/wire.h: the same constants for C."""
+    lines = [
+        "/* The wire's constants. Generated: python -m score_embed.link.message > runtime/wire.h */",
+        "#ifndef SC_WIRE_H",
+        "#define SC_WIRE_H",
+        "",
+        f"#define SC_WIRE_VERSION {WIRE_VERSION}u",
+        f"#define SC_CANARY 0x{CANARY:08X}u",
+        f"#define SC_MAX_OUTPUT {MAX_OUTPUT}u",
+        f"#define SC_RUN_SIZE {_RUN.size}u",
+        f"#define SC_END_SIZE {_END.size}u",
+        "",
+    ]
+    groups: list[tuple[str, list[tuple[str, int]]]] = [
+        ("TYPE", [(t.name, t.value) for t in Type]),
+        ("RUN", [(f.name, f.value) for f in RunFlag]),
+        ("END", [(f.name, f.value) for f in EndFlag]),
+        ("CAN", [(c.name, c.value) for c in Capability]),
+        ("VERDICT", [(v.name, i) for i, v in enumerate(VERDICTS)]),
+    ]
+    for prefix, names in groups:
+        lines.append("enum {")
+        lines += [f"    SC_{prefix}_{name} = {value}," for name, value in names]
+        lines += ["};", ""]
+    lines.append("#endif")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(wire_header())
