@@ -212,7 +212,7 @@ def from_json(plain: Mapping[str, Any]) -> Settings:
     found: dict[str, Any] = {}
     for field in fields(Settings):
         value = plain.get(field.name, field.default)
-        option = _BY_NAME[field.name]
+        option = _BY_NAME[field.name.replace("_", "-")]
         if isinstance(value, (list, tuple)):
             found[field.name] = tuple(option.convert(v) for v in value)
         elif isinstance(value, str):

@@ -1,0 +1,214 @@
+"""Test cases, bugs, coverage and the campaign's record."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from score_embed.errors import StorageError, UsageError
+from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
+from score_embed.results import bugs, coverage, store, testcase
+from score_embed.results.lines import LineTable
+
+OBJECTS = (
+    testcase.Named("x", 0, 4, "signed"),
+    testcase.Named("x#2", 4, 1, "unsigned"),
+    testcase.Named("buf", 5, 3, "bytes"),
+)
+
+
+def case(data: bytes) -> testcase.TestCase:
+    return testcase.TestCase(12, data, OBJECTS, "return", 0, 0x1234567889ABCDEF, "a.c:3", b"hi\xff\n")
+
+
+def test_a_test_case_round_trips_through_its_json(tmp_path: Path) -> None:
+    data = (-5).to_bytes(4, "little", signed=True) + b"\xfe" + b"\x0a\x0b\x0c"
+    test = case(data)
+    assert test.named_inputs() == {"x": -5, "x#2": 254, "buf": "0a0b0c"}
+    test.write(tmp_path)
+    assert (tmp_path / "000012-89abcdef.bin").read_bytes() == data
+    written = json.loads((tmp_path / "000012-89abcdef.json").read_text(encoding="utf-8"))
+    assert written["path"] == "1234567889abcdef"
+    first = testcase.read_first(tmp_path / "000012-89abcdef.json")
+    assert first.fill(bytes(8), OBJECTS) == data
+    assert first.unknown(OBJECTS) == []
+    assert testcase.read_first(tmp_path / "000012-89abcdef.bin").data == data
+
+
+def test_first_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "first.json"
+    path.write_text('{"inputs": {"x": 22, "buf": "0a0b", "y": 1}}', encoding="utf-8")
+    first = testcase.read_first(path)
+    assert first.fill(b"", OBJECTS) == bytes([22, 0, 0, 0, 0, 10, 11, 0])
+    assert first.unknown(OBJECTS) == ["y"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", '{"x": 1}', '{"inputs": {"x": 1.5}}', '{"inputs": {"x": "0g"}}', '{"inputs": {"x": true}}'],
+)
+def test_bad_first(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "first.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        testcase.read_first(path)
+    assert caught.value.where == str(path)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("values", ['{"x": 4294967296}', '{"x#2": -129}', '{"buf": "00000000"}'])
+def test_values_that_do_not_fit(values: str, tmp_path: Path) -> None:
+    path = tmp_path / "first.json"
+    path.write_text(f'{{"inputs": {values}}}', encoding="utf-8")
+    with pytest.raises(UsageError):
+        testcase.read_first(path).fill(b"", OBJECTS)
+
+
+def test_missing_first(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read the first test"):
+        testcase.read_first(tmp_path / "none.bin")
+
+
+def cond(ident: int, index: int, flags: int = 0) -> Site:
+    leaf = Leaf(Place.SLOT, 8, 1)
+    template = Template((leaf,), (Step(Op.LEAF, 8, 0), Step(Op.CONST, 8, 0), Step(Op.EQ, 8)))
+    return Site(ident, SiteKind.COND, "a.c", ident, "f", template=template, coverage=index, flags=flags)
+
+
+TABLE = SiteTable(
+    64,
+    {
+        16: cond(16, 0),
+        17: cond(17, 2, flags=1),
+        18: Site(
+            18,
+            SiteKind.SWITCH,
+            "a.c",
+            18,
+            "f",
+            leaves=(Leaf(Place.SLOT, 8, 1),),
+            labels=((3, 3),),
+            coverage=4,
+        ),
+        19: Site(19, SiteKind.ENTER, "a.c", 19, "g"),
+    },
+)
+
+
+def test_coverage_and_reasons() -> None:
+    seen = coverage.Coverage(TABLE)
+    assert seen.total == 5  # the false side of the assumption is nobody's goal
+    assert seen.add([1, 2, 3]) == [1, 3]
+    assert seen.add([1]) == []
+    rows = seen.unflipped({(16, 0, "unsat"): 4, (16, 0, "unknown"): 1})
+    assert [(r["line"], r["direction"], r["reason"], r["count"]) for r in rows] == [
+        (16, "false", "unknown", 1),
+        (18, "case 3", "not-reached", 0),
+        (18, "default", "not-reached", 0),
+    ]
+    seen.add([4])
+    assert seen.unflipped({})[-1]["reason"] == "concrete"
+
+
+def test_bugs_are_counted_by_kind_and_place() -> None:
+    place = bugs.Place("a.c", 3, "f", ("f", "main"))
+    found = bugs.BugList()
+    assert found.add(bugs.Bug("abort", place, {"x": 1}, 7)) is not None
+    assert found.add(bugs.Bug("abort", place, {"x": 2}, 9)) is None
+    assert found.add(bugs.Bug("hang", place, {"x": 2}, 9)) is not None
+    assert len(found) == 2
+    bug = found.find("abort", place)
+    assert bug is not None
+    assert (bug.count, bug.test) == (2, 7)
+    assert bugs.Bug.from_json(json.loads(json.dumps(bug.to_json()))) == bug
+
+
+def test_lines_of_a_real_program(tmp_path: Path) -> None:
+    source = tmp_path / "p.c"
+    source.write_text(
+        "int f(int x)\n{\n    return 10 / x;\n}\nint main(void) { return f(1); }\n", encoding="utf-8"
+    )
+    program = tmp_path / "p"
+    subprocess.run(["gcc", "-g", "-O0", "-static", "-o", program, source], check=True, timeout=60)
+    symbols = subprocess.run(["nm", program], check=True, capture_output=True, text=True, timeout=60).stdout
+    start = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T f"))
+    table = LineTable(program, [str(source)])
+    assert table.find(start) == (str(source), 2)
+    assert {table.find(start + i) for i in range(8, 16)} & {(str(source), 3)}
+    assert table.find(0) is None
+    assert LineTable(program, ["other.c"]).find(start) is None
+    assert LineTable(source, [str(source)]).find(start) is None  # not an ELF file
+
+
+def row(number: int, path: int, outcome: str = "new") -> store.TestRow:
+    return store.TestRow(number, b"ab", "return", 0, path, outcome, "", {"x": 1})
+
+
+def test_the_record_comes_back(tmp_path: Path) -> None:
+    high = 2**64 - 3
+    with store.Store.create(tmp_path) as record:
+        record.add_pairs([(b"a", b"A"), (b"b", b"B")])
+        record.add_test(row(1, high))
+        record.add_test(row(2, 5, "mispredicted"))
+        record.pair_done(b"a")
+        record.add_pairs([(b"a", b"A"), (b"c", b"C")])  # a is done and stays so
+        record.add_coverage([1, 2], 1)
+        record.put_bug(bugs.Bug("abort", bugs.Place("a.c", 1, "f", ()), {}, 1))
+        record.commit({"runs": 2})
+    with store.Store.open(tmp_path) as record:
+        assert sorted(record.frontier()) == [b"B", b"C"]
+        assert record.path_hashes() == {high}
+        assert record.coverage() == [1, 2]
+        assert [t.path_hash for t in record.tests()] == [high, 5]
+        assert record.get("progress") == {"runs": 2}
+        assert record.get("nothing") is None
+        assert record.bugs()[0].kind == "abort"
+
+
+def test_a_killed_writer_leaves_the_last_commit(tmp_path: Path) -> None:
+    script = textwrap.dedent(
+        f"""
+        import os, signal
+        from pathlib import Path
+        from score_embed.results.store import Store
+        record = Store.create(Path({str(tmp_path)!r}))
+        record.add_pairs([(b"a", b"A")])
+        record.commit()
+        record.pair_done(b"a")
+        record.add_pairs([(b"b", b"B")])
+        os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    died = subprocess.run([sys.executable, "-c", script], env=os.environ, timeout=60, check=False)
+    assert died.returncode == -signal.SIGKILL
+    with store.Store.open(tmp_path) as record:
+        assert record.frontier() == [b"A"]
+
+
+def test_one_user_at_a_time(tmp_path: Path) -> None:
+    with store.Store.create(tmp_path), pytest.raises(StorageError, match="another score-embed"):
+        store.Store.open(tmp_path)
+    with pytest.raises(UsageError, match="already is a campaign"):
+        store.Store.create(tmp_path)
+
+
+def test_no_campaign_and_damaged_campaign(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no campaign"):
+        store.Store.open(tmp_path)
+    (tmp_path / store.FILE).write_bytes(b"this is not a database file at all" * 100)
+    with pytest.raises(StorageError, match="damaged"):
+        store.Store.open(tmp_path)
+
+
+def test_another_version_is_refused(tmp_path: Path) -> None:
+    with store.Store.create(tmp_path) as record:
+        record._db.execute("PRAGMA user_version = 99")
+    with pytest.raises(StorageError, match="version 99"):
+        store.Store.open(tmp_path)

@@ -1,0 +1,71 @@
+"""Entry of the command `score-embed`: finds the command, and turns every end into a message and an exit code.
+
+Nothing but a ScoreError is meant to reach the user; whatever else does is a bug of ours and says so (exit code 70).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from score_embed import __version__, config
+from score_embed.cli import boards, replay, run
+from score_embed.errors import ScoreError, UsageError
+
+INTERRUPTED = 130
+INTERNAL = 70
+REPORT = "Please report it with the command you ran, the program and the output under SCORE_EMBED_DEBUG=1."
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with our error type, so that every message has the same shape."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UsageError(message, "command line", f"See `{self.prog} --help`.")
+
+
+def parser() -> argparse.ArgumentParser:
+    top = _Parser(prog="score-embed", description="Concolic testing for embedded C.", allow_abbrev=False)
+    top.add_argument("--version", action="version", version=f"score-embed {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for module in (run, replay, boards):
+        module.add_parser(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    compiler: list[str] = []
+    if "--" in words:  # everything behind it is for the compiler
+        at = words.index("--")
+        words, compiler = words[:at], words[at + 1 :]
+    try:
+        values = parser().parse_args(words)
+        values.cflags = compiler
+        code: int = values.execute(values)
+        sys.stdout.flush()
+        return code
+    except ScoreError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nothing is wrong, and nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # the last line of defence
+        if os.environ.get(config.DEBUG):
+            traceback.print_exc()
+        what = f"internal error: {type(error).__name__}: {error}"
+        print(f"{what}\n  {REPORT}", file=sys.stderr)
+        return INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,238 @@
+"""`campaign.db`: the one record of a campaign. Every report is a function of it, and a killed campaign goes on from it.
+
+What one test brought (its row, its children as known pairs, its own pair as done, its path, coverage, bugs, notes)
+and the running totals are committed in one transaction, about once a second. So after SIGKILL or a full disk the
+record is that of an earlier moment, never a torn one: the pairs known but not done are exactly what is left to do.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from score_embed.errors import StorageError, UsageError
+from score_embed.results.bugs import Bug
+
+FILE = "campaign.db"
+VERSION = 1
+BATCH_SECONDS = 1.0
+
+_SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT NOT NULL, code INTEGER NOT NULL,
+                   path INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL, inputs TEXT NOT NULL);
+CREATE TABLE pairs(id BLOB PRIMARY KEY, data BLOB, done INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE paths(hash INTEGER PRIMARY KEY, test INTEGER NOT NULL);
+CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
+CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """One executed test. `outcome`: new, redundant, mispredicted or none (an assumption failed, watch-dog, lost)."""
+
+    __test__ = False
+
+    number: int
+    input: bytes
+    verdict: str
+    code: int
+    path_hash: int
+    outcome: str
+    place: str
+    inputs: Mapping[str, int | str]
+
+
+class Store:
+    """An open campaign folder. Use as a context manager: leaving it commits and closes."""
+
+    def __init__(self, folder: Path, db: sqlite3.Connection, lock: IO[bytes]) -> None:
+        self.folder = folder
+        self._db, self._lock = db, lock
+        self._began: float | None = None
+
+    @staticmethod
+    def create(folder: Path) -> Store:
+        store = Store._connect(folder, new=True)
+        with _storage(folder):
+            store._db.executescript(_SCHEMA)
+            store._db.execute(f"PRAGMA user_version = {VERSION}")
+        return store
+
+    @staticmethod
+    def open(folder: Path) -> Store:
+        if not (folder / FILE).is_file():
+            hint = "Give a folder that `score-embed run` made, such as score-out/latest."
+            raise UsageError("there is no campaign in this folder", str(folder), hint)
+        store = Store._connect(folder, new=False)
+        with _storage(folder):
+            (found,) = store._db.execute("PRAGMA user_version").fetchone()
+        if found != VERSION:
+            store.close()
+            what = f"the campaign file has version {found}; this score-embed reads version {VERSION}"
+            raise StorageError(what, str(folder / FILE), "Use the score-embed that made it.")
+        return store
+
+    @staticmethod
+    def _connect(folder: Path, new: bool) -> Store:
+        path = folder / FILE
+        if new and path.exists():
+            hint = f"Choose another folder, or continue with --resume {folder}"
+            raise UsageError("there already is a campaign in this folder", str(folder), hint)
+        with _storage(folder):
+            lock: IO[bytes] = (folder / "campaign.lock").open("ab")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                hint = "Wait for it to end, or stop it with Ctrl-C."
+                raise StorageError("another score-embed uses this campaign", str(folder), hint) from None
+            try:
+                db = sqlite3.connect(path, isolation_level=None, timeout=10)
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = NORMAL")
+            except sqlite3.Error:
+                lock.close()
+                raise
+        return Store(folder, db, lock)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # What is written --------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Open the batch that the next writes belong to, unless one is open."""
+        if self._began is None:
+            with _storage(self.folder):
+                self._db.execute("BEGIN")
+            self._began = time.monotonic()
+
+    def due(self) -> bool:
+        return self._began is not None and time.monotonic() - self._began >= BATCH_SECONDS
+
+    def commit(self, progress: Mapping[str, Any] | None = None) -> None:
+        """End the batch; `progress` (running totals) goes into the same transaction."""
+        if progress is not None:
+            self.put("progress", progress)
+        if self._began is not None:
+            with _storage(self.folder):
+                self._db.execute("COMMIT")
+            self._began = None
+
+    def put(self, key: str, value: Any) -> None:
+        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+    def add_test(self, row: TestRow) -> None:
+        inputs = json.dumps(dict(row.inputs))
+        path = _signed(row.path_hash)
+        values = (row.number, row.input, row.verdict, row.code, path, row.outcome, row.place, inputs)
+        self._write("INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+        if row.outcome == "new":
+            self._write("INSERT OR IGNORE INTO paths VALUES (?, ?)", (path, row.number))
+
+    def add_pairs(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        """Pairs now known: (id, serialised). A pair known already keeps its state."""
+        for ident, data in pairs:
+            self._write("INSERT OR IGNORE INTO pairs VALUES (?, ?, 0)", (ident, data))
+
+    def pair_done(self, ident: bytes) -> None:
+        """The pair was run. Its data is dropped: only its id is needed from now on."""
+        self._write(
+            "INSERT INTO pairs VALUES (?, NULL, 1) ON CONFLICT(id) DO UPDATE SET data = NULL, done = 1",
+            (ident,),
+        )
+
+    def add_coverage(self, numbers: Iterable[int], test: int) -> None:
+        for number in numbers:
+            self._write("INSERT OR IGNORE INTO coverage VALUES (?, ?)", (number, test))
+
+    def put_bug(self, bug: Bug) -> None:
+        self._write("INSERT OR REPLACE INTO bugs VALUES (?, ?)", (bug.test, json.dumps(bug.to_json())))
+
+    # What is read -----------------------------------------------------------------------------------------------
+
+    def get(self, key: str) -> Any:
+        rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
+        return json.loads(rows[0][0]) if rows else None
+
+    def frontier(self) -> list[bytes]:
+        """Pairs known but not done, serialised."""
+        return [data for (data,) in self._read("SELECT data FROM pairs WHERE done = 0")]
+
+    def path_hashes(self) -> set[int]:
+        return {hash_ & (2**64 - 1) for (hash_,) in self._read("SELECT hash FROM paths")}
+
+    def coverage(self) -> list[int]:
+        return [number for (number,) in self._read("SELECT number FROM coverage")]
+
+    def bugs(self) -> list[Bug]:
+        return [
+            Bug.from_json(json.loads(text)) for (text,) in self._read("SELECT data FROM bugs ORDER BY test")
+        ]
+
+    def tests(self, limit: int = -1) -> Iterator[TestRow]:
+        """Executed tests in order."""
+        for row in self._read("SELECT * FROM tests ORDER BY number LIMIT ?", (limit,)):
+            number, data, verdict, code, path, outcome, place, inputs = row
+            unsigned = path & (2**64 - 1)
+            yield TestRow(number, data, verdict, code, unsigned, outcome, place, json.loads(inputs))
+
+    def close(self) -> None:
+        """Commit what is open, as far as the disk lets us, and release the folder. Safe to call twice."""
+        try:
+            self.commit()
+        finally:
+            self._db.close()
+            self._lock.close()
+
+    def _write(self, statement: str, values: tuple[object, ...]) -> None:
+        self.begin()
+        with _storage(self.folder):
+            self._db.execute(statement, values)
+
+    def _read(self, statement: str, values: tuple[object, ...] = ()) -> list[Any]:
+        with _storage(self.folder):
+            return self._db.execute(statement, values).fetchall()
+
+
+def _signed(number: int) -> int:
+    """SQLite's integers are signed 64-bit ones."""
+    return number - 2**64 if number >= 2**63 else number
+
+
+@contextmanager
+def _storage(folder: Path) -> Iterator[None]:
+    """Turn what the disk and SQLite complain about into a StorageError that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise storage_error(error, folder) from error
+    except OSError as error:
+        raise storage_error(error, folder) from error
+
+
+def storage_error(error: Exception, folder: Path) -> StorageError:
+    text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    lowered = text.lower()
+    if "full" in lowered or "no space" in lowered or "quota" in lowered:
+        hint = f"Everything up to the last second is kept: free some space, then run with --resume {folder}"
+        return StorageError("the disk is full", str(folder), hint)
+    if "readonly" in lowered or "read-only" in lowered or "permi" in lowered or "unable to open" in lowered:
+        return StorageError(
+            f"cannot write here: {text}", str(folder), "Choose another folder with --out DIR."
+        )
+    if "malformed" in lowered or "not a database" in lowered:
+        return StorageError("the campaign file is damaged", str(folder / FILE), "Start a new campaign.")
+    return StorageError(f"cannot read or write the results: {text}", str(folder), "Check the disk.")
