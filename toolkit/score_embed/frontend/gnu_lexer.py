@@ -1,0 +1,112 @@
+"""Lexer for preprocessed GNU C, on top of pycparser's.
+
+Alternate spellings (`__const`, `__signed__`, …) become the plain keyword, `__extension__` disappears, and a
+whole `__attribute__((…))` becomes one token whose type is that of a qualifier: the parser then takes it
+wherever it takes `const`, which is nearly everywhere GNU C allows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from pycparser.c_lexer import CLexer, Dialect, Token
+
+ATTRIBUTE = "__attribute__"
+
+# Spelling in the source -> (token type, value the parser sees). Names in capitals that pycparser does not
+# know (ASM, GNU_…) are handled in parse.py.
+_KEYWORDS: dict[str, tuple[str, str]] = {
+    "__const": ("CONST", "const"),
+    "__const__": ("CONST", "const"),
+    "__volatile": ("VOLATILE", "volatile"),
+    "__volatile__": ("VOLATILE", "volatile"),
+    "__restrict": ("RESTRICT", "restrict"),
+    "__restrict__": ("RESTRICT", "restrict"),
+    "__inline": ("INLINE", "inline"),
+    "__inline__": ("INLINE", "inline"),
+    "__signed": ("SIGNED", "signed"),
+    "__signed__": ("SIGNED", "signed"),
+    "__thread": ("_THREAD_LOCAL", "__thread"),
+    "__complex": ("_COMPLEX", "_Complex"),
+    "__complex__": ("_COMPLEX", "_Complex"),
+    "__alignof": ("_ALIGNOF", "__alignof__"),
+    "__alignof__": ("_ALIGNOF", "__alignof__"),
+    "typeof": ("TYPEOF", "__typeof__"),
+    "__typeof": ("TYPEOF", "__typeof__"),
+    "__typeof__": ("TYPEOF", "__typeof__"),
+    "asm": ("ASM", "__asm__"),
+    "__asm": ("ASM", "__asm__"),
+    "__asm__": ("ASM", "__asm__"),
+    "__label__": ("GNU_LABEL", "__label__"),
+    "__real": ("GNU_COMPLEX_PART", "__real__"),
+    "__real__": ("GNU_COMPLEX_PART", "__real__"),
+    "__imag": ("GNU_COMPLEX_PART", "__imag__"),
+    "__imag__": ("GNU_COMPLEX_PART", "__imag__"),
+    "__builtin_offsetof": ("OFFSETOF", "__builtin_offsetof"),
+    # Basic types beyond C11: any simple type specifier's token type does.
+    **{
+        name: ("VOID", name)
+        for name in (
+            *("__auto_type", "__fp16", "__bf16", "__float80", "__float128", "__ibm128"),
+            *("_Float16", "_Float32", "_Float64", "_Float128", "_Float32x", "_Float64x"),
+            *("_Decimal32", "_Decimal64", "_Decimal128"),
+        )
+    },
+}
+_SKIPPED = frozenset({"__extension__"})
+_ATTRIBUTE_WORDS = frozenset({"__attribute", "__attribute__"})
+_NUMBERS = frozenset(
+    {"INT_CONST_DEC", "INT_CONST_OCT", "INT_CONST_HEX", "INT_CONST_BIN", "FLOAT_CONST", "HEX_FLOAT_CONST"}
+)
+_TIGHT = frozenset("(),")  # no space around these, so that the text of an attribute is easy to match
+_DIGRAPH = re.compile(r"<[:%](?!:)|%:")
+_IMAGINARY = re.compile(r"[ijIJ]\b")
+
+
+def is_attribute(token: Token | None) -> bool:
+    return token is not None and token.type == "CONST" and token.value.startswith(ATTRIBUTE)
+
+
+class GnuLexer(CLexer):  # type: ignore[misc]
+    def __init__(self, error_func: Callable[[str, int, int], None], *, dialect: Dialect = "legacy") -> None:
+        super().__init__(error_func, dialect=dialect)
+        # gcc -E leaves no `offsetof` behind: the name is free for the user's own functions.
+        del self._keyword_map["offsetof"]
+        for word, (kind, _) in _KEYWORDS.items():
+            self._keyword_map[word] = kind
+
+    def token(self) -> Token | None:
+        token = super().token()
+        if token is None:
+            return None
+        if token.type == "ID":
+            if token.value in _SKIPPED:
+                return self.token()
+            if token.value in _ATTRIBUTE_WORDS:
+                return self._attribute(token)
+        elif token.value in _KEYWORDS:
+            token.value = _KEYWORDS[token.value][1]
+        elif token.type in _NUMBERS and _IMAGINARY.match(self._lexdata, self._pos):
+            self.error_func("imaginary constants are not supported", token.lineno, token.column)
+        elif token.value in "<%" and _DIGRAPH.match(self._lexdata, self._pos - 1):
+            self.error_func("digraphs are not supported", token.lineno, token.column)
+        return token
+
+    def _attribute(self, start: Token) -> Token:
+        """Gather the balanced tokens after `__attribute__`: tokens, as linemarkers may lie among them."""
+        words: list[str] = []
+        depth = 0
+        while True:
+            token = super().token()
+            if token is None or (not words and token.value != "("):
+                self.error_func("'((' expected after __attribute__", start.lineno, start.column)
+                break
+            if words and words[-1] not in _TIGHT and token.value not in _TIGHT:
+                words.append(" ")
+            words.append(token.value)
+            depth += {"(": 1, ")": -1}.get(token.value, 0)
+            if depth == 0:
+                break
+        return Token("CONST", ATTRIBUTE + "".join(words), start.lineno, start.column, start.filename)
+

@@ -1,0 +1,451 @@
+"""Preprocessed GNU C -> pycparser's AST.
+
+pycparser reads ISO C; firmware is GNU C. The subclass below adds what gcc accepts. It overrides private
+methods, so pycparser is pinned to one version. What pycparser knows keeps its shape; GNU constructs become:
+
+* `__attribute__((…))` among specifiers or after `*`: a string in `quals` (of Decl, Typedef, Typename,
+  TypeDecl, PtrDecl) that starts with "__attribute__": filter with `plain_quals`. After a declarator: a
+  GnuAttribute in `attributes` of the Decl, Typedef or Typename. On a struct, union or enum, before or after
+  the body: in its `attributes`; likewise on Enumerator and Label. First inside the parentheses of a
+  declarator, `(attr *f)`: in `attributes` of the PtrDecl. On its own before a `;`:
+  AttributeDeclaration([GnuAttribute]).
+* asm label of a declaration: an AsmLabel in `attributes` of the Decl. asm statement, file-scope asm: Asm.
+* `typeof`: TypeOf with op "__typeof__", as TypeDecl.type. `__auto_type`, `_Float32`, `__int128` …: a name in
+  IdentifierType.names. `__builtin_va_list`, `__int128_t`, `__uint128_t` are predeclared typedef names.
+* `({ … })`: a Compound in the place of an expression (pycparser's own shape).
+* `a ?: b`: TernaryOp with iftrue None.
+* `&&label`: LabelAddress. `goto *e`: ComputedGoto. `__label__ a, b;`: LocalLabels.
+* `case 1 ... 5`: Case whose expr is a ValueRange; `[1 ... 5] = x`: ArrayDesignator of a ValueRange; the
+  old-style `x: 1` and `[1] x` are ordinary NamedInitializers.
+* `__builtin_types_compatible_p(T, U)`, `__builtin_va_arg(ap, T)`, `__builtin_offsetof(T, m)`: FuncCall with
+  Typenames among the arguments. `__alignof__ e`, `__real__ e`: UnaryOp with that op (its operand may be a
+  Typename).
+* K&R definitions: FuncDef.param_decls (None if all parameters are implicit ints), IDs in FuncDecl.args;
+  a missing type is `int`.
+
+Nested functions, imaginary constants, digraphs and `[[…]]` are refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from pycparser import c_ast
+from pycparser.c_parser import Coord, CParser, ParseError
+
+from score_embed.errors import BuildError
+from score_embed.frontend.gnu_ast import (
+    Asm,
+    AsmLabel,
+    AsmOperand,
+    ComputedGoto,
+    GnuAttribute,
+    LabelAddress,
+    LocalLabels,
+    ValueRange,
+)
+from score_embed.frontend.gnu_lexer import ATTRIBUTE, GnuLexer, is_attribute
+
+_BUILTIN_TYPES = ("__builtin_va_list", "__int128_t", "__uint128_t")
+_TYPE_ARGUMENTS = frozenset({"__builtin_types_compatible_p"})
+# Long `else if` chains and initialisers nest deeply; Python functions need no C stack since 3.11.
+_RECURSION_LIMIT = 50_000
+_LINEMARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.MULTILINE)
+
+
+def parse(text: str, filename: str) -> c_ast.FileAST:
+    """Parse the compiler's `-E` output. Raises BuildError at the user's `file:line:column`."""
+    if sys.getrecursionlimit() < _RECURSION_LIMIT:
+        sys.setrecursionlimit(_RECURSION_LIMIT)
+    try:
+        return _GnuParser().parse(text.replace("\r\n", "\n"), filename)
+    except _SyntaxFault as fault:
+        raise BuildError(fault.what, fault.where) from None
+    except ParseError as error:  # raised by pycparser's own transformations, as "file:line:column: what"
+        where, _, what = str(error).partition(": ")
+        raise BuildError(what, where) from None
+    except RecursionError:
+        raise BuildError("expressions or statements are nested too deeply", filename) from None
+
+
+def system_files(text: str) -> set[str]:
+    """The files that the preprocessor entered as system headers (linemarker flag 3)."""
+    return {name for name, flags in _LINEMARKER.findall(text) if "3" in flags.split()}
+
+
+def plain_quals(quals: Iterable[str] | None) -> list[str]:
+    """`const`, `volatile`, `restrict` and `_Atomic` of a `quals` list, without attributes."""
+    return [qual for qual in quals or () if not qual.startswith(ATTRIBUTE)]
+
+
+class _SyntaxFault(Exception):
+    def __init__(self, what: str, where: str) -> None:
+        super().__init__(what)
+        self.what, self.where = what, where
+
+
+class _GnuParser(CParser):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__(lexer=GnuLexer)
+        self._in_tag = False  # the next attribute sequence belongs to a struct, union, enum or enumerator
+
+    # -- errors ---------------------------------------------------------------------------------------------
+    def _parse_error(self, msg: str, coord: Coord | str | None) -> NoReturn:
+        if not isinstance(coord, Coord):  # pycparser knows only the file: the next token is the place
+            token = self._tokens.peek()
+            coord = self._tok_coord(token) if token is not None else coord
+        if msg.startswith("before: "):
+            msg = f"syntax error before '{msg.removeprefix('before: ')}'"
+        elif msg == "At end of input":
+            msg = "unexpected end of file"
+        elif msg == "Invalid expression":
+            token = self._tokens.peek()
+            msg = f"expression expected before '{token.value}'" if token else "unexpected end of file"
+        raise _SyntaxFault(msg[:1].lower() + msg[1:], str(coord or self.clex.filename))
+
+    # -- attributes -----------------------------------------------------------------------------------------
+    def _gnu_attributes(self) -> list[c_ast.Node]:
+        found: list[c_ast.Node] = []
+        while is_attribute(self._peek()):
+            token = self._advance()
+            found.append(GnuAttribute(token.value, self._tok_coord(token)))
+        return found
+
+    def _declarator_suffix(self) -> list[c_ast.Node]:
+        """What may follow a declarator: an asm label and attributes."""
+        found: list[c_ast.Node] = []
+        while True:
+            token = self._peek()
+            if is_attribute(token):
+                found += self._gnu_attributes()
+            elif token is not None and token.type == "ASM":
+                self._advance()
+                self._expect("LPAREN")
+                found.append(AsmLabel(self._parse_unified_string_literal(), self._tok_coord(token)))
+                self._expect("RPAREN")
+            else:
+                return found
+
+    def _parse_attribute_specifier_sequence(self) -> Any:
+        if self._in_tag:
+            self._in_tag = False
+            return self._gnu_attributes()
+        return super()._parse_attribute_specifier_sequence()
+
+    def _parse_struct_or_union_specifier(self) -> c_ast.Node:
+        self._in_tag = True
+        node = super()._parse_struct_or_union_specifier()
+        if node.decls is not None:
+            node.attributes += self._gnu_attributes()
+        return node
+
+    def _parse_enum_specifier(self) -> c_ast.Node:
+        self._in_tag = True
+        node = super()._parse_enum_specifier()
+        if node.values is not None:
+            node.attributes += self._gnu_attributes()
+        return node
+
+    def _parse_enumerator(self) -> c_ast.Node:
+        self._in_tag = True
+        return super()._parse_enumerator()
+
+    # -- declarations ---------------------------------------------------------------------------------------
+    def _parse_translation_unit_or_empty(self) -> c_ast.FileAST:
+        for name in _BUILTIN_TYPES:
+            self._add_typedef_name(name, None)
+        return super()._parse_translation_unit_or_empty()
+
+    def _parse_external_declaration(self) -> Any:
+        token = self._peek()
+        if token is not None and token.type == "ASM":
+            return [self._parse_asm()]
+        if token is None or token.type in {"PPHASH", "PPPRAGMA", "_PRAGMA", "SEMI", "_STATIC_ASSERT"}:
+            return super()._parse_external_declaration()
+        if self._starts_declaration(token):
+            spec, saw_type, coord = self._parse_declaration_specifiers(allow_no_type=True)
+        elif token.type in {"ID", "TIMES", "LPAREN"}:  # an old declaration without any specifier
+            coord, saw_type = self._tok_coord(token), False
+            keys = ("qual", "alignment", "storage", "type", "function", "type_attributes")
+            spec = {key: [] for key in keys}
+        else:
+            self._parse_error(f"before: {token.value}", self._tok_coord(token))
+        if self._peek_declarator_name_info()[0] != "ID":
+            return self._parse_declaration_end(self._parse_decl_body_with_spec(spec, saw_type))
+        leading = self._gnu_attributes()
+        decl = self._parse_id_declarator()
+        if not spec["type"]:
+            spec["type"] = [c_ast.IdentifierType(["int"], coord=coord)]
+        if isinstance(decl, c_ast.FuncDecl) and (
+            self._peek_type() == "LBRACE" or (self._starts_declaration() and not is_attribute(self._peek()))
+        ):
+            return [self._parse_function_definition(spec, decl)]
+        info: dict[str, Any] = {"decl": decl, "attributes": leading + self._declarator_suffix()}
+        if self._accept("EQUALS"):
+            info["init"] = self._parse_initializer()
+        decls = self._build_declarations(
+            spec=spec, decls=self._parse_init_declarator_list(first=info), typedef_namespace=True
+        )
+        return self._parse_declaration_end(decls)
+
+    def _parse_declaration_end(self, decls: list[c_ast.Node]) -> Any:
+        if self._peek_type() == "LBRACE" and decls and isinstance(decls[-1].type, c_ast.FuncDecl):
+            self._parse_error("nested functions are not supported", decls[-1].coord)
+        return super()._parse_declaration_end(decls)
+
+    def _build_declarations(self, spec: Any, decls: Any, typedef_namespace: bool = False) -> Any:
+        built = super()._build_declarations(spec, decls, typedef_namespace)
+        for node, info in zip(built, decls, strict=True):
+            node.attributes = info.get("attributes", [])
+        return built
+
+    def _parse_init_declarator(self, id_only: bool = False) -> Any:
+        leading = self._gnu_attributes()
+        decl = self._parse_id_declarator() if id_only else self._parse_declarator()
+        info: dict[str, Any] = {"decl": decl, "attributes": leading + self._declarator_suffix()}
+        if self._accept("EQUALS"):
+            info["init"] = self._parse_initializer()
+        return info
+
+    def _parse_struct_declarator(self) -> Any:
+        leading = self._gnu_attributes()
+        info: dict[str, Any] = super()._parse_struct_declarator()
+        info["attributes"] = leading + self._declarator_suffix()
+        return info
+
+    def _parse_parameter_declaration(self) -> c_ast.Node:
+        decl = self._parse_parameter_declaration_body()
+        decl.attributes = self._declarator_suffix()
+        return decl
+
+    def _parse_type_name(self) -> c_ast.Typename:
+        name = super()._parse_type_name()
+        name.attributes = self._gnu_attributes()
+        return name
+
+    def _scan_declarator_name_info(self) -> Any:
+        while is_attribute(self._peek()):
+            self._advance()
+        return super()._scan_declarator_name_info()
+
+    def _parse_declarator_kind(self, kind: str, allow_paren: bool) -> c_ast.Node:
+        if not is_attribute(self._peek()):
+            return super()._parse_declarator_kind(kind, allow_paren)
+        attributes = self._gnu_attributes()
+        if self._peek_type() != "TIMES":
+            self._parse_error("an attribute is supported here only before '*'", attributes[0].coord)
+        pointer = self._attributed_pointer(attributes)
+        return self._type_modify_decl(self._parse_direct_declarator(kind, allow_paren=allow_paren), pointer)
+
+    def _attributed_pointer(self, attributes: list[c_ast.Node]) -> c_ast.Node:
+        pointer = self._parse_pointer()
+        first = pointer
+        while first.type is not None:  # pointers nest from right to left: the first star is the innermost
+            first = first.type
+        first.attributes = attributes
+        return pointer
+
+    def _parse_direct_abstract_declarator(self) -> c_ast.Node:
+        mark = self._mark()
+        if self._accept("LPAREN"):
+            attributes = self._gnu_attributes()
+            if attributes and self._peek_type() == "TIMES":  # `(attr *)`: a pointer, not a list of parameters
+                pointer = self._attributed_pointer(attributes)
+                decl = c_ast.TypeDecl(None, None, None, None)
+                if self._starts_direct_abstract_declarator():
+                    decl = super()._parse_direct_abstract_declarator()
+                self._expect("RPAREN")
+                return self._parse_decl_suffixes(self._type_modify_decl(decl, pointer))
+            self._reset(mark)
+        return super()._parse_direct_abstract_declarator()
+
+    # -- initialisers ---------------------------------------------------------------------------------------
+    def _parse_initializer_item(self) -> c_ast.Node:
+        token = self._peek()
+        if token is None or token.type not in {"LBRACKET", "PERIOD", "ID", "TYPEID"}:
+            return self._parse_initializer()
+        coord = self._tok_coord(token)
+        if token.type in {"ID", "TYPEID"}:
+            if self._peek_type(2) != "COLON":
+                return self._parse_initializer()
+            field = self._parse_identifier_or_typeid()
+            self._advance()
+            return c_ast.NamedInitializer([field], self._parse_initializer(), coord)
+        designators = self._parse_designator_list()
+        if not (len(designators) == 1 and isinstance(designators[0], c_ast.ArrayDesignator)):
+            self._expect("EQUALS")
+        else:
+            self._accept("EQUALS")
+        return c_ast.NamedInitializer(designators, self._parse_initializer(), coord)
+
+    def _parse_designator(self) -> c_ast.Node:
+        token = self._accept("LBRACKET")
+        if token is None:
+            return super()._parse_designator()
+        expr = self._parse_value_or_range()
+        self._expect("RBRACKET")
+        return c_ast.ArrayDesignator(expr, self._tok_coord(token))
+
+    def _parse_value_or_range(self) -> c_ast.Node:
+        first = self._parse_constant_expression()
+        if self._accept("ELLIPSIS"):
+            return ValueRange(first, self._parse_constant_expression(), first.coord)
+        return first
+
+    # -- statements -----------------------------------------------------------------------------------------
+    def _parse_block_item(self) -> Any:
+        token = self._peek()
+        if token is not None and token.type == "GNU_LABEL":
+            return self._parse_local_labels()
+        if self._at_attribute_statement():
+            return self._parse_statement()
+        return super()._parse_block_item()
+
+    def _at_attribute_statement(self) -> bool:
+        """`__attribute__((fallthrough));`, as against a declaration that begins with an attribute."""
+        ahead = 1
+        while is_attribute(self._peek(ahead)):
+            ahead += 1
+        return ahead > 1 and self._peek_type(ahead) == "SEMI"
+
+    def _starts_statement(self) -> bool:
+        if self._peek_type() == "ASM" or self._at_attribute_statement():
+            return True
+        return bool(super()._starts_statement())
+
+    def _parse_statement(self) -> c_ast.Node:
+        kind = self._peek_type()
+        if kind == "ASM":
+            return self._parse_asm()
+        if kind == "GOTO" and self._peek_type(2) == "TIMES":
+            return self._parse_computed_goto()
+        if self._at_attribute_statement():
+            attributes = self._gnu_attributes()
+            self._expect("SEMI")
+            return c_ast.AttributeDeclaration(attributes, attributes[0].coord)
+        return super()._parse_statement()
+
+    def _parse_labeled_statement(self) -> c_ast.Node:
+        token = self._advance()
+        coord = self._tok_coord(token)
+        expr = self._parse_value_or_range() if token.type == "CASE" else None
+        self._expect("COLON")
+        attributes: list[c_ast.Node] = []
+        if token.type == "ID" and not self._at_attribute_statement():
+            attributes = self._gnu_attributes()
+        statement = (
+            self._parse_pragmacomp_or_statement() if self._starts_statement() else c_ast.EmptyStatement(coord)
+        )
+        if token.type == "CASE":
+            return c_ast.Case(expr, [statement], coord)
+        if token.type == "DEFAULT":
+            return c_ast.Default([statement], coord)
+        return c_ast.Label(token.value, statement, coord, attributes=attributes)
+
+    def _parse_computed_goto(self) -> c_ast.Node:
+        coord = self._tok_coord(self._expect("GOTO"))
+        self._expect("TIMES")
+        expr = self._parse_expression()
+        self._expect("SEMI")
+        return ComputedGoto(expr, coord)
+
+    def _parse_local_labels(self) -> c_ast.Node:
+        coord = self._tok_coord(self._expect("GNU_LABEL"))
+        names = [self._parse_identifier().name]
+        while self._accept("COMMA"):
+            names.append(self._parse_identifier().name)
+        self._expect("SEMI")
+        return LocalLabels(names, coord)
+
+    def _parse_asm(self) -> Asm:
+        coord = self._tok_coord(self._expect("ASM"))
+        quals: list[str] = []
+        while self._peek_type() in {"VOLATILE", "CONST", "INLINE", "GOTO"}:
+            quals.append(self._advance().value)
+        self._expect("LPAREN")
+        node = Asm(quals, self._parse_unified_string_literal(), coord=coord)
+        if self._asm_colon():
+            node.outputs = self._parse_asm_operands()
+            if self._asm_colon():
+                node.inputs = self._parse_asm_operands()
+            if self._asm_colon() and self._peek_type() not in {"COLON", "RPAREN"}:
+                node.clobbers = [self._parse_unified_string_literal()]
+                while self._accept("COMMA"):
+                    node.clobbers.append(self._parse_unified_string_literal())
+            if self._asm_colon() and self._peek_type() == "ID":
+                node.labels = [self._advance().value]
+                while self._accept("COMMA"):
+                    node.labels.append(self._expect("ID").value)
+        self._expect("RPAREN")
+        self._expect("SEMI")
+        return node
+
+    def _asm_colon(self) -> bool:
+        """Take one `:`; of a `::` token only the first half."""
+        token = self._peek()
+        if token is not None and token.type == "COLONCOLON":
+            token.type, token.value = "COLON", ":"
+            return True
+        return self._accept("COLON") is not None
+
+    def _parse_asm_operands(self) -> list[AsmOperand]:
+        operands: list[AsmOperand] = []
+        while self._peek_type() not in {"COLON", "COLONCOLON", "RPAREN"}:
+            if operands:
+                self._expect("COMMA")
+            name = None
+            if self._accept("LBRACKET"):
+                name = self._parse_identifier_or_typeid().name
+                self._expect("RBRACKET")
+            constraint = self._parse_unified_string_literal()
+            self._expect("LPAREN")
+            operands.append(AsmOperand(name, constraint, self._parse_expression(), constraint.coord))
+            self._expect("RPAREN")
+        return operands
+
+    # -- expressions ----------------------------------------------------------------------------------------
+    def _starts_expression(self, tok: Any = None) -> bool:
+        token = tok or self._peek()
+        if token is not None and token.type in {"LAND", "GNU_COMPLEX_PART"}:
+            return True
+        return bool(super()._starts_expression(token))
+
+    def _parse_conditional_expression(self) -> c_ast.Node:
+        cond = self._parse_binary_expression()
+        if not self._accept("CONDOP"):
+            return cond
+        iftrue = None if self._peek_type() == "COLON" else self._parse_expression()
+        self._expect("COLON")
+        return c_ast.TernaryOp(cond, iftrue, self._parse_conditional_expression(), cond.coord)
+
+    def _parse_unary_expression(self) -> c_ast.Node:
+        token = self._peek()
+        kind = token.type if token is not None else ""
+        if kind == "LAND":
+            self._advance()
+            return LabelAddress(self._parse_identifier_or_typeid().name, self._tok_coord(token))
+        if kind == "GNU_COMPLEX_PART":
+            self._advance()
+            return c_ast.UnaryOp(token.value, self._parse_cast_expression(), self._tok_coord(token))
+        if kind == "_ALIGNOF":
+            self._advance()
+            result = self._try_parse_paren_type_name()
+            operand = result[0] if result is not None else self._parse_unary_expression()
+            return c_ast.UnaryOp(token.value, operand, self._tok_coord(token))
+        return super()._parse_unary_expression()
+
+    def _parse_primary_expression(self) -> c_ast.Node:
+        token = self._peek()
+        if token is None or token.type != "ID" or token.value not in _TYPE_ARGUMENTS:
+            return super()._parse_primary_expression()
+        self._advance()
+        coord = self._tok_coord(token)
+        self._expect("LPAREN")
+        types = [self._parse_type_name()]
+        while self._accept("COMMA"):
+            types.append(self._parse_type_name())
+        self._expect("RPAREN")
+        return c_ast.FuncCall(c_ast.ID(token.value, coord), c_ast.ExprList(types, coord), coord)
