@@ -148,7 +148,7 @@ def test_lines_of_a_real_program(tmp_path: Path) -> None:
 
 
 def row(number: int, path: int, outcome: str = "new") -> store.TestRow:
-    return store.TestRow(number, b"ab", "return", 0, path, outcome, "", {"x": 1})
+    return store.TestRow(number, b"ab", "return", 0, path, outcome, "", {"x": 1}, "hi")
 
 
 def test_the_record_comes_back(tmp_path: Path) -> None:

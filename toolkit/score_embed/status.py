@@ -1,4 +1,4 @@
-"""Progress for the person who waits: a live line on a terminal, else a line every ten seconds, always on stderr."""
+"""Progress for the person who waits, on stderr: a live line on a terminal, else a line every ten seconds."""
 
 from __future__ import annotations
 

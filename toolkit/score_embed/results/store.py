@@ -1,8 +1,8 @@
-"""`campaign.db`: the one record of a campaign. Every report is a function of it, and a killed campaign goes on from it.
+"""`campaign.db`: the one record of a campaign. Reports are functions of it; a killed campaign goes on from it.
 
-What one test brought (its row, its children as known pairs, its own pair as done, its path, coverage, bugs, notes)
-and the running totals are committed in one transaction, about once a second. So after SIGKILL or a full disk the
-record is that of an earlier moment, never a torn one: the pairs known but not done are exactly what is left to do.
+What one test brought (its row, its children as known pairs, its own pair as done, its path, coverage, bugs) and
+the running totals are committed in one transaction, about once a second. So after SIGKILL or a full disk the
+record is that of an earlier moment, never a torn one: the pairs known but not done are what is left to do.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ BATCH_SECONDS = 1.0
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT NOT NULL, code INTEGER NOT NULL,
-                   path INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL, inputs TEXT NOT NULL);
+CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT NOT NULL,
+    code INTEGER NOT NULL, path INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL,
+    inputs TEXT NOT NULL, output TEXT NOT NULL);
 CREATE TABLE pairs(id BLOB PRIMARY KEY, data BLOB, done INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE paths(hash INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
@@ -37,7 +38,7 @@ CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 
 @dataclass(frozen=True)
 class TestRow:
-    """One executed test. `outcome`: new, redundant, mispredicted or none (an assumption failed, watch-dog, lost)."""
+    """One executed test. `outcome`: new, redundant, mispredicted, or "no path" (an assumption failed)."""
 
     __test__ = False
 
@@ -49,10 +50,11 @@ class TestRow:
     outcome: str
     place: str
     inputs: Mapping[str, int | str]
+    output: str  # its beginning
 
 
 class Store:
-    """An open campaign folder. Use as a context manager: leaving it commits and closes."""
+    """An open campaign folder. As a context manager it commits at the end, unless by an error."""
 
     def __init__(self, folder: Path, db: sqlite3.Connection, lock: IO[bytes]) -> None:
         self.folder = folder
@@ -107,10 +109,14 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            self.close()
 
-    # What is written --------------------------------------------------------------------------------------------
+    # What is written -----------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Open the batch that the next writes belong to, unless one is open."""
@@ -137,8 +143,18 @@ class Store:
     def add_test(self, row: TestRow) -> None:
         inputs = json.dumps(dict(row.inputs))
         path = _signed(row.path_hash)
-        values = (row.number, row.input, row.verdict, row.code, path, row.outcome, row.place, inputs)
-        self._write("INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+        values = (
+            row.number,
+            row.input,
+            row.verdict,
+            row.code,
+            path,
+            row.outcome,
+            row.place,
+            inputs,
+            row.output,
+        )
+        self._write("INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         if row.outcome == "new":
             self._write("INSERT OR IGNORE INTO paths VALUES (?, ?)", (path, row.number))
 
@@ -161,7 +177,7 @@ class Store:
     def put_bug(self, bug: Bug) -> None:
         self._write("INSERT OR REPLACE INTO bugs VALUES (?, ?)", (bug.test, json.dumps(bug.to_json())))
 
-    # What is read -----------------------------------------------------------------------------------------------
+    # What is read --------------------------------------------------------------------------------
 
     def get(self, key: str) -> Any:
         rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
@@ -185,17 +201,14 @@ class Store:
     def tests(self, limit: int = -1) -> Iterator[TestRow]:
         """Executed tests in order."""
         for row in self._read("SELECT * FROM tests ORDER BY number LIMIT ?", (limit,)):
-            number, data, verdict, code, path, outcome, place, inputs = row
+            number, data, verdict, code, path, outcome, place, inputs, output = row
             unsigned = path & (2**64 - 1)
-            yield TestRow(number, data, verdict, code, unsigned, outcome, place, json.loads(inputs))
+            yield TestRow(number, data, verdict, code, unsigned, outcome, place, json.loads(inputs), output)
 
     def close(self) -> None:
-        """Commit what is open, as far as the disk lets us, and release the folder. Safe to call twice."""
-        try:
-            self.commit()
-        finally:
-            self._db.close()
-            self._lock.close()
+        """Drop an unfinished batch (it may hold half a test) and release the folder. Safe to call twice."""
+        self._db.close()
+        self._lock.close()
 
     def _write(self, statement: str, values: tuple[object, ...]) -> None:
         self.begin()

@@ -38,7 +38,7 @@ def make(
     link: Mapping[str, int],
     target_memory: int,
 ) -> dict[str, Any]:
-    """The summary as plain values; `totals` holds runs, paths, redundant, mispredicted, divergences, concretized."""
+    """The summary as plain values; `totals` holds the six counts from runs to concretized."""
     return {
         "v": 1,
         "program": program,
