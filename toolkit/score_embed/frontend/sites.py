@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 MAGIC = 0x5C0E
@@ -67,6 +67,7 @@ class Op(IntEnum):
     ULE = 24
     SLT = 25
     SLE = 26
+    ADDRESS = 27  # a link-time address in one word; readers see it as CONST
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class Site:
     leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
-    flags: int = 0
+    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed
     size: int = 0  # symbolic: bytes; enter: number of scalar parameters
 
     @property
@@ -215,8 +216,6 @@ def _parse_site(reader: _Words, places: Mapping[int, tuple[str, int, str, str]])
 
 
 def _parse_body(reader: _Words, head: Site) -> Site:
-    from dataclasses import replace
-
     match head.kind:
         case SiteKind.ASSIGN:
             dest = _parse_leaf(reader)
@@ -247,7 +246,7 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             return replace(head, size=reader.next())
         case SiteKind.SYMBOLIC:
             dest = _parse_leaf(reader)
-            return replace(head, dest=dest, size=reader.next())
+            return replace(head, dest=dest, size=reader.next(), flags=reader.next())
 
 
 def _parse_leaf(reader: _Words) -> Leaf:
@@ -266,6 +265,9 @@ def _parse_template(reader: _Words) -> Template:
         if op is Op.CONST:
             value = reader.long() & ((1 << bits) - 1)
             count -= 2
+        elif op is Op.ADDRESS:
+            op, value = Op.CONST, reader.next()
+            count -= 1
         elif op is Op.LEAF:
             value = reader.next()
             count -= 1

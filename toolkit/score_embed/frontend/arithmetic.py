@@ -1,0 +1,182 @@
+"""C's arithmetic on typed expressions: promotions, usual conversions, pointer arithmetic (C11 6.3, 6.5).
+
+Every conversion becomes an explicit `Convert`, so that the emitted C and the template say the same. What has no
+bit-vector formula here (floating point, 128-bit integers) becomes `Raw` text that remembers what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from score_embed.frontend.declare import Unsupported
+from score_embed.frontend.ir import (
+    COMPARISONS,
+    AddressOf,
+    Binary,
+    Const,
+    Convert,
+    Exp,
+    PointerAdd,
+    PointerDiff,
+    Raw,
+    Unary,
+)
+from score_embed.frontend.types import (
+    CType,
+    Float,
+    Int,
+    Pointer,
+    Types,
+    VaList,
+    Void,
+    as_int,
+    compatible_text,
+    declare,
+    is_integer,
+    unqualified,
+)
+
+
+def is_untracked(t: CType) -> bool:
+    """Types whose values have no formula."""
+    return isinstance(t, (Float, VaList)) or (isinstance(t, Int) and t.bits > 64)
+
+
+def zero(t: Int) -> Const:
+    return Const(t, "0", 0)
+
+
+class Arithmetic:
+    def __init__(self, types: Types) -> None:
+        self.types = types
+
+    # --- conversions -----------------------------------------------------------------------------------------
+
+    def convert(self, exp: Exp | None, to: CType) -> Exp:
+        """`exp` converted to `to`, as by assignment."""
+        if not isinstance(exp, Exp):
+            raise Unsupported("a void or struct value is converted")
+        to = as_int(to) if is_integer(to) else unqualified(to)
+        to = unqualified(to)
+        if compatible_text(exp.type) == compatible_text(to) or isinstance(to, Void):
+            return exp
+        if is_untracked(to) or is_untracked(exp.type):
+            return Raw(to, f"(({declare(to)}) {exp.c()})", (exp,))
+        if isinstance(to, Int) and to.rank == 0:
+            return Convert(to, self.compare("!=", exp, self._null(exp.type)))
+        if isinstance(exp, Const) and exp.value is not None and isinstance(to, Int):
+            return Const(to, f"(({to.name}) {exp.text})", wrap(exp.value, to))
+        if isinstance(exp, AddressOf) and isinstance(to, Pointer):
+            return AddressOf(to, exp.place, f"(({declare(to)}) {exp.text})")
+        return Convert(to, exp)
+
+    def _null(self, t: CType) -> Const:
+        return Const(t, f"(({declare(t)}) 0)", 0)
+
+    def promoted(self, exp: Exp) -> Exp:
+        if isinstance(exp.type, Int) and not is_untracked(exp.type):
+            return self.convert(exp, self.types.promote(exp.type))
+        return exp
+
+    def argument_promoted(self, exp: Exp) -> Exp:
+        """Default argument promotions (C11 6.5.2.2)."""
+        if isinstance(exp.type, Float) and exp.type.name == "float":
+            return self.convert(exp, Float("double"))
+        return self.promoted(exp)
+
+    def float_type(self, a: CType, b: CType) -> CType:
+        names = [t.name for t in (a, b) if isinstance(t, Float)]
+        for name in ("long double", "double"):
+            if name in names:
+                return Float(name)
+        return Float(names[0])
+
+    # --- operators -------------------------------------------------------------------------------------------
+
+    def unary(self, op: str, exp: Exp) -> Exp:
+        if is_untracked(exp.type):
+            if op == "~" and isinstance(exp.type, Float):
+                raise Unsupported("complex numbers")
+            return Raw(exp.type, f"({op} {exp.c()})", (exp,))
+        if not isinstance(exp.type, Int):
+            raise Unsupported(f"unary {op} on a pointer")
+        exp = self.promoted(exp)
+        assert isinstance(exp.type, Int)
+        if op == "+":
+            return exp
+        if isinstance(exp, Const) and exp.value is not None:
+            value = -exp.value if op == "-" else ~exp.value
+            return Const(exp.type, f"({op} {exp.text})", wrap(value, exp.type))
+        return Unary(exp.type, op, exp)
+
+    def binary(self, op: str, left: Exp, right: Exp, size: Callable[[CType], str]) -> Exp:
+        """`left op right`; `size` gives the C text of a pointee's size."""
+        if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):
+            return self._pointers(op, left, right, size)
+        if is_untracked(left.type) or is_untracked(right.type):
+            return self._raw(op, left, right)
+        if op in ("<<", ">>"):
+            left, right = self.promoted(left), self.promoted(right)
+            return Binary(left.type, op, left, right)
+        if op in COMPARISONS:
+            return self.compare(op, left, right)
+        assert isinstance(left.type, Int)
+        assert isinstance(right.type, Int)
+        common = self.types.usual(left.type, right.type)
+        return Binary(common, op, self.convert(left, common), self.convert(right, common))
+
+    def _raw(self, op: str, left: Exp, right: Exp) -> Exp:
+        t: CType = self.types.int
+        if op not in COMPARISONS:
+            floats = isinstance(left.type, Float) or isinstance(right.type, Float)
+            t = self.float_type(left.type, right.type) if floats else self._wide(left.type, right.type)
+        return Raw(t, f"({left.c()} {op} {right.c()})", (left, right))
+
+    def _wide(self, a: CType, b: CType) -> CType:
+        assert isinstance(a, Int)
+        assert isinstance(b, Int)
+        return self.types.usual(a, b)
+
+    def _pointers(self, op: str, left: Exp, right: Exp, size: Callable[[CType], str]) -> Exp:
+        if op in COMPARISONS:
+            return self.compare(op, left, right)
+        if isinstance(left.type, Pointer) and isinstance(right.type, Pointer):
+            if op != "-":
+                raise Unsupported(f"{op} on two pointers")
+            return PointerDiff(self.types.ptrdiff, left, right, size(left.type.to))
+        if isinstance(right.type, Pointer):
+            left, right = right, left
+        if op not in ("+", "-") or not isinstance(left.type, Pointer):
+            raise Unsupported(f"{op} on a pointer")
+        return PointerAdd(left.type, left, self.promoted(right), size(left.type.to), op == "-")
+
+    def compare(self, op: str, left: Exp, right: Exp) -> Exp:
+        left, right = self.comparands(left, right)
+        if is_untracked(left.type) or is_untracked(right.type):
+            return Raw(self.types.int, f"({left.c()} {op} {right.c()})", (left, right))
+        return Binary(self.types.int, op, left, right)
+
+    def comparands(self, left: Exp, right: Exp) -> tuple[Exp, Exp]:
+        """Both sides of a comparison in their common type."""
+        if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):
+            t = left.type if isinstance(left.type, Pointer) else right.type
+            return self.convert(left, t), self.convert(right, t)
+        if isinstance(left.type, Int) and isinstance(right.type, Int):
+            common = self.types.usual(left.type, right.type)
+            return self.convert(left, common), self.convert(right, common)
+        return left, right
+
+    def atom(self, exp: Exp) -> tuple[str, Exp, Exp]:
+        """A condition as one comparison: (operator, left, right) with operands of one type."""
+        if isinstance(exp, Binary) and exp.op in COMPARISONS:
+            return exp.op, exp.left, exp.right
+        if is_untracked(exp.type):
+            return "!=", exp, exp
+        left, right = self.comparands(exp, self._null(exp.type) if isinstance(exp.type, Pointer) else zero(self.types.int))
+        return "!=", left, right
+
+
+def wrap(value: int, t: Int) -> int:
+    """`value` reduced to the range of t."""
+    value &= (1 << t.bits) - 1
+    return value - (1 << t.bits) if t.signed and value >> (t.bits - 1) else value

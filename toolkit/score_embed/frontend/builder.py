@@ -1,0 +1,243 @@
+"""The state of one function while it is lowered: its slots, temporaries, hoisted declarations and statements.
+
+Temporaries are pooled by type: a full expression gives its temporaries back, so that the taint mask and the
+stack stay small. Declarations are hoisted to the top of the function (without their initialisers), because
+lowered code jumps freely between what were blocks; a name that would capture another is renamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from score_embed.frontend.declare import (
+    Declarations,
+    PlainVariable,
+    Scope,
+    SlotVariable,
+    Symbol,
+    Unsupported,
+    Variable,
+)
+from score_embed.frontend.ir import (
+    Assign,
+    Body,
+    Coord,
+    Exp,
+    Goto,
+    Label,
+    LocalAddress,
+    Pin,
+    Place,
+    Raw,
+    SetPlain,
+    Slot,
+    SlotRef,
+    Stmt,
+)
+from score_embed.frontend.types import (
+    Array,
+    CType,
+    Float,
+    Int,
+    Pointer,
+    Struct,
+    VaList,
+    as_int,
+    compatible_text,
+    declare,
+    is_integer,
+    unqualified,
+)
+
+
+class Builder:
+    """Collects the normal form of one function."""
+
+    def __init__(self, declarations: Declarations, body: Body, addressed: set[str], taken: set[str]) -> None:
+        self.declarations = declarations
+        self.types = declarations.types
+        self.body = body
+        self.addressed = addressed
+        self._taken = taken  # names that a hoisted local must not capture
+        self.coord = body.coord
+        self._free: dict[str, list[SlotRef]] = {}
+        self._busy: list[SlotRef] = []
+        self._nesting = 0
+        self._labels = 0
+        self._names = 0
+
+    # --- statements ------------------------------------------------------------------------------------------
+
+    def add(self, statement: Stmt) -> None:
+        self.body.statements.append(statement)
+
+    @contextmanager
+    def buffered(self) -> Iterator[list[Stmt]]:
+        """Collect statements aside; the caller decides where they go."""
+        saved, self.body.statements = self.body.statements, []
+        buffer = self.body.statements
+        try:
+            yield buffer
+        finally:
+            self.body.statements = saved
+
+    def label(self, hint: str) -> str:
+        self._labels += 1
+        return f"sc_{hint}_{self._labels}"
+
+    def place_label(self, name: str) -> None:
+        self.add(Label(self.coord, name))
+
+    def goto(self, name: str) -> None:
+        self.add(Goto(self.coord, name))
+
+    # --- slots and temporaries -------------------------------------------------------------------------------
+
+    def new_slot(self, name: str, t: CType) -> Slot:
+        slot = Slot(self.body.slots, name, t)
+        self.body.slots += 1
+        return slot
+
+    def fresh_name(self, hint: str) -> str:
+        self._names += 1
+        return f"sc_{hint}{self._names}"
+
+    def temporary(self, t: CType, *, keep: bool = False) -> SlotRef:
+        """A scalar temporary of type t, given back at the end of the full expression unless kept."""
+        t = as_int(t) if is_integer(t) else unqualified(t)
+        t = unqualified(t)
+        key = compatible_text(t)
+        free = self._free.setdefault(key, [])
+        if free and not keep:
+            ref = free.pop()
+        else:
+            slot = self.new_slot(self.fresh_name("t"), t)
+            self.body.declarations.append(declare(t, slot.name) + ";")
+            ref = SlotRef(t, slot)
+        if not keep:
+            self._busy.append(ref)
+        return ref
+
+    def plain_temporary(self, t: CType) -> str:
+        name = self.fresh_name("f")
+        self.body.declarations.append(declare(unqualified(t), name) + ";")
+        return name
+
+    def object_temporary(self, t: CType) -> Place:
+        """A temporary in memory (a struct returned by a call)."""
+        name = self.fresh_name("o")
+        self.body.declarations.append(declare(unqualified(t), name) + ";")
+        return self.local_place(name, unqualified(t))
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Inside a statement expression the enclosing expression's temporaries stay alive."""
+        self._nesting += 1
+        try:
+            yield
+        finally:
+            self._nesting -= 1
+
+    @contextmanager
+    def unevaluated(self) -> Iterator[None]:
+        """Lower something only to learn its type: nothing of it stays."""
+        body = self.body
+        kept = (body.statements, len(body.declarations), body.slots, self.coord)
+        pools = ({k: list(v) for k, v in self._free.items()}, list(self._busy))
+        body.statements = []
+        try:
+            with self.nested():
+                yield
+        finally:
+            body.statements, declared, body.slots, self.coord = kept
+            del body.declarations[declared:]
+            self._free, self._busy = pools
+
+    def end_full_expression(self) -> None:
+        if self._nesting == 0:
+            for ref in self._busy:
+                self._free.setdefault(compatible_text(ref.type), []).append(ref)
+            self._busy.clear()
+
+    # --- values ----------------------------------------------------------------------------------------------
+
+    def save(self, exp: Exp, *, keep: bool = False) -> Exp:
+        """Compute `exp` now, into a temporary."""
+        if isinstance(exp, Raw) and isinstance(exp.type, (Float, VaList)):
+            name = self.plain_temporary(exp.type)
+            self.add(SetPlain(self.coord, name, exp))
+            return Raw(exp.type, name)
+        ref = self.temporary(exp.type, keep=keep)
+        self.assign(ref, exp)
+        return ref
+
+    def assign(self, dest: SlotRef | Place, exp: Exp) -> None:
+        self.add(Assign(self.coord, dest, exp))
+
+    def report(self, exp: Exp, reason: str) -> None:
+        """Note that what `exp` reads is used without a formula."""
+        for read in exp.walk():
+            if isinstance(read, SlotRef) or (hasattr(read, "place") and not read.children()):
+                self.add(Pin(self.coord, read, reason))
+
+    # --- names -----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        outer = self.declarations.scope
+        self.declarations.scope = Scope(outer)
+        try:
+            yield
+        finally:
+            self.declarations.scope = outer
+
+    def unique(self, name: str) -> str:
+        """A name for a hoisted local that captures nothing."""
+        candidate, number = name, 1
+        while candidate in self._taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        self._taken.add(candidate)
+        return candidate
+
+    def reserve(self, name: str) -> None:
+        self._taken.add(name)
+
+    def declare_local(self, name: str, t: CType) -> Symbol:
+        """An automatic variable: a slot if it can be one, else memory (or untracked, if it has no integer value)."""
+        emitted = self.unique(name)
+        symbol: Symbol
+        trackable = (isinstance(t, Int) and t.bits <= 64) or isinstance(t, Pointer) or is_integer(t)
+        if trackable and name not in self.addressed and not t.volatile:
+            plain = unqualified(t)
+            symbol = SlotVariable(self.new_slot(emitted, plain))
+            self.body.declarations.append(declare(plain, emitted) + ";")
+        else:
+            if isinstance(t, Array) and t.length is None and t.count is None:
+                raise Unsupported("an array of unknown size")
+            shown = _without_const(t)
+            self.body.declarations.append(declare(shown, emitted) + ";")
+            plain_kind = isinstance(t, (Float, VaList)) and name not in self.addressed and not t.volatile
+            symbol = PlainVariable(emitted, t) if plain_kind else Variable(emitted, shown, False)
+        self.declarations.scope.names[name] = symbol
+        return symbol
+
+    def local_place(self, name: str, t: CType) -> Place:
+        return Place(name, t, self.local_address(name, t), False)
+
+    def local_address(self, text: str, t: CType) -> LocalAddress:
+        return LocalAddress(Pointer(t), text)
+
+    def at(self, node: object) -> None:
+        coord = getattr(node, "coord", None)
+        if coord is not None and coord.line:
+            self.coord = Coord(coord.file, coord.line)
+
+
+def _without_const(t: CType) -> CType:
+    """Hoisted objects are initialised by assignment: const must go, also from array elements."""
+    if isinstance(t, Array):
+        return replace(t, of=_without_const(t.of), const=False)
+    return replace(t, const=False) if not isinstance(t, Struct) or t.const else t

@@ -1,0 +1,265 @@
+"""Lowering of calls: instrumented, opaque, indirect, and the functions of score.h.
+
+An instrumented callee gets the taint of its arguments through its slots; everything else is opaque: its result is
+concretized (and remembered as such), what it changed in tainted memory is found out by the runtime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pycparser import c_ast
+
+from score_embed.frontend.arithmetic import is_untracked
+from score_embed.frontend.declare import FunctionName, SlotVariable, Unsupported
+from score_embed.frontend.expressions import Expressions
+from score_embed.frontend.ir import (
+    AddressOf,
+    Argument,
+    Call,
+    Const,
+    Exp,
+    Fail,
+    Load,
+    Pin,
+    Place,
+    Raw,
+    SlotRef,
+    Symbolic,
+)
+from score_embed.frontend.types import (
+    CType,
+    Function,
+    Int,
+    Pointer,
+    Struct,
+    Void,
+    as_int,
+    declare,
+    is_integer,
+    unqualified,
+)
+
+# Library functions that only write to files or end the program: symbolic data given to them is not lost,
+# unless their result is used.
+OUTPUT_ONLY = frozenset(
+    "printf fprintf vprintf vfprintf puts fputs putchar putc fputc fwrite fflush perror exit _exit _Exit abort "
+    "__assert_fail __assert_func assert free".split()
+)
+
+
+class Calls:
+    """Calls of one function."""
+
+    def __init__(
+        self,
+        expressions: Expressions,
+        instrumented: Callable[[str], bool],
+        is_library: Callable[[str], bool],
+        argument_order: str,
+    ) -> None:
+        self.e = expressions
+        self.b = expressions.b
+        self.types = expressions.types
+        self.arith = expressions.arith
+        self.instrumented = instrumented
+        self.is_library = is_library
+        self.argument_order = argument_order
+        expressions.call = self.call
+
+    def call(self, node: c_ast.FuncCall, wanted: bool) -> Exp | Place | None:
+        self.b.at(node)
+        coord = self.b.coord
+        name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        special = getattr(self, f"_special{name}", None) if name.startswith("__") else None
+        if special is not None:
+            return self._special_call(special, node)
+        symbol = self.b.declarations.scope.find(name) if name else None
+        if name == "offsetof" and symbol is None:
+            return Const(self.types.size, self.b.declarations.text(node).replace("offsetof", "__builtin_offsetof", 1))
+        if name.startswith("__builtin_") and symbol is None:
+            symbol = self._builtin(name, node)
+        if name and symbol is None:
+            symbol = FunctionName(name, Function(self.types.int, None), coord.file)
+        if isinstance(symbol, FunctionName):
+            callee, t, kind = symbol.name, symbol.type, "known" if self.instrumented(symbol.name) else "opaque"
+            pointer: Exp | None = None
+        else:
+            pointer = self.e.settled(self.e.rvalue(node.name))
+            if not (isinstance(pointer.type, Pointer) and isinstance(pointer.type.to, Function)):
+                raise Unsupported("call of something that is no function", node)
+            callee, t, kind = pointer.c(), pointer.type.to, "indirect"
+        args = self._arguments(node, t)
+        self.b.coord = coord
+        harmless = kind == "opaque" and self._harmless(name, t, symbol)
+        if kind != "known":
+            self._pin_arguments(args, kind, harmless and not wanted)
+        if pointer is not None:
+            self.b.add(Pin(coord, pointer, "address"))
+        return self._emit(callee, name or callee, t, kind, args, harmless, wanted)
+
+    def _special_call(self, special: Callable[[c_ast.FuncCall], Exp | None], node: c_ast.FuncCall) -> Exp | None:
+        return special(node)
+
+    def _emit(
+        self, callee: str, name: str, t: Function, kind: str, args: list[Argument], harmless: bool, wanted: bool
+    ) -> Exp | Place | None:
+        result = unqualified(t.result)
+        dest: SlotRef | Place | str | None = None
+        value: Exp | Place | None = None
+        if isinstance(result, Struct):
+            dest = value = self.b.object_temporary(result)
+        elif is_untracked(result):
+            dest = self.b.plain_temporary(result)
+            value = Raw(result, dest)
+        elif not isinstance(result, Void) and (wanted or kind != "opaque"):
+            dest = value = self.b.temporary(as_int(result) if is_integer(result) else result)
+        self.b.add(Call(self.b.coord, callee, dest, args, kind, harmless, result, name))
+        return value
+
+    def _harmless(self, name: str, t: Function, symbol: object) -> bool:
+        """Whether an opaque function writes nothing of the program: known by name, or by its parameters' types."""
+        if name in OUTPUT_ONLY:
+            return True
+        library = isinstance(symbol, FunctionName) and self.is_library(symbol.file)
+        params = t.params
+        if not library or params is None:
+            return False
+        return not any(isinstance(p, Pointer) and not p.to.const for p in params)
+
+    # --- arguments -------------------------------------------------------------------------------------------
+
+    def _arguments(self, node: c_ast.FuncCall, t: Function) -> list[Argument]:
+        nodes = list(node.args.exprs) if node.args else []
+        if t.params is not None and (len(nodes) < len(t.params) or (len(nodes) > len(t.params) and not t.variadic)):
+            raise Unsupported("wrong number of arguments", node)
+        values: dict[int, Exp | Place] = {}
+        order = range(len(nodes)) if self.argument_order == "left" else range(len(nodes) - 1, -1, -1)
+        for index in order:
+            with self.b.buffered() as effects:
+                value = self._argument(nodes[index], t, index)
+            if effects:
+                self._protect(values)
+            self.b.body.statements.extend(effects)
+            values[index] = value
+        return [Argument(self._settled(values[i])) for i in range(len(nodes))]
+
+    def _protect(self, values: dict[int, Exp | Place]) -> None:
+        """Arguments already evaluated must not see the side effects of a later one."""
+        for index, value in values.items():
+            if isinstance(value, Exp) and any(isinstance(e, (Load, Raw)) for e in value.walk()):
+                values[index] = self.b.save(value)
+
+    def _argument(self, node: c_ast.Node, t: Function, index: int) -> Exp | Place:
+        value = self.e.value(node)
+        if value is None:
+            raise Unsupported("a void value is passed", node)
+        if isinstance(value, Place):
+            return value
+        if t.params is not None and index < len(t.params):
+            return self.arith.convert(value, t.params[index])
+        return self.arith.argument_promoted(value)
+
+    def _settled(self, value: Exp | Place) -> Exp | Place:
+        """Scalar arguments are slots or constants, so that a call needs no template."""
+        if isinstance(value, (Place, Const, SlotRef)) or is_untracked(value.type):
+            return value
+        if isinstance(value, AddressOf) and not value.place.slots:
+            return value
+        return self.b.save(value)
+
+    def _pin_arguments(self, args: list[Argument], kind: str, lossless: bool) -> None:
+        if lossless or kind == "indirect":
+            return
+        for argument in args:
+            if isinstance(argument.exp, SlotRef):
+                self.b.add(Pin(self.b.coord, argument.exp, "argument"))
+
+    # --- score.h and builtins --------------------------------------------------------------------------------
+
+    def _symbolic_dest(self, node: c_ast.Node) -> SlotRef | Place:
+        target = node.expr if isinstance(node, c_ast.UnaryOp) and node.op == "&" else None
+        if target is not None:
+            if isinstance(target, c_ast.ID):
+                symbol = self.b.declarations.scope.find(target.name)
+                if isinstance(symbol, SlotVariable):
+                    found = self.e.lvalue(target)
+                    assert isinstance(found, SlotRef)
+                    return found
+            place = self.e.lvalue(target)
+            if isinstance(place, Place) and place.container is None:
+                return place
+        raise Unsupported("a symbolic input must be a variable", node)
+
+    def _name_of(self, node: c_ast.Node) -> str:
+        if isinstance(node, c_ast.Constant):
+            return str(node.value).strip('"')
+        raise Unsupported("the name of a symbolic input must be a string", node)
+
+    def _special__score_symbolic(self, node: c_ast.FuncCall) -> None:
+        pointer, _size, name = node.args.exprs
+        dest = self._symbolic_dest(pointer)
+        text = self._name_of(name)
+        if isinstance(dest, SlotRef) and not isinstance(dest.type, (Int, Pointer)):
+            raise Unsupported("this type cannot be symbolic", node)
+        size = Const(self.types.size, f"sizeof({declare(unqualified(dest.type))})")
+        self.b.add(Symbolic(self.b.coord, dest, text, size))
+
+    def _special__score_boolean(self, node: c_ast.FuncCall) -> None:
+        pointer, _size, name = node.args.exprs
+        dest = self._symbolic_dest(pointer)
+        byte = self.b.temporary(self.types.uchar)
+        self.b.add(Symbolic(self.b.coord, byte, self._name_of(name), Const(self.types.size, "1", 1)))
+        one = Const(self.types.int, "1", 1)
+        self.e.store(dest, self.arith.binary("&", byte, one, self.e.size_text))
+
+    def _special__score_bytes(self, node: c_ast.FuncCall) -> None:
+        pointer = self.e.settled(self.e.rvalue(node.args.exprs[0]))
+        count = self.e.settled(self.arith.convert(self.e.rvalue(node.args.exprs[1]), self.types.size))
+        if not isinstance(pointer.type, Pointer):
+            raise Unsupported("SYM_BYTES needs a pointer", node)
+        place = self.e.dereference(self.arith.convert(pointer, Pointer(self.types.uchar)), node)
+        self.b.add(Symbolic(self.b.coord, place, self._name_of(node.args.exprs[2]), count=count))
+
+    def _special__score_assert_fail(self, node: c_ast.FuncCall) -> None:
+        self.b.add(Fail(self.b.coord, "assert"))
+
+    def _special__score_assume_fail(self, node: c_ast.FuncCall) -> None:
+        self.b.add(Fail(self.b.coord, "assume"))
+
+    _special__assert_fail = _special__score_assert_fail
+    _special__assert_func = _special__score_assert_fail
+
+    def _special__builtin_expect(self, node: c_ast.FuncCall) -> Exp:
+        return self.arith.convert(self.e.rvalue(node.args.exprs[0]), self.types.long)
+
+    def _special__builtin_constant_p(self, node: c_ast.FuncCall) -> Exp:
+        return Const(self.types.int, "0", 0)
+
+    def _special__builtin_types_compatible_p(self, node: c_ast.FuncCall) -> Exp:
+        return Const(self.types.int, self.b.declarations.text(node))
+
+    def _builtin(self, name: str, node: c_ast.FuncCall) -> FunctionName:
+        plain = self.b.declarations.scope.find(name.removeprefix("__builtin_"))
+        if isinstance(plain, FunctionName):
+            return FunctionName(name, plain.type, plain.file)
+        t = self.types
+        table: dict[str, tuple[CType, tuple[CType, ...]]] = {
+            "bswap16": (t.ushort, (t.ushort,)),
+            "bswap32": (t.uint if t.uint.bits == 32 else t.ulong, (t.uint if t.uint.bits == 32 else t.ulong,)),
+            "bswap64": (t.ullong if t.ulong.bits != 64 else t.ulong, (t.ullong,)),
+            "clz": (t.int, (t.uint,)), "ctz": (t.int, (t.uint,)), "popcount": (t.int, (t.uint,)),
+            "clzl": (t.int, (t.ulong,)), "ctzl": (t.int, (t.ulong,)), "popcountl": (t.int, (t.ulong,)),
+            "clzll": (t.int, (t.ullong,)), "ctzll": (t.int, (t.ullong,)), "popcountll": (t.int, (t.ullong,)),
+            "ffs": (t.int, (t.int,)), "parity": (t.int, (t.uint,)), "abs": (t.int, (t.int,)),
+            "unreachable": (t.void, ()), "trap": (t.void, ()),
+        }  # fmt: skip
+        short = name.removeprefix("__builtin_")
+        void_pointer, const_pointer = Pointer(t.void), Pointer(Void(const=True))
+        moves = {"memcpy": (void_pointer, const_pointer, t.size), "memmove": (void_pointer, const_pointer, t.size),
+                 "memset": (void_pointer, t.int, t.size)}  # fmt: skip
+        if short in table:
+            return FunctionName(name, Function(*table[short]), "<builtin>")
+        if short in moves:
+            return FunctionName(name, Function(void_pointer, moves[short]), "<builtin>")
+        raise Unsupported(f"builtin '{name}'", node)

@@ -1,0 +1,387 @@
+"""Declarations: from pycparser's syntax tree to C types and scopes.
+
+Types are built structurally (C11 6.7); sizes that only the board's compiler can know stay C text. Records and
+enums without a tag get one, so that a temporary of such a type can be declared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pycparser import c_ast
+
+from score_embed.errors import BuildError
+from score_embed.frontend.gnu_ast import GnuAttribute
+from score_embed.frontend.ir import Slot
+from score_embed.frontend.types import (
+    Array,
+    CType,
+    Enum,
+    Enumeration,
+    Float,
+    Function,
+    Int,
+    Member,
+    Pointer,
+    Record,
+    Struct,
+    Types,
+    VaList,
+    parse_int,
+)
+
+_FLOATS = {"float", "double", "_Complex", "_Float16", "_Float32", "_Float64", "_Float128", "_Float32x", "_Float64x", "__float128"}
+_MODES = {"QI": 8, "HI": 16, "SI": 32, "DI": 64, "byte": 8, "word": 0, "pointer": 0}
+
+
+class Unsupported(Exception):
+    """A construct that this function cannot be lowered for: the function is left alone and listed."""
+
+    def __init__(self, what: str, node: c_ast.Node | None = None) -> None:
+        super().__init__(what)
+        self.what, self.node = what, node
+
+
+@dataclass(frozen=True)
+class TypedefName:
+    type: CType
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An enumerator: `value` if it could be computed here."""
+
+    name: str
+    type: Int
+    value: int | None
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An object in memory, under the name it has in the emitted code."""
+
+    name: str
+    type: CType
+    static: bool  # its address is a link-time constant
+
+
+@dataclass(frozen=True)
+class SlotVariable:
+    slot: Slot
+
+
+@dataclass(frozen=True)
+class PlainVariable:
+    """A local that carries no taint (floating point, va_list)."""
+
+    name: str
+    type: CType
+
+
+@dataclass(frozen=True)
+class FunctionName:
+    name: str
+    type: Function
+    file: str
+
+
+Symbol = TypedefName | Constant | Variable | SlotVariable | PlainVariable | FunctionName
+
+
+class Scope:
+    """A chain of name tables: ordinary identifiers and tags."""
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.parent = parent
+        self.names: dict[str, Symbol] = {}
+        self.tags: dict[str, Record | Enumeration] = {}
+
+    def find(self, name: str) -> Symbol | None:
+        scope: Scope | None = self
+        while scope:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+    def find_tag(self, tag: str) -> Record | Enumeration | None:
+        scope: Scope | None = self
+        while scope:
+            if tag in scope.tags:
+                return scope.tags[tag]
+            scope = scope.parent
+        return None
+
+
+class Declarations:
+    """Builds types in a current scope; `typeof_` types an expression for `typeof` (set by the lowering)."""
+
+    def __init__(self, types: Types) -> None:
+        self.types = types
+        self.scope = Scope()
+        self.typeof_: Callable[[c_ast.Node], CType] | None = None
+        self.text: Callable[[c_ast.Node], str] = lambda node: ""
+        self._anonymous = 0
+
+    # --- types -----------------------------------------------------------------------------------------------
+
+    def type_of(self, node: c_ast.Node) -> CType:
+        """The type that a declarator (or Typename) denotes."""
+        match node:
+            case c_ast.Typename() | c_ast.Decl() | c_ast.Typedef():
+                return self._qualify(self.type_of(node.type), [*(node.quals or []), *attribute_texts(node)])
+            case c_ast.TypeDecl():
+                return self._qualify(self.type_of(node.type), node.quals)
+            case c_ast.IdentifierType():
+                return self._basic(node.names, node)
+            case c_ast.PtrDecl():
+                return self._qualify(Pointer(self.type_of(node.type)), node.quals)
+            case c_ast.ArrayDecl():
+                return self._array(node)
+            case c_ast.FuncDecl():
+                return self._function(node)
+            case c_ast.Struct() | c_ast.Union():
+                return self._record(node)
+            case c_ast.Enum():
+                return self._enum(node)
+            case c_ast.TypeOf():
+                return self._typeof(node)
+        raise Unsupported(f"type {type(node).__name__}", node)
+
+    def _qualify(self, t: CType, quals: list[str] | None) -> CType:
+        words = [q for q in quals or [] if isinstance(q, str)]
+        for word in words:
+            if "mode" in word and isinstance(t, Int):
+                t = self._moded(t, word)
+            if "vector_size" in word:
+                t = Float("vector")
+        if "_Atomic" in words:
+            raise Unsupported("_Atomic")
+        return replace(t, volatile=t.volatile or "volatile" in words, const=t.const or "const" in words)
+
+    def _moded(self, t: Int, text: str) -> Int:
+        found = re.search(r"mode__?\s*\(\s*_{0,2}(\w+?)_{0,2}\s*\)|\bmode\s*\(\s*_{0,2}(\w+?)_{0,2}\s*\)", text)
+        if not found:
+            return t
+        bits = _MODES.get(found.group(1) or found.group(2), 0) or self.types.model.pointer
+        for candidate in (self.types.schar, self.types.short, self.types.int, self.types.long, self.types.llong):
+            if candidate.bits == bits:
+                return candidate if t.signed else self.types.unsigned_of(candidate)
+        return t
+
+    def _basic(self, names: list[str], node: c_ast.Node) -> CType:
+        if len(names) == 1:
+            symbol = self.scope.find(names[0])
+            if isinstance(symbol, TypedefName):
+                return symbol.type
+        if names[-1] in ("__builtin_va_list", "__gnuc_va_list"):
+            return VaList()
+        if "void" in names:
+            return self.types.void
+        if any(n in _FLOATS for n in names):
+            return Float(" ".join(names))
+        known = {"int", "char", "short", "long", "signed", "unsigned", "_Bool", "__int128", "bool"}
+        if not names or any(n not in known for n in names):
+            raise Unsupported(f"unknown type name '{' '.join(names)}'", node)
+        return self.types.by_spelling(" ".join(names))
+
+    def _array(self, node: c_ast.ArrayDecl) -> Array:
+        of = self.type_of(node.type)
+        if node.dim is None or (isinstance(node.dim, c_ast.ID) and node.dim.name == "*"):
+            return Array(of, None)
+        return Array(of, self.text(node.dim), self.constant(node.dim))
+
+    def _function(self, node: c_ast.FuncDecl) -> Function:
+        result = self.type_of(node.type)
+        if node.args is None:
+            return Function(result, None)
+        params: list[CType] = []
+        variadic = False
+        for param in node.args.params:
+            if isinstance(param, c_ast.EllipsisParam):
+                variadic = True
+            elif isinstance(param, c_ast.ID):
+                return Function(result, None)  # K&R: names only
+            else:
+                params.append(self.decay(self.type_of(param)))
+        if len(params) == 1 and params[0] == self.types.void and not variadic:
+            params = []
+        return Function(result, tuple(params), variadic)
+
+    @staticmethod
+    def decay(t: CType) -> CType:
+        """The type of a parameter declared with type t (C11 6.7.6.3)."""
+        if isinstance(t, Array):
+            return Pointer(t.of)
+        return Pointer(t) if isinstance(t, Function) else t
+
+    def _tag(self, node: c_ast.Node) -> str:
+        if node.name is None:
+            self._anonymous += 1
+            node.name = f"sc_anonymous_{self._anonymous}"
+        return str(node.name)
+
+    def _record(self, node: c_ast.Node, *, member: bool = False) -> Struct:
+        kind = "struct" if isinstance(node, c_ast.Struct) else "union"
+        tag = f"sc_member_{id(node)}" if member and node.name is None else self._tag(node)
+        found = self.scope.tags.get(tag) if node.decls is not None else self.scope.find_tag(tag)
+        if not isinstance(found, Record):
+            found = Record(kind, tag)
+            self.scope.tags[tag] = found
+        if node.decls is not None and found.members is None:
+            found.members = []
+            for decl in node.decls:
+                self._member(found.members, decl)
+        return Struct(found)
+
+    def _member(self, members: list[Member], decl: c_ast.Node) -> None:
+        if not isinstance(decl, c_ast.Decl):
+            return  # pragma, static assertion
+        if isinstance(decl.type, (c_ast.Struct, c_ast.Union)) and decl.name is None:
+            members.append(Member(None, self._record(decl.type, member=True), None))
+            return
+        bits = None
+        if decl.bitsize is not None:
+            bits = self.constant(decl.bitsize)
+            bits = -1 if bits is None else bits
+        members.append(Member(decl.name or "", self.type_of(decl.type), bits))
+
+    def _enum(self, node: c_ast.Enum) -> CType:
+        tag = self._tag(node)
+        found = self.scope.tags.get(tag) if node.values is not None else self.scope.find_tag(tag)
+        if not isinstance(found, Enumeration):
+            found = Enumeration(tag, self.types.uint)
+            self.scope.tags[tag] = found
+        if node.values is not None:
+            found.int_type = self._enumerators(node, node.values.enumerators)
+        return Enum(found)
+
+    def _enumerators(self, node: c_ast.Enum, enumerators: list[c_ast.Enumerator]) -> Int:
+        value: int | None = -1
+        low = high = 0
+        constants: list[tuple[str, int | None]] = []
+        for item in enumerators:
+            value = self.constant(item.value) if item.value is not None else None if value is None else value + 1
+            constants.append((item.name, value))
+            low, high = min(low, value or 0), max(high, value or 0)
+        wide = self._fitting(low, high, (self.types.int, self.types.uint, self.types.long, self.types.ulong, self.types.llong))
+        for name, number in constants:
+            of = self.types.int if self._fits(number or 0, number or 0, self.types.int) else wide
+            self.scope.names[name] = Constant(name, of, number)
+        if self.types.model.short_enums or _packed(node):
+            small = (self.types.uchar, self.types.schar, self.types.ushort, self.types.short)
+            return self._fitting(low, high, (*small, self.types.uint, self.types.int, wide))
+        return self._fitting(low, high, (self.types.uint, self.types.int, self.types.ulong, wide))
+
+    @staticmethod
+    def _fits(low: int, high: int, t: Int) -> bool:
+        if t.signed:
+            return -(1 << (t.bits - 1)) <= low and high < 1 << (t.bits - 1)
+        return low >= 0 and high < 1 << t.bits
+
+    def _fitting(self, low: int, high: int, candidates: tuple[Int, ...]) -> Int:
+        return next((t for t in candidates if self._fits(low, high, t)), self.types.ullong)
+
+    def _typeof(self, node: c_ast.TypeOf) -> CType:
+        inner = next(child for _, child in node.children())
+        if isinstance(inner, c_ast.Typename):
+            return self.type_of(inner)
+        if self.typeof_ is None:
+            raise Unsupported("typeof of an expression outside functions", node)
+        return self.typeof_(inner)
+
+    # --- constants -------------------------------------------------------------------------------------------
+
+    def constant(self, node: c_ast.Node) -> int | None:
+        """The value of an integer constant expression, or None if only the compiler can tell."""
+        match node:
+            case c_ast.Constant(type=kind) if kind in ("char", "wchar"):
+                return char_value(node.value, self.types.model.char_signed)
+            case c_ast.Constant(type=kind) if "int" in kind:
+                return parse_int(node.value.lower().rstrip("ul"))
+            case c_ast.ID():
+                symbol = self.scope.find(node.name)
+                return symbol.value if isinstance(symbol, Constant) else None
+            case c_ast.UnaryOp(op="sizeof" | "_Alignof"):
+                return self._sizeof(node.expr) if node.op == "sizeof" else None
+            case c_ast.UnaryOp():
+                value = self.constant(node.expr)
+                return None if value is None else _UNARY[node.op](value) if node.op in _UNARY else None
+            case c_ast.BinaryOp():
+                left, right = self.constant(node.left), self.constant(node.right)
+                if left is None or right is None or (node.op in ("/", "%") and right == 0):
+                    return None
+                return _BINARY[node.op](left, right)
+            case c_ast.TernaryOp():
+                test = self.constant(node.cond)
+                return None if test is None else self.constant(node.iftrue if test else node.iffalse)
+            case c_ast.Cast():
+                value, to = self.constant(node.expr), self.type_of(node.to_type)
+                if value is None or not isinstance(to, Int):
+                    return None
+                value &= (1 << to.bits) - 1
+                return value - (1 << to.bits) if to.signed and value >> (to.bits - 1) else value
+        return None
+
+    def _sizeof(self, node: c_ast.Node) -> int | None:
+        if not isinstance(node, c_ast.Typename):
+            return None
+        t = self.type_of(node)
+        if isinstance(t, Int):
+            return t.bits // 8
+        return self.types.model.pointer // 8 if isinstance(t, Pointer) else None
+
+
+def _packed(node: c_ast.Node) -> bool:
+    return any("packed" in text for text in attribute_texts(node))
+
+
+def attribute_texts(node: c_ast.Node) -> list[str]:
+    """The GNU attributes of a declaration, struct or enum, as source text."""
+    return [a.text for a in getattr(node, "attributes", None) or [] if isinstance(a, GnuAttribute)]
+
+
+def _trunc_div(a: int, b: int) -> int:
+    q = abs(a) // abs(b)
+    return q if (a < 0) == (b < 0) else -q
+
+
+_UNARY: dict[str, Callable[[int], int]] = {"-": lambda v: -v, "+": lambda v: v, "~": lambda v: ~v, "!": lambda v: int(not v)}
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": _trunc_div,
+    "%": lambda a, b: a - b * _trunc_div(a, b), "<<": lambda a, b: a << b if 0 <= b < 128 else 0,
+    ">>": lambda a, b: a >> b if 0 <= b < 128 else 0, "&": lambda a, b: a & b, "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b, "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b),
+    "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b), ">": lambda a, b: int(a > b),
+    ">=": lambda a, b: int(a >= b), "&&": lambda a, b: int(bool(a and b)), "||": lambda a, b: int(bool(a or b)),
+}  # fmt: skip
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
+
+
+def char_value(text: str, char_signed: bool) -> int | None:
+    """The value of a character constant as written (`'\\x41'`); None for multi-character ones."""
+    wide = not text.startswith("'")
+    body = text[text.index("'") + 1 : -1]
+    if body.startswith("\\x"):
+        value = int(body[2:], 16)
+    elif body.startswith("\\") and body[1] in "01234567":
+        value = int(body[1:], 8)
+    elif body.startswith("\\"):
+        value = _ESCAPES.get(body[1], -1)
+    elif len(body) == 1:
+        value = ord(body)
+    else:
+        return None
+    if wide or value < 0:
+        return value if value >= 0 else None
+    value &= 0xFF
+    return value - 256 if char_signed and value > 127 else value
+
+
+def located(error: Unsupported, file: str) -> BuildError:
+    """An Unsupported outside function bodies is fatal: say where."""
+    coord = getattr(error.node, "coord", None)
+    where = f"{coord.file}:{coord.line}" if coord else file
+    return BuildError(f"unsupported: {error.what}", where)

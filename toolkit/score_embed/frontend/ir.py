@@ -1,0 +1,385 @@
+"""The normal form: typed, side-effect-free expressions and a dozen kinds of statement.
+
+An `Exp` prints itself as C (`c()`) and, later, as a template of the site table; both come from the same
+object, which is why they cannot disagree. Every memory access names its place by the user's own lvalue text
+and, beside it, by an address expression over slots and link-time constants, for the template of a pin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from score_embed.frontend.types import CType, Int, declare
+
+
+@dataclass(eq=False)
+class Slot:
+    """A scalar variable whose taint is a bit of the activation's mask. `value` is the C text that reads it."""
+
+    index: int
+    name: str
+    type: CType
+
+
+@dataclass(frozen=True)
+class Coord:
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Exp:
+    type: CType
+
+    def c(self) -> str:
+        raise NotImplementedError
+
+    def children(self) -> tuple[Exp, ...]:
+        return ()
+
+    def walk(self) -> Iterator[Exp]:
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class Const(Exp):
+    """A constant as C text; `value` if it is known here."""
+
+    text: str
+    value: int | None = None
+
+    def c(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class SlotRef(Exp):
+    slot: Slot
+
+    def c(self) -> str:
+        return self.slot.name
+
+
+@dataclass(frozen=True)
+class GlobalAddress(Exp):
+    """A link-time constant address, by the text of the object (`g`, not `&g`)."""
+
+    text: str
+
+    def c(self) -> str:
+        return f"(&{self.text})"
+
+
+@dataclass(frozen=True)
+class LocalAddress(Exp):
+    """The address of an object on the stack (or a string literal): its value is sent, it is never tainted."""
+
+    text: str
+
+    def c(self) -> str:
+        return f"(&{self.text})"
+
+
+@dataclass(frozen=True)
+class Load(Exp):
+    place: Place
+
+    def c(self) -> str:
+        return self.place.text
+
+
+@dataclass(frozen=True)
+class AddressOf(Exp):
+    """`&place` (or a decayed array: `text` says how to write it); its template is the place's address."""
+
+    place: Place
+    text: str
+
+    def c(self) -> str:
+        return self.text
+
+    def children(self) -> tuple[Exp, ...]:
+        return (self.place.address,)
+
+
+@dataclass(frozen=True)
+class Offset(Exp):
+    """An address moved by a constant number of bytes given as C text (an offsetof). Only inside addresses."""
+
+    base: Exp
+    bytes: str
+
+    def children(self) -> tuple[Exp, ...]:
+        return (self.base,)
+
+
+@dataclass(frozen=True)
+class PointerAdd(Exp):
+    """`base + index` (or minus), the index scaled by `size` bytes (C text)."""
+
+    base: Exp
+    index: Exp
+    size: str
+    minus: bool = False
+
+    def c(self) -> str:
+        return f"({self.base.c()} {'-' if self.minus else '+'} {self.index.c()})"
+
+    def children(self) -> tuple[Exp, ...]:
+        return (self.base, self.index)
+
+
+@dataclass(frozen=True)
+class PointerDiff(Exp):
+    left: Exp
+    right: Exp
+    size: str
+
+    def c(self) -> str:
+        return f"({self.left.c()} - {self.right.c()})"
+
+    def children(self) -> tuple[Exp, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(frozen=True)
+class Unary(Exp):
+    op: str  # - ~ (operand already promoted)
+    operand: Exp
+
+    def c(self) -> str:
+        return f"({self.op} {self.operand.c()})"
+
+    def children(self) -> tuple[Exp, ...]:
+        return (self.operand,)
+
+
+@dataclass(frozen=True)
+class Binary(Exp):
+    """+ - * / % & | ^ << >> and the comparisons, operands already converted to their common type."""
+
+    op: str
+    left: Exp
+    right: Exp
+
+    def c(self) -> str:
+        return f"({self.left.c()} {self.op} {self.right.c()})"
+
+    def children(self) -> tuple[Exp, ...]:
+        return (self.left, self.right)
+
+    @property
+    def is_comparison(self) -> bool:
+        return self.op in COMPARISONS
+
+
+@dataclass(frozen=True)
+class Convert(Exp):
+    """Conversion between integer and pointer types, implicit or written."""
+
+    operand: Exp
+
+    def c(self) -> str:
+        return f"(({declare(self.type)}) {self.operand.c()})"
+
+    def children(self) -> tuple[Exp, ...]:
+        return (self.operand,)
+
+
+@dataclass(frozen=True)
+class Raw(Exp):
+    """C text that has no formula (floating point): what it reads is in `reads`, so that taint can be reported."""
+
+    text: str
+    reads: tuple[Exp, ...] = ()
+
+    def c(self) -> str:
+        return self.text
+
+    def children(self) -> tuple[Exp, ...]:
+        return self.reads
+
+
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A memory lvalue. `static`: its address is a link-time constant; `slots`: what its address depends on."""
+
+    text: str
+    type: CType
+    address: Exp
+    static: bool
+    slots: tuple[Slot, ...] = ()
+    container: str | None = None  # a bit-field: the text of the struct it lies in
+    bits: int | None = None  # a bit-field's width
+    pointer: Exp | None = None  # what was dereferenced, if the place begins with a dereference
+
+
+# --- statements ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Stmt:
+    coord: Coord
+
+
+@dataclass
+class Assign(Stmt):
+    dest: SlotRef | Place
+    exp: Exp
+
+
+@dataclass
+class SetPlain(Stmt):
+    """`text = exp;` where the destination has no taint (a float variable)."""
+
+    text: str
+    exp: Exp
+
+
+@dataclass
+class Pin(Stmt):
+    """The value of `exp` is used concretely: reported (and, for addresses and arguments, recorded as a constraint)."""
+
+    exp: Exp
+    reason: str
+
+
+@dataclass
+class ForgetObject(Stmt):
+    """A construct without a formula touches this object: report and forget its taint."""
+
+    text: str
+    reason: str
+    clear: bool
+
+
+@dataclass
+class Argument:
+    exp: Exp | Place  # a Place is a struct passed by value
+
+
+@dataclass
+class Call(Stmt):
+    callee: str  # C text: the function's name or a pointer atom
+    dest: SlotRef | Place | str | None  # slot, struct place, plain text (float), nothing
+    args: list[Argument]
+    kind: str  # "known", "opaque", "indirect"
+    harmless: bool  # writes nothing of the program
+    result: CType
+    name: str
+
+
+@dataclass
+class Branch(Stmt):
+    """`if ((left op right) == when) goto label;`: the comparison is the user's, whatever the jump's sense."""
+
+    op: str
+    left: Exp
+    right: Exp
+    label: str
+    when: bool
+    assumption: bool = False
+
+
+@dataclass
+class Goto(Stmt):
+    label: str
+
+
+@dataclass
+class Label(Stmt):
+    name: str
+
+
+@dataclass
+class Tick(Stmt):
+    """A loop without a condition counts against the branch budget."""
+
+
+@dataclass
+class Case:
+    first: str
+    last: str
+    label: str
+
+
+@dataclass
+class Switch(Stmt):
+    slot: SlotRef
+    cases: list[Case]
+    default: str
+
+
+@dataclass
+class Return(Stmt):
+    value: SlotRef | Place | Raw | None
+
+
+@dataclass
+class Copy(Stmt):
+    dest: Place
+    source: Place
+
+
+@dataclass
+class InitObject(Stmt):
+    """Give the object a constant initial value: `type name = init` kept verbatim as a static, copied."""
+
+    dest: Place
+    init: str
+
+
+@dataclass
+class Clear(Stmt):
+    text: str
+
+
+@dataclass
+class Verbatim(Stmt):
+    text: str
+
+
+@dataclass
+class Symbolic(Stmt):
+    dest: SlotRef | Place
+    name: str
+    size: Const | None = None  # bytes, if fixed
+    count: Exp | None = None  # bytes, if computed at run time
+
+
+@dataclass
+class Fail(Stmt):
+    kind: str  # "assert" or "assume"
+
+
+@dataclass
+class Body:
+    """One lowered function."""
+
+    name: str
+    emitted_name: str
+    header: str  # C text up to the parameter list
+    result: CType
+    scalars: int
+    structs: list[str]  # names of struct parameters
+    declarations: list[str] = field(default_factory=list)
+    statements: list[Stmt] = field(default_factory=list)
+    slots: int = 1
+    coord: Coord = Coord("", 0)
+    result_slot: Slot | None = None
+
+
+def is_zero(exp: Exp) -> bool:
+    return isinstance(exp, Const) and exp.value == 0
+
+
+def int_type(exp: Exp) -> Int:
+    assert isinstance(exp.type, Int)
+    return exp.type

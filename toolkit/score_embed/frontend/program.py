@@ -1,0 +1,93 @@
+"""All translation units of a program: parse each once, lower until the set of instrumented functions is stable.
+
+A call is lowered differently for an instrumented callee than for an opaque one, and whether a function can be
+instrumented is known only when it has been lowered; so lowering starts with all and repeats without those that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pycparser import c_ast
+
+from score_embed.frontend.emit import Numbering
+from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, defined_functions
+from score_embed.frontend.parse import parse, system_files
+from score_embed.frontend.types import DataModel, Types
+
+
+@dataclass(frozen=True)
+class Source:
+    """One preprocessed C file."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """The instrumented C of each source, in order, and what was left alone."""
+
+    texts: tuple[str, ...]
+    notes: tuple[Note, ...]
+    sites: int
+    coverage: int
+
+
+def instrument_program(
+    sources: Sequence[Source],
+    model: DataModel,
+    *,
+    instrument: Sequence[str],
+    argument_order: str,
+    verify: bool,
+) -> Program:
+    """Instrument all sources. Raises BuildError where C cannot be parsed or a declaration cannot be understood."""
+    units = [unit_of(source) for source in sources]
+    external = _external_definitions(units)
+    excluded: frozenset[str] = frozenset()
+    notes: dict[str, Note] = {}
+    while True:
+        numbering = Numbering()
+        results = [
+            UnitLowering(
+                unit,
+                Types(model),
+                numbering,
+                known=lambda name, excluded=excluded: name in external and name not in excluded,  # type: ignore[misc]
+                excluded=excluded,
+                instrument=instrument,
+                argument_order=argument_order,
+                verify=verify,
+            ).lower()
+            for unit in units
+        ]
+        failed = _failures(results)
+        notes |= failed
+        if not set(failed) - excluded:
+            texts = tuple(result.text for result in results)
+            return Program(texts, tuple(notes.values()), numbering.site, numbering.coverage)
+        excluded |= frozenset(failed)
+
+
+def unit_of(source: Source) -> Unit:
+    tree = parse(source.text, str(source.path))
+    return Unit(str(source.path), tree, frozenset(system_files(source.text)))
+
+
+def _failures(results: Sequence[Lowered]) -> dict[str, Note]:
+    return {name: note for result in results for name, note in result.failed}
+
+
+def _external_definitions(units: Sequence[Unit]) -> set[str]:
+    """Functions that another unit may call and find instrumented."""
+    found: set[str] = set()
+    for unit in units:
+        files = defined_functions(unit.tree)
+        for ext in unit.tree.ext:
+            if isinstance(ext, c_ast.FuncDef) and "static" not in (ext.decl.storage or []):
+                if files[ext.decl.name] not in unit.system:
+                    found.add(ext.decl.name)
+    return found

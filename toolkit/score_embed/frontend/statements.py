@@ -1,0 +1,340 @@
+"""Lowering of statements to jumps, and of the declarations inside functions.
+
+Loops become branches and gotos; a `switch` keeps its dispatch in the emitted code and its body is laid out flat,
+so that fall-through, labels in nested blocks (Duff's device) and gotos into blocks need no special care.
+"""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from score_embed.frontend.arithmetic import is_untracked
+from score_embed.frontend.builder import Builder
+from score_embed.frontend.declare import (
+    FunctionName,
+    TypedefName,
+    Unsupported,
+    Variable,
+)
+from score_embed.frontend.expressions import Expressions
+from score_embed.frontend.gnu_ast import Asm, LocalLabels, ValueRange
+from score_embed.frontend.initialisers import Initialisers
+from score_embed.frontend.ir import (
+    Case,
+    Clear,
+    Exp,
+    Place,
+    Raw,
+    Return,
+    SetPlain,
+    SlotRef,
+    Switch,
+    Tick,
+    Verbatim,
+)
+from score_embed.frontend.types import Array, Function, Int, Struct, Void, as_int, declare, is_integer, unqualified
+
+
+class _SwitchContext:
+    def __init__(self, slot: SlotRef) -> None:
+        self.slot = slot
+        self.cases: list[Case] = []
+        self.default: str | None = None
+
+
+class Statements:
+    def __init__(self, expressions: Expressions, initialisers: Initialisers) -> None:
+        self.e = expressions
+        self.b: Builder = expressions.b
+        self.init = initialisers
+        self._breaks: list[str] = []
+        self._continues: list[str] = []
+        self._switches: list[_SwitchContext] = []
+        self._seen_labels: set[str] = set()
+        expressions.block = self.statement_expression
+
+    def statement(self, node: c_ast.Node | None) -> None:
+        if node is None:
+            return
+        self.b.at(node)
+        handler = getattr(self, f"_do_{type(node).__name__}", None)
+        if handler is not None:
+            handler(node)
+        else:
+            self.e.effect(node)
+        self.b.end_full_expression()
+
+    def statement_expression(self, node: c_ast.Node) -> Exp | Place | None:
+        """`({ … })`: its value is the last expression statement's."""
+        items = list(node.block_items or [])
+        with self.b.scope():
+            for item in items[:-1]:
+                self.statement(item)
+            if not items:
+                return None
+            last = items[-1]
+            if getattr(self, f"_do_{type(last).__name__}", None) is not None:
+                self.statement(last)
+                return None
+            return self.e.value(last)
+
+    # --- blocks and declarations -----------------------------------------------------------------------------
+
+    def _do_Compound(self, node: c_ast.Compound) -> None:
+        with self.b.scope():
+            for item in node.block_items or []:
+                self.statement(item)
+
+    def _do_EmptyStatement(self, node: c_ast.EmptyStatement) -> None:
+        pass
+
+    _do_Pragma = _do_StaticAssert = _do_EmptyStatement
+
+    def _do_DeclList(self, node: c_ast.DeclList) -> None:
+        for decl in node.decls:
+            self.statement(decl)
+
+    def _do_Typedef(self, node: c_ast.Typedef) -> None:
+        self._hoist_definitions(node.type)
+        self.b.declarations.scope.names[node.name] = TypedefName(self.b.declarations.type_of(node.type))
+
+    def _do_Decl(self, node: c_ast.Decl) -> None:
+        self._hoist_definitions(node.type)
+        t = self.b.declarations.type_of(node.type)
+        if node.name is None:
+            return
+        names = self.b.declarations.scope.names
+        if isinstance(t, Function):
+            self.b.body.declarations.append(f"{declare(t, node.name)};")
+            names[node.name] = FunctionName(node.name, t, self.b.coord.file)
+        elif "extern" in (node.storage or []):
+            self.b.body.declarations.append(f"extern {declare(t, node.name)};")
+            names[node.name] = Variable(node.name, t, True)
+        elif "static" in (node.storage or []):
+            self._static_local(node)
+        else:
+            self._automatic(node)
+
+    def _hoist_definitions(self, node: c_ast.Node) -> None:
+        """Structs, unions and enums defined here move to the top of the function."""
+        for _, child in node.children():
+            if not isinstance(child, (c_ast.Compound, c_ast.InitList)):
+                self._hoist_definitions(child)
+        if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None:
+            self._define(node)
+        elif isinstance(node, c_ast.Enum) and node.values is not None:
+            self._define(node)
+
+    def _define(self, node: c_ast.Node) -> None:
+        declarations = self.b.declarations
+        if node.name is not None and declarations.scope.parent and declarations.scope.parent.find_tag(node.name):
+            raise Unsupported(f"the tag '{node.name}' is defined again in an inner block", node)
+        declarations.type_of(node)
+        text = declarations.text(node)
+        if text + ";" not in self.b.body.declarations:
+            self.b.body.declarations.append(text + ";")
+
+    def _static_local(self, node: c_ast.Decl) -> None:
+        t = self.b.declarations.type_of(node.type)
+        if isinstance(t, Array) and t.count is None and node.init is not None:
+            t = self.init.completed(t, node.init)
+        emitted = self.b.unique(node.name)
+        self.b.declarations.scope.names[node.name] = Variable(emitted, t, True)
+        init = f" = {self.b.declarations.text(node.init)}" if node.init is not None else ""
+        self.b.body.declarations.append(f"static {declare(t, emitted)}{init};")
+
+    def _automatic(self, node: c_ast.Decl) -> None:
+        t = self.b.declarations.type_of(node.type)
+        if isinstance(t, Array):
+            if node.type.dim is not None and t.length is None and not self._constant_size(node.type.dim):
+                raise Unsupported("variable length array", node)
+            if t.count is None and node.init is not None:
+                t = self.init.completed(t, node.init)
+        if any("register" in s for s in node.storage or []) and "asm" in str(getattr(node, "attributes", "")):
+            raise Unsupported("a variable bound to a register", node)
+        symbol = self.b.declare_local(node.name, t)
+        if isinstance(symbol, Variable):
+            self.b.add(Clear(self.b.coord, symbol.name))
+        if node.init is None:
+            return
+        if isinstance(t, (Array, Struct)):
+            self.init.initialise(self.b.local_place(symbol.name, t), node.init)  # type: ignore[union-attr]
+            return
+        init = node.init
+        while isinstance(init, c_ast.InitList):
+            init = init.exprs[0]
+        self.e.store(self.e.lvalue(c_ast.ID(node.name, node.coord)), self.e.rvalue(init))
+
+    def _constant_size(self, node: c_ast.Node) -> bool:
+        """An array size without variables: sizeof and enumerators only the compiler can compute are fine."""
+        if isinstance(node, c_ast.ID):
+            return self.b.declarations.constant(node) is not None
+        if isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof"):
+            return True
+        if isinstance(node, (c_ast.FuncCall, c_ast.Assignment)):
+            return "offsetof" in str(getattr(node.name, "name", "")) if isinstance(node, c_ast.FuncCall) else False
+        return all(self._constant_size(child) for _, child in node.children() if not isinstance(child, c_ast.Typename))
+
+    # --- selection and loops ---------------------------------------------------------------------------------
+
+    def _do_If(self, node: c_ast.If) -> None:
+        other, end = self.b.label("else"), self.b.label("end")
+        self.e.jump(node.cond, other, False, assumption=self._is_assumption(node))
+        self.b.end_full_expression()
+        self.statement(node.iftrue)
+        if node.iffalse is not None:
+            self.b.goto(end)
+        self.b.place_label(other)
+        if node.iffalse is not None:
+            self.statement(node.iffalse)
+            self.b.place_label(end)
+
+    @staticmethod
+    def _is_assumption(node: c_ast.If) -> bool:
+        """`if (!(c)) __score_assume_fail();`, as SCORE_ASSUME expands to."""
+        inner = node.iftrue
+        if isinstance(inner, c_ast.Compound) and inner.block_items:
+            inner = inner.block_items[0]
+        called = inner.name if isinstance(inner, c_ast.FuncCall) else None
+        return isinstance(called, c_ast.ID) and called.name == "__score_assume_fail"
+
+    def _loop(self, node: c_ast.Node, cond: c_ast.Node | None, top: str, end: str) -> None:
+        if cond is None or self.b.declarations.constant(cond):
+            self.b.add(Tick(self.b.coord))
+        if cond is not None:
+            self.e.jump(cond, end, False)
+            self.b.end_full_expression()
+
+    def _body(self, body: c_ast.Node, again: str, end: str) -> None:
+        self._continues.append(again)
+        self._breaks.append(end)
+        self.statement(body)
+        self._continues.pop()
+        self._breaks.pop()
+
+    def _do_While(self, node: c_ast.While) -> None:
+        top, end = self.b.label("while"), self.b.label("end")
+        self.b.place_label(top)
+        self._loop(node, node.cond, top, end)
+        self._body(node.stmt, top, end)
+        self.b.goto(top)
+        self.b.place_label(end)
+
+    def _do_DoWhile(self, node: c_ast.DoWhile) -> None:
+        top, again, end = self.b.label("do"), self.b.label("while"), self.b.label("end")
+        self.b.place_label(top)
+        if self.b.declarations.constant(node.cond):
+            self.b.add(Tick(self.b.coord))
+        self._body(node.stmt, again, end)
+        self.b.place_label(again)
+        self.b.at(node.cond)
+        self.e.jump(node.cond, top, True)
+        self.b.end_full_expression()
+        self.b.place_label(end)
+
+    def _do_For(self, node: c_ast.For) -> None:
+        with self.b.scope():
+            self.statement(node.init)
+            top, again, end = self.b.label("for"), self.b.label("next"), self.b.label("end")
+            self.b.place_label(top)
+            self._loop(node, node.cond, top, end)
+            self._body(node.stmt, again, end)
+            self.b.place_label(again)
+            if node.next is not None:
+                self.b.at(node.next)
+                self.e.effect(node.next)
+                self.b.end_full_expression()
+            self.b.goto(top)
+            self.b.place_label(end)
+
+    def _do_Switch(self, node: c_ast.Switch) -> None:
+        value = self.e.arith.promoted(self.e.rvalue(node.cond))
+        if not isinstance(value.type, Int):
+            raise Unsupported("switch on a value that is no integer", node)
+        slot = self.b.temporary(value.type, keep=True)
+        self.b.assign(slot, value)
+        self.b.end_full_expression()
+        context, end = _SwitchContext(slot), self.b.label("end")
+        coord = self.b.coord
+        with self.b.buffered() as body:
+            self._switches.append(context)
+            self._breaks.append(end)
+            self.statement(node.stmt)
+            self._breaks.pop()
+            self._switches.pop()
+        self.b.add(Switch(coord, slot, context.cases, context.default or end))
+        self.b.body.statements.extend(body)
+        self.b.place_label(end)
+
+    def _do_Case(self, node: c_ast.Case) -> None:
+        if not self._switches:
+            raise Unsupported("case outside of a switch", node)
+        label = self.b.label("case")
+        first, last = (node.expr.first, node.expr.last) if isinstance(node.expr, ValueRange) else (node.expr, node.expr)
+        text = self.b.declarations.text
+        self._switches[-1].cases.append(Case(text(first), text(last), label))
+        self._labelled(label, node.stmts)
+
+    def _do_Default(self, node: c_ast.Default) -> None:
+        if not self._switches:
+            raise Unsupported("default outside of a switch", node)
+        label = self.b.label("default")
+        self._switches[-1].default = label
+        self._labelled(label, node.stmts)
+
+    def _labelled(self, label: str, statements: list[c_ast.Node] | c_ast.Node | None) -> None:
+        self.b.place_label(label)
+        for item in statements if isinstance(statements, list) else [statements]:
+            self.statement(item)
+
+    # --- jumps -----------------------------------------------------------------------------------------------
+
+    def _do_Label(self, node: c_ast.Label) -> None:
+        self._seen_labels.add(node.name)
+        self._labelled(node.name, node.stmt)
+
+    def _do_Goto(self, node: c_ast.Goto) -> None:
+        if node.name in self._seen_labels:
+            self.b.add(Tick(self.b.coord))
+        self.b.goto(node.name)
+
+    def _do_Break(self, node: c_ast.Break) -> None:
+        self.b.goto(self._breaks[-1])
+
+    def _do_Continue(self, node: c_ast.Continue) -> None:
+        self.b.goto(self._continues[-1])
+
+    def _do_Return(self, node: c_ast.Return) -> None:
+        body = self.b.body
+        result = body.result
+        if node.expr is None:
+            self.b.add(Return(self.b.coord, None))
+        elif isinstance(result, Void):
+            self.e.effect(node.expr)
+            self.b.add(Return(self.b.coord, None))
+        elif isinstance(result, Struct):
+            self.b.add(Return(self.b.coord, self.e.place_value(node.expr)))
+        elif is_untracked(result):
+            exp = self.e.arith.convert(self.e.rvalue(node.expr), result)
+            self.b.add(SetPlain(self.b.coord, "sc_result", exp))
+            self.b.add(Return(self.b.coord, Raw(result, "sc_result")))
+        else:
+            assert body.result_slot is not None
+            t = unqualified(as_int(result) if is_integer(result) else result)
+            ref = SlotRef(t, body.result_slot)
+            self.b.assign(ref, self.e.arith.convert(self.e.rvalue(node.expr), t))
+            self.b.add(Return(self.b.coord, ref))
+
+    def _do_Asm(self, node: Asm) -> None:
+        if node.outputs is not None:
+            raise Unsupported("inline assembly with operands", node)
+        self.b.add(Verbatim(self.b.coord, self.b.declarations.text(node) + ";"))
+
+    def _do_LocalLabels(self, node: LocalLabels) -> None:
+        raise Unsupported("local labels", node)
+
+    def _do_ComputedGoto(self, node: c_ast.Node) -> None:
+        raise Unsupported("computed goto", node)
+
+
+

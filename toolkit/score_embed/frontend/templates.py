@@ -1,0 +1,215 @@
+"""From a typed expression to its template: leaves, postfix words, and what the probe call passes.
+
+One walk yields everything that must agree: the words of the site table (C text, computed by the board's
+compiler), the leaf words of the descriptor, and the variadic tail of the probe call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from score_embed.frontend.ir import (
+    AddressOf,
+    Binary,
+    Const,
+    Convert,
+    Exp,
+    GlobalAddress,
+    Load,
+    LocalAddress,
+    Offset,
+    PointerAdd,
+    PointerDiff,
+    Raw,
+    SlotRef,
+    Unary,
+)
+from score_embed.frontend.sites import Op
+from score_embed.frontend.sites import Place as Where
+from score_embed.frontend.types import CType, Pointer, Types, as_int, is_integer
+
+_SIGNED = {"/": Op.SDIV, "%": Op.SREM, ">>": Op.ASHR, "<": Op.SLT, "<=": Op.SLE}
+_UNSIGNED = {"/": Op.UDIV, "%": Op.UREM, ">>": Op.LSHR, "<": Op.ULT, "<=": Op.ULE}
+_EITHER = {"+": Op.ADD, "-": Op.SUB, "*": Op.MUL, "&": Op.AND, "|": Op.OR, "^": Op.XOR, "<<": Op.SHL, "==": Op.EQ, "!=": Op.NE}
+
+
+@dataclass(frozen=True)
+class LeafText:
+    """One leaf: site words, descriptor word, variadic argument (None if nothing is passed)."""
+
+    where: Where
+    bits: int
+    site_word: str
+    slot: int
+    tail: str | None
+
+    def words(self) -> list[str]:
+        return [str(int(self.where)), str(self.bits), self.site_word]
+
+    def descriptor(self) -> str:
+        return str(leaf_word(self.where, self.bits, self.slot))
+
+
+def leaf_word(where: Where, bits: int, slot: int) -> int:
+    log2 = {8: 0, 16: 1, 32: 2, 64: 3}[bits]
+    return int(where) << 14 | log2 << 12 | slot
+
+
+@dataclass
+class TemplateText:
+    """A template under construction; `never` is the index of a slot that is never tainted."""
+
+    types: Types
+    never: int
+    leaves: list[LeafText] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    slots: set[int] = field(default_factory=set)
+    memory: bool = False
+
+    @property
+    def can_be_tainted(self) -> bool:
+        return self.memory or bool(self.slots)
+
+    def site_words(self) -> list[str]:
+        words = [str(len(self.leaves))]
+        for leaf in self.leaves:
+            words += leaf.words()
+        return [*words, str(len(self.steps)), *self.steps]
+
+    def descriptor(self) -> list[str]:
+        return [str(len(self.leaves)), *(leaf.descriptor() for leaf in self.leaves)]
+
+    def tail(self) -> list[str]:
+        return [leaf.tail for leaf in self.leaves if leaf.tail is not None]
+
+    # --- building --------------------------------------------------------------------------------------------
+
+    def bits_of(self, t: CType) -> int:
+        return self.types.model.pointer if isinstance(t, Pointer) else as_int(t).bits
+
+    def add(self, exp: Exp) -> int:
+        """Append the steps of `exp`; returns the width of the value in bits."""
+        match exp:
+            case Const():
+                return self._const(exp)
+            case SlotRef():
+                bits = self.bits_of(exp.type)
+                self.slots.add(exp.slot.index)
+                return self._leaf(LeafText(Where.SLOT, bits, str(exp.slot.index), exp.slot.index, value_text(exp.c(), bits)))
+            case Load():
+                return self._load(exp)
+            case LocalAddress() | Raw():
+                return self._untracked(exp)
+            case GlobalAddress():
+                return self._address(f"(sc_word) &{exp.text}")
+            case AddressOf():
+                return self.add(exp.place.address)
+            case Offset():
+                bits = self.add(exp.base)
+                self._constant(exp.bytes, bits)
+                return self._op(Op.ADD, bits)
+            case PointerAdd():
+                return self._pointer_add(exp)
+            case PointerDiff():
+                bits = self.add(exp.left)
+                self.add(exp.right)
+                self._op(Op.SUB, bits)
+                self._constant(exp.size, bits)
+                return self._op(Op.SDIV, bits)
+            case Unary():
+                return self._op(Op.NEG if exp.op == "-" else Op.NOT, self.add(exp.operand))
+            case Binary():
+                return self._binary(exp)
+            case Convert():
+                return self._convert(self.add(exp.operand), self._signed(exp.operand.type), self.bits_of(exp.type))
+        raise AssertionError(exp)
+
+    def comparison(self, op: str, left: Exp, right: Exp) -> None:
+        """The root of a condition: 1 bit. `op` is one of == != < <= (operands already swapped for > and >=)."""
+        bits = self.add(left)
+        self.add(right)
+        table = _SIGNED if self._signed(left.type) else _UNSIGNED
+        self._op(table.get(op) or _EITHER[op], bits)
+
+    @staticmethod
+    def _signed(t: CType) -> bool:
+        return is_integer(t) and as_int(t).signed
+
+    def _op(self, op: Op, bits: int) -> int:
+        self.steps.append(str(int(op) | bits << 8))
+        return bits
+
+    def _constant(self, text: str, bits: int) -> int:
+        self._op(Op.CONST, bits)
+        self.steps += [f"SC_LO({text})", f"SC_HI({text})"]
+        return bits
+
+    def _address(self, text: str) -> int:
+        self._op(Op.ADDRESS, self.types.model.pointer)
+        self.steps.append(text)
+        return self.types.model.pointer
+
+    def _const(self, exp: Const) -> int:
+        bits = self.bits_of(exp.type)
+        if isinstance(exp.type, Pointer):
+            return self._constant("0", bits) if exp.value == 0 else self._address(f"(sc_word) {exp.text}")
+        return self._constant(exp.text, bits)
+
+    def _leaf(self, leaf: LeafText) -> int:
+        if leaf not in self.leaves:
+            self.leaves.append(leaf)
+        self._op(Op.LEAF, leaf.bits)
+        self.steps.append(str(self.leaves.index(leaf)))
+        return leaf.bits
+
+    def _load(self, exp: Load) -> int:
+        bits = self.bits_of(exp.type)
+        self.memory = True
+        address = f"(const void *) &{exp.place.text}"
+        if exp.place.static:
+            return self._leaf(LeafText(Where.GLOBAL, bits, f"(sc_word) &{exp.place.text}", 0, address))
+        return self._leaf(LeafText(Where.MEMORY, bits, "0", 0, address))
+
+    def _untracked(self, exp: LocalAddress | Raw) -> int:
+        """A concrete value: sent as a leaf that is never tainted."""
+        bits = self.bits_of(exp.type)
+        return self._leaf(LeafText(Where.SLOT, bits, str(self.never), self.never, value_text(exp.c(), bits, exp.type)))
+
+    def _pointer_add(self, exp: PointerAdd) -> int:
+        bits = self.add(exp.base)
+        self._convert(self.add(exp.index), self._signed(exp.index.type), bits)
+        if exp.size != "1":
+            self._constant(exp.size, bits)
+            self._op(Op.MUL, bits)
+        return self._op(Op.SUB if exp.minus else Op.ADD, bits)
+
+    def _binary(self, exp: Binary) -> int:
+        if exp.is_comparison:
+            op, left, right = oriented(exp.op, exp.left, exp.right)
+            self.comparison(op, left, right)
+            return self._op(Op.ZEXT, self.bits_of(exp.type))
+        bits = self.add(exp.left)
+        right_bits = self.add(exp.right)
+        if exp.op in ("<<", ">>"):
+            self._convert(right_bits, False, bits)
+        table = _SIGNED if self._signed(exp.type) else _UNSIGNED
+        return self._op(table.get(exp.op) or _EITHER[exp.op], bits)
+
+    def _convert(self, bits: int, signed: bool, to: int) -> int:
+        if to < bits:
+            return self._op(Op.TRUNC, to)
+        if to > bits:
+            return self._op(Op.SEXT if signed else Op.ZEXT, to)
+        return bits
+
+
+def oriented(op: str, left: Exp, right: Exp) -> tuple[str, Exp, Exp]:
+    """`>` and `>=` as `<` and `<=` with the operands exchanged."""
+    return {">": ("<", right, left), ">=": ("<=", right, left)}.get(op, (op, left, right))
+
+
+def value_text(text: str, bits: int) -> str:
+    """A slot's value as the probe takes it: sc_u32, or sc_u64 if it has 8 bytes."""
+    return f"(sc_u64) {text}" if bits == 64 else f"(sc_u32) {text}"
+
+

@@ -1,0 +1,305 @@
+"""C types and the board's data model.
+
+Lowering must know the width and sign of every scalar to make conversions explicit; everything about
+*layout* (sizeof of aggregates, offsets, enum constants) is left to the board's compiler through the site
+table. The data model comes from the compiler's predefined macros (`cc -dM -E`), so LP64, ILP32 and the
+sign of `char` are never assumed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True)
+class DataModel:
+    """Widths in bits of the basic types on one board, and the sign of plain `char`."""
+
+    short: int
+    int_: int
+    long: int
+    long_long: int
+    pointer: int
+    char_signed: bool
+    size_type: str
+    ptrdiff_type: str
+    wchar_type: str
+    short_enums: bool
+
+    @classmethod
+    def from_macros(cls, text: str) -> DataModel:
+        """Read the output of `cc -dM -E`. Raises KeyError naming the macro a compiler does not define."""
+        macros = dict(re.findall(r"^#define (\S+) (.*)$", text, re.M))
+
+        def bits(name: str) -> int:
+            return 8 * int(macros[f"__SIZEOF_{name}__"])
+
+        return cls(
+            short=bits("SHORT"),
+            int_=bits("INT"),
+            long=bits("LONG"),
+            long_long=bits("LONG_LONG"),
+            pointer=bits("POINTER"),
+            char_signed="__CHAR_UNSIGNED__" not in macros,
+            size_type=macros["__SIZE_TYPE__"],
+            ptrdiff_type=macros["__PTRDIFF_TYPE__"],
+            wchar_type=macros["__WCHAR_TYPE__"],
+            short_enums=macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1",
+        )
+
+
+@dataclass(frozen=True)
+class CType:
+    """Base of all types; `volatile` is the only qualifier that changes lowering."""
+
+    volatile: bool = field(default=False, kw_only=True)
+    const: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Void(CType):
+    pass
+
+
+@dataclass(frozen=True)
+class Int(CType):
+    """An integer type by its canonical spelling (`unsigned long`), width in bits, sign and conversion rank."""
+
+    name: str
+    bits: int
+    signed: bool
+    rank: int
+
+
+@dataclass(frozen=True)
+class Float(CType):
+    name: str
+
+
+@dataclass(frozen=True)
+class Pointer(CType):
+    to: CType
+
+
+@dataclass(frozen=True)
+class Array(CType):
+    """`count` is C text (evaluated by the board's compiler), None when unknown; `length` its value if known here."""
+
+    of: CType
+    count: str | None
+    length: int | None = None
+
+
+@dataclass(eq=False)
+class Record:
+    """The shared body of one struct or union: completed when its definition is seen."""
+
+    kind: str  # "struct" or "union"
+    tag: str
+    members: list[Member] | None = None
+
+    def find(self, name: str) -> CMember | None:
+        """The member called `name`, looking through anonymous members too."""
+        for member in self.members or []:
+            if member.name == name:
+                return CMember(member.type, member.bits)
+            if member.name is None and isinstance(member.type, Struct):
+                inner = member.type.record.find(name)
+                if inner:
+                    return inner
+        return None
+
+
+@dataclass(frozen=True)
+class Member:
+    name: str | None
+    type: CType
+    bits: int | None  # width of a bit-field; -1 if a bit-field of unknown width
+
+
+@dataclass(frozen=True)
+class CMember:
+    type: CType
+    bits: int | None
+
+
+@dataclass(frozen=True)
+class Struct(CType):
+    record: Record
+
+
+@dataclass(eq=False)
+class Enumeration:
+    """The shared body of one enum; `int_type` is known once its enumerators are."""
+
+    tag: str
+    int_type: Int
+
+
+@dataclass(frozen=True)
+class Enum(CType):
+    body: Enumeration
+
+
+@dataclass(frozen=True)
+class Function(CType):
+    """`params` is None for `f()` without a prototype."""
+
+    result: CType
+    params: tuple[CType, ...] | None
+    variadic: bool = False
+
+
+@dataclass(frozen=True)
+class VaList(CType):
+    """`__builtin_va_list`: passed around, never looked into."""
+
+
+class Types:
+    """The basic types of one data model, and C's conversions between them (C11 6.3.1)."""
+
+    def __init__(self, model: DataModel) -> None:
+        self.model = model
+        m = model
+        self.bool = Int("_Bool", 8, False, 0)
+        self.char = Int("char", 8, m.char_signed, 1)
+        self.schar = Int("signed char", 8, True, 1)
+        self.uchar = Int("unsigned char", 8, False, 1)
+        self.short = Int("short", m.short, True, 2)
+        self.ushort = Int("unsigned short", m.short, False, 2)
+        self.int = Int("int", m.int_, True, 3)
+        self.uint = Int("unsigned int", m.int_, False, 3)
+        self.long = Int("long", m.long, True, 4)
+        self.ulong = Int("unsigned long", m.long, False, 4)
+        self.llong = Int("long long", m.long_long, True, 5)
+        self.ullong = Int("unsigned long long", m.long_long, False, 5)
+        self.int128 = Int("__int128", 128, True, 6)
+        self.uint128 = Int("unsigned __int128", 128, False, 6)
+        self.void = Void()
+        self.size = self.by_spelling(m.size_type)
+        self.ptrdiff = self.by_spelling(m.ptrdiff_type)
+        self.wchar = self.by_spelling(m.wchar_type)
+        self.uintptr = next(t for t in (self.uint, self.ulong, self.ullong) if t.bits == m.pointer)
+
+    def by_spelling(self, text: str) -> Int:
+        """An integer type from its specifier words in any order (`long unsigned int`)."""
+        words = text.split()
+        unsigned, signed = "unsigned" in words, "signed" in words
+        longs = words.count("long")
+        if "_Bool" in words:
+            return self.bool
+        if "char" in words:
+            return self.uchar if unsigned else self.schar if signed else self.char
+        if "short" in words:
+            return self.ushort if unsigned else self.short
+        if "__int128" in words:
+            return self.uint128 if unsigned else self.int128
+        if longs >= 2:
+            return self.ullong if unsigned else self.llong
+        if longs == 1:
+            return self.ulong if unsigned else self.long
+        return self.uint if unsigned else self.int
+
+    def unsigned_of(self, t: Int) -> Int:
+        table = (self.uchar, self.ushort, self.uint, self.ulong, self.ullong, self.uint128)
+        return t if not t.signed else table[t.rank - 1]
+
+    def promote(self, t: Int, bits: int | None = None) -> Int:
+        """Integer promotion of a value of type t (`bits`: width of a bit-field)."""
+        if bits is not None and 0 < bits:
+            fits = bits < self.int.bits or (bits == self.int.bits and t.signed)
+            return self.int if fits else self.uint if bits <= self.int.bits else t
+        if t.rank >= self.int.rank:
+            return replace(t, volatile=False, const=False)
+        if t.bits < self.int.bits or (t.bits == self.int.bits and t.signed):
+            return self.int
+        return self.uint
+
+    def usual(self, a: Int, b: Int) -> Int:
+        """The common type of two promoted operands (C11 6.3.1.8)."""
+        a, b = self.promote(a), self.promote(b)
+        if a.signed == b.signed:
+            return a if a.rank >= b.rank else b
+        u, s = (b, a) if a.signed else (a, b)
+        if u.rank >= s.rank:
+            return u
+        return s if s.bits > u.bits else self.unsigned_of(s)
+
+    def literal(self, text: str) -> Int:
+        """The type of an integer literal (C11 6.4.4.1): the first of its list that holds the value."""
+        body = text.lower().rstrip("ul")
+        suffix = text.lower()[len(body) :]
+        value = parse_int(body)
+        decimal = not body.startswith("0")
+        signed: list[Int] = [self.int, self.long, self.llong]
+        first = suffix.count("l")
+        for t in signed[first:]:
+            if "u" not in suffix and value < 1 << (t.bits - 1):
+                return t
+            if ("u" in suffix or not decimal) and value < 1 << t.bits:
+                return self.unsigned_of(t)
+        return self.ullong
+
+
+def parse_int(body: str) -> int:
+    """The value of a C integer literal without suffix."""
+    if body.startswith("0x"):
+        return int(body, 16)
+    if body.startswith("0b"):
+        return int(body, 2)
+    return int(body, 8) if body.startswith("0") and len(body) > 1 else int(body)
+
+
+def unqualified(t: CType) -> CType:
+    return replace(t, volatile=False, const=False) if t.volatile or t.const else t
+
+
+def is_scalar(t: CType) -> bool:
+    return isinstance(t, (Int, Float, Pointer, Enum))
+
+
+def is_integer(t: CType) -> bool:
+    return isinstance(t, (Int, Enum))
+
+
+def as_int(t: CType) -> Int:
+    """The integer type behind an integer or enum type."""
+    if isinstance(t, Enum):
+        return t.body.int_type
+    assert isinstance(t, Int)
+    return t
+
+
+def declare(t: CType, name: str = "") -> str:
+    """C text that declares `name` with type t (an abstract declarator if the name is empty)."""
+    quals = ("const " if t.const else "") + ("volatile " if t.volatile else "")
+    match t:
+        case Void():
+            base = "void"
+        case Int() | Float():
+            base = t.name
+        case Struct():
+            base = f"{t.record.kind} {t.record.tag}"
+        case Enum():
+            base = f"enum {t.body.tag}"
+        case VaList():
+            base = "__builtin_va_list"
+        case Pointer():
+            inner = f"* {quals}{name}".rstrip()
+            if isinstance(t.to, (Array, Function)):
+                inner = f"({inner})"
+            return declare(t.to, inner)
+        case Array():
+            return declare(t.of, f"{name}[{t.count or ''}]")
+        case Function():
+            params = "" if t.params is None else ", ".join(declare(p) for p in t.params) or "void"
+            return declare(t.result, f"{name}({params}{', ...' if t.variadic else ''})")
+        case _:
+            raise AssertionError(t)
+    return f"{quals}{base} {name}".rstrip()
+
+
+def compatible_text(t: CType) -> str:
+    """A spelling that identifies a type up to its top-level qualifiers: equal texts are equal types."""
+    return declare(unqualified(t))
