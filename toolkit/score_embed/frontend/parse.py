@@ -50,6 +50,8 @@ from score_embed.frontend.gnu_ast import (
 from score_embed.frontend.gnu_lexer import ATTRIBUTE, GnuLexer, is_attribute
 
 _BUILTIN_TYPES = ("__builtin_va_list", "__int128_t", "__uint128_t")
+# What begins an external declaration that needs nothing of ours.
+_PYCPARSERS_OWN = frozenset({"PPHASH", "PPPRAGMA", "_PRAGMA", "SEMI", "_STATIC_ASSERT", "ATTRIBUTE_BEGIN"})
 _TYPE_ARGUMENTS = frozenset({"__builtin_types_compatible_p"})
 # Long `else if` chains and initialisers nest deeply; Python functions need no C stack since 3.11.
 _RECURSION_LIMIT = 50_000
@@ -73,7 +75,8 @@ def parse(text: str, filename: str) -> c_ast.FileAST:
 
 def system_files(text: str) -> set[str]:
     """The files that the preprocessor entered as system headers (linemarker flag 3)."""
-    return {name for name, flags in _LINEMARKER.findall(text) if "3" in flags.split()}
+    # Without flag 1 it is only a system macro expanded in the user's file.
+    return {name for name, flags in _LINEMARKER.findall(text) if {"1", "3"} <= set(flags.split())}
 
 
 def plain_quals(quals: Iterable[str] | None) -> list[str]:
@@ -104,6 +107,8 @@ class _GnuParser(CParser):  # type: ignore[misc]
         elif msg == "Invalid expression":
             token = self._tokens.peek()
             msg = f"expression expected before '{token.value}'" if token else "unexpected end of file"
+        if msg.startswith("Attributes require"):
+            msg = "[[…]] attributes are not supported: use __attribute__((…))"
         raise _SyntaxFault(msg[:1].lower() + msg[1:], str(coord or self.clex.filename))
 
     # -- attributes -----------------------------------------------------------------------------------------
@@ -163,10 +168,12 @@ class _GnuParser(CParser):  # type: ignore[misc]
         token = self._peek()
         if token is not None and token.type == "ASM":
             return [self._parse_asm()]
-        if token is None or token.type in {"PPHASH", "PPPRAGMA", "_PRAGMA", "SEMI", "_STATIC_ASSERT"}:
+        if token is None or token.type in _PYCPARSERS_OWN:
             return super()._parse_external_declaration()
         if self._starts_declaration(token):
             spec, saw_type, coord = self._parse_declaration_specifiers(allow_no_type=True)
+        elif token.type == "ID" and self._peek_type(2) in {"ID", "TIMES"}:
+            self._parse_error(f"unknown type name '{token.value}'", self._tok_coord(token))
         elif token.type in {"ID", "TIMES", "LPAREN"}:  # an old declaration without any specifier
             coord, saw_type = self._tok_coord(token), False
             keys = ("qual", "alignment", "storage", "type", "function", "type_attributes")

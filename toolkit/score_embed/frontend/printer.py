@@ -183,6 +183,8 @@ class _GnuGenerator(CGenerator):  # type: ignore[misc]
     def _generate_stmt(self, n: c_ast.Node, add_indent: bool = False) -> str:
         if isinstance(n, LabelAddress):  # an expression statement, whatever for
             return f"{self._make_indent()}{self.visit(n)};\n"
+        if isinstance(n, c_ast.Pragma):  # gcc -fpreprocessed takes directives in the first column only
+            return f"{self.visit(n)}\n"
         return str(super()._generate_stmt(n, add_indent))
 
     # -- expressions -----------------------------------------------------------------------------------------
