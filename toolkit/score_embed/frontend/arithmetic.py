@@ -172,7 +172,9 @@ class Arithmetic:
             return exp.op, exp.left, exp.right
         if is_untracked(exp.type):
             return "!=", exp, exp
-        left, right = self.comparands(exp, self._null(exp.type) if isinstance(exp.type, Pointer) else zero(self.types.int))
+        left, right = self.comparands(
+            exp, self._null(exp.type) if isinstance(exp.type, Pointer) else zero(self.types.int)
+        )
         return "!=", left, right
 
 

@@ -43,8 +43,28 @@ from score_embed.frontend.types import (
 # Library functions that only write to files or end the program: symbolic data given to them is not lost,
 # unless their result is used.
 OUTPUT_ONLY = frozenset(
-    "printf fprintf vprintf vfprintf puts fputs putchar putc fputc fwrite fflush perror exit _exit _Exit abort "
-    "__assert_fail __assert_func assert free".split()
+    [
+        "printf",
+        "fprintf",
+        "vprintf",
+        "vfprintf",
+        "puts",
+        "fputs",
+        "putchar",
+        "putc",
+        "fputc",
+        "fwrite",
+        "fflush",
+        "perror",
+        "exit",
+        "_exit",
+        "_Exit",
+        "abort",
+        "__assert_fail",
+        "__assert_func",
+        "assert",
+        "free",
+    ]
 )
 
 

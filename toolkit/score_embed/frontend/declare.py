@@ -32,7 +32,18 @@ from score_embed.frontend.types import (
     parse_int,
 )
 
-_FLOATS = {"float", "double", "_Complex", "_Float16", "_Float32", "_Float64", "_Float128", "_Float32x", "_Float64x", "__float128"}
+_FLOATS = {
+    "float",
+    "double",
+    "_Complex",
+    "_Float16",
+    "_Float32",
+    "_Float64",
+    "_Float128",
+    "_Float32x",
+    "_Float64x",
+    "__float128",
+}
 _MODES = {"QI": 8, "HI": 16, "SI": 32, "DI": 64, "byte": 8, "word": 0, "pointer": 0}
 
 
@@ -266,7 +277,9 @@ class Declarations:
             value = self.constant(item.value) if item.value is not None else None if value is None else value + 1
             constants.append((item.name, value))
             low, high = min(low, value or 0), max(high, value or 0)
-        wide = self._fitting(low, high, (self.types.int, self.types.uint, self.types.long, self.types.ulong, self.types.llong))
+        wide = self._fitting(
+            low, high, (self.types.int, self.types.uint, self.types.long, self.types.ulong, self.types.llong)
+        )
         for name, number in constants:
             of = self.types.int if self._fits(number or 0, number or 0, self.types.int) else wide
             self.scope.names[name] = Constant(name, of, number)
@@ -348,7 +361,12 @@ def _trunc_div(a: int, b: int) -> int:
     return q if (a < 0) == (b < 0) else -q
 
 
-_UNARY: dict[str, Callable[[int], int]] = {"-": lambda v: -v, "+": lambda v: v, "~": lambda v: ~v, "!": lambda v: int(not v)}
+_UNARY: dict[str, Callable[[int], int]] = {
+    "-": lambda v: -v,
+    "+": lambda v: v,
+    "~": lambda v: ~v,
+    "!": lambda v: int(not v),
+}
 _BINARY: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": _trunc_div,
     "%": lambda a, b: a - b * _trunc_div(a, b), "<<": lambda a, b: a << b if 0 <= b < 128 else 0,
@@ -357,7 +375,21 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b), ">": lambda a, b: int(a > b),
     ">=": lambda a, b: int(a >= b), "&&": lambda a, b: int(bool(a and b)), "||": lambda a, b: int(bool(a or b)),
 }  # fmt: skip
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
+_ESCAPES = {
+    "n": 10,
+    "t": 9,
+    "r": 13,
+    "0": 0,
+    "a": 7,
+    "b": 8,
+    "f": 12,
+    "v": 11,
+    "\\": 92,
+    "'": 39,
+    '"': 34,
+    "?": 63,
+    "e": 27,
+}
 
 
 def char_value(text: str, char_signed: bool) -> int | None:

@@ -40,7 +40,18 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.sites import FIRST_SITE, MAGIC, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.templates import LeafText, TemplateText, leaf_word, oriented
-from score_embed.frontend.types import Array, CType, Function, Int, Pointer, Types, as_int, declare, is_integer, unqualified
+from score_embed.frontend.types import (
+    Array,
+    CType,
+    Function,
+    Int,
+    Pointer,
+    Types,
+    as_int,
+    declare,
+    is_integer,
+    unqualified,
+)
 
 NONE_LEAF = str(int(Where.NONE) << 14)
 
@@ -153,7 +164,9 @@ class Emitter:
 
     def _descriptor(self, site: int, rest: list[str]) -> str:
         name = f"sc_d{site}"
-        self.descriptors.append(f"static const sc_d {name}[] = {{ {', '.join([str(site & 0xFFFF), str(site >> 16), *rest])} }};")
+        self.descriptors.append(
+            f"static const sc_d {name}[] = {{ {', '.join([str(site & 0xFFFF), str(site >> 16), *rest])} }};"
+        )
         return name
 
     def _template(self, *exps: Exp) -> TemplateText:
@@ -233,7 +246,8 @@ class Emitter:
         if not template.can_be_tainted:
             return f"{lvalue} = {s.exp.c()};{self._forget(s.dest)}"
         d = self._descriptor(
-            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]), [dest.descriptor(), *template.descriptor()]
+            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            [dest.descriptor(), *template.descriptor()],
         )
         in_slot = isinstance(s.dest, SlotRef)
         slots = template.slots | ({dest.slot} if in_slot else set())
@@ -242,9 +256,7 @@ class Emitter:
         if in_slot and dest.slot not in template.slots:
             return f"{lvalue} = {s.exp.c()}; if ({guard}) {{ {probe}{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
-        return (
-            f"{{ {t} = {s.exp.c()}; if ({guard}) {{ {probe}{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
-        )
+        return f"{{ {t} = {s.exp.c()}; if ({guard}) {{ {probe}{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
 
     def _forget(self, dest: SlotRef | Place) -> str:
         """Nothing in the value can be symbolic: the destination's taint goes."""
@@ -327,7 +339,15 @@ class Emitter:
 
     def _emit_Call(self, s: Call) -> str:
         args = ", ".join(a.exp.text if isinstance(a.exp, Place) else a.exp.c() for a in s.args)
-        dest = s.dest if isinstance(s.dest, str) else s.dest.text if isinstance(s.dest, Place) else s.dest.c() if s.dest else ""
+        dest = (
+            s.dest
+            if isinstance(s.dest, str)
+            else s.dest.text
+            if isinstance(s.dest, Place)
+            else s.dest.c()
+            if s.dest
+            else ""
+        )
         call = f"{dest + ' = ' if dest else ''}{s.callee}({args});"
         callee = f"(const void *) {s.callee}"
         if s.kind == "known":

@@ -24,6 +24,7 @@ from score_embed.frontend.declare import (
     char_value,
 )
 from score_embed.frontend.ir import (
+    NEGATED,
     AddressOf,
     Assign,
     Branch,
@@ -160,14 +161,18 @@ class Expressions:
         if kind == "string" or text.endswith('"'):
             if not text.startswith('"'):
                 raise Unsupported("wide string literal", node)
-            place = Place(text, Array(self.types.char, f"sizeof({text})"), self.b.local_address(text, self.types.char), False)
+            place = Place(
+                text, Array(self.types.char, f"sizeof({text})"), self.b.local_address(text, self.types.char), False
+            )
             return self.decay(place)
         if text.endswith("'"):
             value = char_value(text, self.types.model.char_signed)
             of = self.types.int if text.startswith("'") else self.types.wchar
             return Const(of, text, value)
         if "float" in kind or "double" in kind:
-            return Raw(Float("float" if text.lower().endswith("f") and not text.lower().startswith("0x") else "double"), text)
+            return Raw(
+                Float("float" if text.lower().endswith("f") and not text.lower().startswith("0x") else "double"), text
+            )
         body = text.lower().rstrip("ul")
         return Const(self.types.literal(text), text, parse_int(body))
 
@@ -227,7 +232,11 @@ class Expressions:
                     return self.rvalue(node.expr)
                 return self.read(self.lvalue(node))
             case "sizeof" | "_Alignof" | "__alignof__" | "alignof":
-                t = self.b.declarations.type_of(node.expr) if isinstance(node.expr, c_ast.Typename) else self.type_of(node.expr)
+                t = (
+                    self.b.declarations.type_of(node.expr)
+                    if isinstance(node.expr, c_ast.Typename)
+                    else self.type_of(node.expr)
+                )
                 known = t.bits // 8 if isinstance(t, Int) and node.op == "sizeof" else None
                 return Const(self.types.size, f"{node.op}({declare(t)})", known)
             case "++" | "--" | "p++" | "p--":
@@ -407,10 +416,11 @@ class Expressions:
         if isinstance(base, Exp):
             if not isinstance(base.type, Pointer):
                 raise Unsupported("subscript of a non-pointer", node)
-            address = PointerAdd(base.type, base, index, self.size_text(base.type.to))
-            return Place(f"{base.c()}[{index.c()}]", base.type.to, address, False, slots_of(address))
+            pointee = base.type.to
+            address = PointerAdd(base.type, base, index, self.size_text(pointee))
+            return Place(f"{base.c()}[{index.c()}]", pointee, address, False, slots_of(address))
         assert isinstance(base.type, Array)
-        of = replace(base.type.of, volatile=base.type.of.volatile or base.type.volatile)
+        of: CType = replace(base.type.of, volatile=base.type.of.volatile or base.type.volatile)
         address = PointerAdd(Pointer(of), base.address, index, self.size_text(of))
         static = base.static and isinstance(index, Const)
         return Place(f"{base.text}[{index.c()}]", of, address, static, slots_of(address))
@@ -572,44 +582,50 @@ class Expressions:
             return exp, Const(exp.type, f"(({declare(exp.type)}) 0)", 0)
         return exp, zero(self.types.int)
 
-    def jump(self, node: c_ast.Node, label: str, when: bool, *, assumption: bool = False) -> None:
-        """Go to `label` if the truth of `node` is `when`; else fall through."""
+    def jump(self, node: c_ast.Node, label: str, when: bool, *, assumed: bool | None = None) -> None:
+        """Go to `label` if the truth of `node` is `when`; else fall through.
+
+        `assumed`: the truth of `node` that an assumption demands (None: it demands nothing of this node alone).
+        """
         match node:
             case c_ast.UnaryOp(op="!"):
-                return self.jump(node.expr, label, not when, assumption=assumption)
+                return self.jump(node.expr, label, not when, assumed=None if assumed is None else not assumed)
             case c_ast.BinaryOp(op="&&" | "||"):
-                return self._jump_both(node, label, when)
+                return self._jump_both(node, label, when, assumed)
             case c_ast.ExprList():
                 for item in node.exprs[:-1]:
                     self.effect(item)
-                return self.jump(node.exprs[-1], label, when, assumption=assumption)
+                return self.jump(node.exprs[-1], label, when, assumed=assumed)
             case c_ast.FuncCall(name=c_ast.ID(name="__builtin_expect")):
-                return self.jump(node.args.exprs[0], label, when)
+                return self.jump(node.args.exprs[0], label, when, assumed=assumed)
         known = self.b.declarations.constant(node)
         if known is not None:
             if bool(known) == when:
                 self.b.goto(label)
             return None
         self.b.at(node)
-        return self.branch(self.rvalue(node), label, when, assumption=assumption)
+        return self.branch(self.rvalue(node), label, when, assumed=assumed)
 
-    def _jump_both(self, node: c_ast.BinaryOp, label: str, when: bool) -> None:
+    def _jump_both(self, node: c_ast.BinaryOp, label: str, when: bool, assumed: bool | None) -> None:
         decides = node.op == "||"  # the truth of the left operand that decides the whole
+        each = assumed if assumed is not None and assumed != decides else None
         if decides == when:
-            self.jump(node.left, label, when)
-            self.jump(node.right, label, when)
+            self.jump(node.left, label, when, assumed=each)
+            self.jump(node.right, label, when, assumed=each)
         else:
             skip = self.b.label("skip")
-            self.jump(node.left, skip, decides)
-            self.jump(node.right, label, when)
+            self.jump(node.left, skip, decides, assumed=each)
+            self.jump(node.right, label, when, assumed=each)
             self.b.place_label(skip)
 
-    def branch(self, exp: Exp, label: str, when: bool, *, assumption: bool = False) -> None:
+    def branch(self, exp: Exp, label: str, when: bool, *, assumed: bool | None = None) -> None:
         """One branch of the program: the comparison at the root of `exp`, or a truth test."""
         op, left, right = self.arith.atom(exp)
         if isinstance(left, Raw) or isinstance(right, Raw):
             op, left, right = self.arith.atom(self._settle_raw(exp))
-        self.b.add(Branch(self.b.coord, op, left, right, label, when, assumption))
+        if assumed is False:  # only the false side of a comparison can be marked
+            op, when = NEGATED[op], not when
+        self.b.add(Branch(self.b.coord, op, left, right, label, when, assumed is not None))
 
     def _settle_raw(self, exp: Exp) -> Exp:
         if is_untracked(exp.type):
@@ -631,5 +647,3 @@ def slots_of(exp: Exp) -> tuple[Slot, ...]:
         if isinstance(e, SlotRef):
             seen[e.slot.index] = e.slot
     return tuple(seen.values())
-
-

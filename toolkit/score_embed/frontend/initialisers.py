@@ -131,7 +131,11 @@ class Initialisers:
         if isinstance(item, c_ast.InitList) or not isinstance(t, (Array, Struct)):
             return True
         if isinstance(t, Array):
-            return isinstance(item, c_ast.Constant) and item.value.endswith('"') and not isinstance(t.of, (Array, Struct, Pointer))
+            return (
+                isinstance(item, c_ast.Constant)
+                and item.value.endswith('"')
+                and not isinstance(t.of, (Array, Struct, Pointer))
+            )
         return isinstance(self.e.type_of(item), Struct)
 
     def _designated(self, place: Place, item: c_ast.NamedInitializer) -> int:

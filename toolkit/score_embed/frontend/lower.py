@@ -166,7 +166,9 @@ class UnitLowering:
             return
         names = self.declarations.scope.names
         if isinstance(t, Function):
-            names["main" if decl.name == self.unit.main_name else decl.name] = FunctionName(decl.name, t, str(decl.coord.file))
+            names["main" if decl.name == self.unit.main_name else decl.name] = FunctionName(
+                decl.name, t, str(decl.coord.file)
+            )
             return
         if isinstance(t, Array) and t.count is None and decl.init is not None:
             t = Array(t.of, *_length(decl.init), volatile=t.volatile)
@@ -207,7 +209,9 @@ class UnitLowering:
         external = "static" not in (node.decl.storage or [])
         reason = self._left_alone(node)
         if reason:
-            self.result.failed.append((name, Note(f"function '{name}' is not instrumented: {reason}", file, node.decl.coord.line)))
+            self.result.failed.append(
+                (name, Note(f"function '{name}' is not instrumented: {reason}", file, node.decl.coord.line))
+            )
         if reason or name in self.excluded:
             return str(to_c(node))
         try:
@@ -288,9 +292,9 @@ class UnitLowering:
             return
         if not is_untracked(result):
             plain = as_int(result) if is_integer(result) else result
-            body.result_slot = Slot(0, "sc_result", plain)
+            body.result_slot = Slot(0, "sc_r", plain)
             result = plain
-        body.declarations.append(declare(unqualified(result), "sc_result") + ";")
+        body.declarations.append(declare(unqualified(result), "sc_r") + ";")
 
     def _parameters(self, node: c_ast.FuncDef, builder: Builder) -> None:
         """Scalar parameters are slots 1…p; those whose address is taken are copied to memory."""
@@ -379,9 +383,14 @@ def addressed_names(node: c_ast.Node) -> set[str]:
 
 
 def _collect_addressed(node: c_ast.Node, found: set[str]) -> None:
-    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name in (
-        "__score_symbolic",
-        "__score_boolean",
+    if (
+        isinstance(node, c_ast.FuncCall)
+        and isinstance(node.name, c_ast.ID)
+        and node.name.name
+        in (
+            "__score_symbolic",
+            "__score_boolean",
+        )
     ):
         return
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":

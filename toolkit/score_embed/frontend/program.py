@@ -87,7 +87,8 @@ def _external_definitions(units: Sequence[Unit]) -> set[str]:
     for unit in units:
         files = defined_functions(unit.tree)
         for ext in unit.tree.ext:
-            if isinstance(ext, c_ast.FuncDef) and "static" not in (ext.decl.storage or []):
-                if files[ext.decl.name] not in unit.system:
-                    found.add(ext.decl.name)
+            if not isinstance(ext, c_ast.FuncDef) or "static" in (ext.decl.storage or []):
+                continue
+            if files[ext.decl.name] not in unit.system:
+                found.add(ext.decl.name)
     return found

@@ -120,9 +120,9 @@ class Statements:
         for _, child in node.children():
             if not isinstance(child, (c_ast.Compound, c_ast.InitList)):
                 self._hoist_definitions(child)
-        if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None:
-            self._define(node)
-        elif isinstance(node, c_ast.Enum) and node.values is not None:
+        if (isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None) or (
+            isinstance(node, c_ast.Enum) and node.values is not None
+        ):
             self._define(node)
 
     def _define(self, node: c_ast.Node) -> None:
@@ -179,7 +179,7 @@ class Statements:
 
     def _do_If(self, node: c_ast.If) -> None:
         other, end = self.b.label("else"), self.b.label("end")
-        self.e.jump(node.cond, other, False, assumption=self._is_assumption(node))
+        self.e.jump(node.cond, other, False, assumed=False if self._is_assumption(node) else None)
         self.b.end_full_expression()
         self.statement(node.iftrue)
         if node.iffalse is not None:
@@ -316,8 +316,8 @@ class Statements:
             self.b.add(Return(self.b.coord, self.e.place_value(node.expr)))
         elif is_untracked(result):
             exp = self.e.arith.convert(self.e.rvalue(node.expr), result)
-            self.b.add(SetPlain(self.b.coord, "sc_result", exp))
-            self.b.add(Return(self.b.coord, Raw(result, "sc_result")))
+            self.b.add(SetPlain(self.b.coord, "sc_r", exp))
+            self.b.add(Return(self.b.coord, Raw(result, "sc_r")))
         else:
             assert body.result_slot is not None
             t = unqualified(as_int(result) if is_integer(result) else result)
@@ -335,6 +335,3 @@ class Statements:
 
     def _do_ComputedGoto(self, node: c_ast.Node) -> None:
         raise Unsupported("computed goto", node)
-
-
-

@@ -30,7 +30,17 @@ from score_embed.frontend.types import CType, Pointer, Types, as_int, is_integer
 
 _SIGNED = {"/": Op.SDIV, "%": Op.SREM, ">>": Op.ASHR, "<": Op.SLT, "<=": Op.SLE}
 _UNSIGNED = {"/": Op.UDIV, "%": Op.UREM, ">>": Op.LSHR, "<": Op.ULT, "<=": Op.ULE}
-_EITHER = {"+": Op.ADD, "-": Op.SUB, "*": Op.MUL, "&": Op.AND, "|": Op.OR, "^": Op.XOR, "<<": Op.SHL, "==": Op.EQ, "!=": Op.NE}
+_EITHER = {
+    "+": Op.ADD,
+    "-": Op.SUB,
+    "*": Op.MUL,
+    "&": Op.AND,
+    "|": Op.OR,
+    "^": Op.XOR,
+    "<<": Op.SHL,
+    "==": Op.EQ,
+    "!=": Op.NE,
+}
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,9 @@ class TemplateText:
             case SlotRef():
                 bits = self.bits_of(exp.type)
                 self.slots.add(exp.slot.index)
-                return self._leaf(LeafText(Where.SLOT, bits, str(exp.slot.index), exp.slot.index, value_text(exp.c(), bits)))
+                return self._leaf(
+                    LeafText(Where.SLOT, bits, str(exp.slot.index), exp.slot.index, value_text(exp.c(), bits))
+                )
             case Load():
                 return self._load(exp)
             case LocalAddress() | Raw():
@@ -173,7 +185,7 @@ class TemplateText:
     def _untracked(self, exp: LocalAddress | Raw) -> int:
         """A concrete value: sent as a leaf that is never tainted."""
         bits = self.bits_of(exp.type)
-        return self._leaf(LeafText(Where.SLOT, bits, str(self.never), self.never, value_text(exp.c(), bits, exp.type)))
+        return self._leaf(LeafText(Where.SLOT, bits, str(self.never), self.never, value_text(exp.c(), bits)))
 
     def _pointer_add(self, exp: PointerAdd) -> int:
         bits = self.add(exp.base)
@@ -211,5 +223,3 @@ def oriented(op: str, left: Exp, right: Exp) -> tuple[str, Exp, Exp]:
 def value_text(text: str, bits: int) -> str:
     """A slot's value as the probe takes it: sc_u32, or sc_u64 if it has 8 bytes."""
     return f"(sc_u64) {text}" if bits == 64 else f"(sc_u32) {text}"
-
-

@@ -207,7 +207,7 @@ class Types:
 
     def promote(self, t: Int, bits: int | None = None) -> Int:
         """Integer promotion of a value of type t (`bits`: width of a bit-field)."""
-        if bits is not None and 0 < bits:
+        if bits is not None and bits > 0:
             fits = bits < self.int.bits or (bits == self.int.bits and t.signed)
             return self.int if fits else self.uint if bits <= self.int.bits else t
         if t.rank >= self.int.rank:

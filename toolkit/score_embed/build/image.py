@@ -1,0 +1,232 @@
+"""From sources to an image: instrument, compile, link; and read an image back.
+
+The build id is a hash over everything that goes into the image, so that equal inputs are built once (a
+content-addressed cache) and a board that holds another image is recognised.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from score_embed.board.profile import Board
+from score_embed.build.toolchain import PORTS, RUNTIME_FLAGS, SEMANTICS, Toolchain
+from score_embed.errors import BuildError, StorageError, UsageError
+from score_embed.frontend.harness import add_harness
+from score_embed.frontend.preprocess import preprocess
+from score_embed.frontend.program import Program, Source, instrument_program
+from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
+
+
+@dataclass(frozen=True)
+class Image:
+    """A linked ELF and what the host must know of it. `notes`: (what, file, line) left uninstrumented."""
+
+    elf: Path
+    sites: SiteTable
+    build_id: bytes
+    program: str
+    notes: list[tuple[str, str, int]] = field(default_factory=list)
+
+
+def build_image(
+    board: Board,
+    sources: Sequence[Path],
+    *,
+    native: Sequence[Path] = (),
+    instrument: Sequence[str] = (),
+    entry: str | None = None,
+    cflags: Sequence[str] = (),
+    verify: bool = False,
+    keep: Path | None = None,
+) -> Image:
+    """Build the instrumented image. `keep`: a folder that gets the instrumented C.
+
+    Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
+    """
+    if not sources:
+        raise UsageError("there is nothing to build", hint="Name the C files of the program.")
+    toolchain = Toolchain(board)
+    model = toolchain.data_model()
+    flags = toolchain.preprocessor_flags(cflags)
+    texts = [Source(path, preprocess(board.cc, flags, path)) for path in sources]
+    if entry:
+        texts = add_harness(texts, entry, model)
+    program = instrument_program(
+        texts, model, instrument=instrument, argument_order=board.argument_order, verify=verify
+    )
+    if keep is not None:
+        _keep(keep, sources, program)
+    name = entry or sources[0].stem
+    notes = [(n.what, n.file, n.line) for n in program.notes]
+    build_id = _identity(toolchain, program, native, cflags, verify)
+    elf = _cache() / f"{build_id.hex()}.elf"
+    if not elf.is_file():
+        with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+            built = _build(
+                toolchain, Path(work), program, native, cflags, verify, _identity_source(program, build_id, name, notes)
+            )
+            _publish(built, elf)
+    return load_image(elf, board)
+
+
+def load_image(elf: Path, board: Board | None = None) -> Image:
+    """Read an image's site table, build id and notes. Raises BuildError if it is not one of ours."""
+    del board  # the ELF says everything
+    try:
+        with elf.open("rb") as file:
+            data = ELFFile(file)
+            words, meta = (_section(data, name) for name in (".sc_sites", ".sc_meta"))
+            table = parse_site_table(words, meta, data.elfclass)
+            build_id = _symbol(data, "sc_build_id", 16)
+    except OSError as error:
+        raise StorageError(f"cannot read the image: {error.strerror}", str(elf)) from None
+    except (ELFError, SiteTableError) as error:
+        raise BuildError(f"this is no image of score-embed: {error}", str(elf)) from None
+    own: dict[str, Any] = next((unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit), {})
+    notes = [(what, file, line) for what, file, line in own.get("notes", [])]
+    return Image(elf, table, build_id, str(own.get("program", elf.stem)), notes)
+
+
+def _section(data: ELFFile, name: str) -> bytes:
+    section = data.get_section_by_name(name)
+    if section is None:
+        raise SiteTableError(f"it has no section {name}")
+    return bytes(section.data())
+
+
+def _symbol(data: ELFFile, name: str, size: int) -> bytes:
+    table = data.get_section_by_name(".symtab")
+    found = table.get_symbol_by_name(name) if isinstance(table, SymbolTableSection) else None
+    if not found:
+        raise SiteTableError(f"it has no symbol {name}")
+    address = found[0]["st_value"]
+    for section in data.iter_sections():
+        start = section["sh_addr"]
+        if section["sh_flags"] & 2 and start <= address < start + section["sh_size"]:
+            offset = address - start
+            return bytes(section.data()[offset : offset + size])
+    raise SiteTableError(f"the symbol {name} lies in no section")
+
+
+# --- building ------------------------------------------------------------------------------------------------
+
+
+def _identity(
+    toolchain: Toolchain, program: Program, native: Sequence[Path], cflags: Sequence[str], verify: bool
+) -> bytes:
+    board = toolchain.board
+    digest = hashlib.sha256()
+    runtime = sorted(p for p in toolchain.runtime.rglob("*") if p.is_file())
+    parts: list[object] = [
+        board.cc,
+        board.cflags,
+        board.ldflags,
+        board.runtime,
+        board.linker_script,
+        tuple(cflags),
+        verify,
+    ]
+    parts += [SEMANTICS, RUNTIME_FLAGS, PORTS[board.runtime], program.texts, program.notes]
+    digest.update(repr(parts).encode("utf-8", "surrogateescape"))
+    for path in [*runtime, *native]:
+        digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
+    return digest.digest()[:16]
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read the file: {error.strerror}", str(path)) from None
+
+
+def _identity_source(program: Program, build_id: bytes, name: str, notes: list[tuple[str, str, int]]) -> str:
+    meta = {"sites": [], "files": [], "functions": [], "program": name, "notes": notes}
+    text = json.dumps(json.dumps(meta, separators=(",", ":"))).replace("?", "\\?")
+    return (
+        '#include "probe.h"\n'
+        f"SC_IMAGE({program.coverage}, {', '.join(map(str, build_id))});\n"
+        f'static const char sc_meta[] __attribute__((section(".sc_meta"), used)) = {text};\n'
+        '__UINTPTR_TYPE__ const sc_no_site[1] __attribute__((section(".sc_sites"), used)) = { 0 };\n'
+    )
+
+
+def _build(
+    toolchain: Toolchain,
+    work: Path,
+    program: Program,
+    native: Sequence[Path],
+    cflags: Sequence[str],
+    verify: bool,
+    identity: str,
+) -> Path:
+    jobs: list[tuple[Path, str, Path]] = []
+    for index, text in enumerate(program.texts):
+        source = work / f"unit{index}.c"
+        source.write_text(text, encoding="utf-8", errors="surrogateescape")
+        jobs.append((source, "instrumented", work / f"unit{index}.o"))
+    for index, path in enumerate(native):
+        jobs.append((path, "plain", work / f"native{index}.o"))
+    ident = work / "identity.c"
+    ident.write_text(identity)
+    for index, path in enumerate([ident, *toolchain.runtime_sources()]):
+        jobs.append((path, "runtime", work / f"rt{index}.o"))
+
+    def compile_one(job: tuple[Path, str, Path]) -> Path:
+        source, how, output = job
+        if how == "instrumented":
+            toolchain.compile_instrumented(source, output, verify=verify)
+        elif how == "plain":
+            toolchain.compile_plain(source, output, cflags)
+        else:
+            toolchain.compile_runtime(source, output, verify=verify)
+        return output
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        objects = list(pool.map(compile_one, jobs))
+    output = work / "image.elf"
+    toolchain.link(objects, output)
+    return output
+
+
+def _cache() -> Path:
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed" / "images"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"cannot create the build cache: {error.strerror}", str(root), "Set XDG_CACHE_HOME."
+        ) from None
+    return root
+
+
+def _publish(built: Path, elf: Path) -> None:
+    """Into the cache in one step: another process may build the same image."""
+    try:
+        part = elf.with_suffix(f".{os.getpid()}")
+        shutil.copy2(built, part)
+        part.replace(elf)
+    except OSError as error:
+        raise StorageError(f"cannot write the build cache: {error.strerror}", str(elf), "Set XDG_CACHE_HOME.") from None
+
+
+def _keep(folder: Path, sources: Sequence[Path], program: Program) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in zip(sources, program.texts, strict=True):
+            (folder / f"{path.stem}.instrumented.c").write_text(text, encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise StorageError(f"cannot keep the instrumented C: {error.strerror}", str(folder)) from None

@@ -1,0 +1,123 @@
+"""The board's own compiler: one data-model probe, one compile per file, one link.
+
+Every failure is one BuildError with the compiler's first error line; a missing tool is a UsageError naming the
+package that brings it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from score_embed.board import share
+from score_embed.board.profile import Board
+from score_embed.errors import BuildError
+from score_embed.frontend.types import DataModel
+
+DEADLINE = 300  # seconds for one run of the compiler
+
+# So that the host's bit-vector semantics and the compiler's agree (design.md §5), and so that a name of the
+# user's that is also a builtin's stays a call.
+SEMANTICS = (
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-delete-null-pointer-checks",
+    "-ffp-contract=off",
+    "-fstack-reuse=none",
+)
+# gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
+RUNTIME_FLAGS = ("-std=gnu99", "-Os", "-fno-tree-loop-im", "-ffreestanding", "-w")
+PORTS: dict[str, tuple[str, ...]] = {
+    "x86": ("-static", "-no-pie", "-Wl,--wrap=_exit"),
+    "arm": ("-nostartfiles",),
+}
+_ERROR = re.compile(r"^(?P<where>[^\s:][^:]*:\d+(?::\d+)?): (?:fatal )?error: (?P<what>.+)$", re.MULTILINE)
+_LINK_ERROR = re.compile(r"(undefined reference to .*|multiple definition of .*|region .* overflowed.*|cannot find .*)")
+
+
+class Toolchain:
+    """One board's compiler with its flags."""
+
+    def __init__(self, board: Board) -> None:
+        board.require_tools()
+        self.board = board
+        self.runtime = share.folder("runtime")
+
+    def data_model(self) -> DataModel:
+        text = self._run([self.board.cc, *self.board.cflags, "-dM", "-E", "-x", "c", "/dev/null"], "data model")
+        try:
+            return DataModel.from_macros(text)
+        except KeyError as missing:
+            raise BuildError(
+                f"the compiler does not define {missing}", self.board.cc, "score-embed needs gcc or clang."
+            ) from None
+
+    def preprocessor_flags(self, cflags: Sequence[str]) -> list[str]:
+        return [*self.board.cflags, f"-I{self.runtime}", *cflags]
+
+    def compile_instrumented(self, source: Path, output: Path, *, verify: bool) -> None:
+        flags = [*self.board.cflags, *SEMANTICS, "-w", f"-I{self.runtime}", *(["-DSC_VERIFY"] if verify else [])]
+        self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+
+    def compile_plain(self, source: Path, output: Path, cflags: Sequence[str]) -> None:
+        """A file of the user's that gets no probes (`--native`)."""
+        flags = [*self.board.cflags, *SEMANTICS, f"-I{self.runtime}", "-DSCORE_EMBED=1", *cflags]
+        self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+
+    def runtime_sources(self) -> list[Path]:
+        folder = self.runtime / self.board.runtime
+        return sorted([*self.runtime.glob("*.c"), *folder.glob("*.c"), *folder.glob("*.S")])
+
+    def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
+        port = self.runtime / self.board.runtime
+        includes = [f"-I{self.runtime}", f"-I{port}"]
+        flags = [*self.board.cflags, *RUNTIME_FLAGS, *includes, *(["-DSC_VERIFY"] if verify else [])]
+        self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+
+    def link(self, objects: Sequence[Path], output: Path) -> None:
+        script = self.board.linker_script
+        folder = self.runtime / self.board.runtime
+        command = [
+            self.board.cc,
+            *self.board.cflags,
+            *PORTS[self.board.runtime],
+            *([f"-T{folder / script}"] if script else []),
+            *map(str, objects),
+            *self.board.ldflags,
+            "-o",
+            str(output),
+        ]
+        self._run(command, "link")
+
+    def _run(self, command: Sequence[str], where: str) -> str:
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=DEADLINE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise BuildError(f"the compiler did not finish within {DEADLINE} s", where) from None
+        except OSError as error:
+            raise BuildError(f"cannot run {command[0]}: {error.strerror}", where) from None
+        if done.returncode:
+            raise _failure(done.stderr, where)
+        return done.stdout
+
+
+def _failure(stderr: str, where: str) -> BuildError:
+    found = _ERROR.search(stderr)
+    if found:
+        return BuildError(found["what"], found["where"])
+    linking = _LINK_ERROR.search(stderr)
+    if linking:
+        hint = "Name the file that defines it, or pass its library after `--`." if "undefined" in linking[1] else ""
+        return BuildError(linking[1].replace("sc_main", "main"), where, hint)
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    return BuildError(lines[-1] if lines else "the compiler failed without a message", where)
