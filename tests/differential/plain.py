@@ -1,0 +1,73 @@
+"""The plain program as the judge: which basic blocks it runs and what it prints, for many inputs at once.
+
+It is compiled with -O0 -fsanitize-coverage=trace-pc from the same source text as the instrumented image, linked
+with plain_driver.c and never sees the front-end, the probes or the runtime.
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNTIME = ROOT / "runtime"
+ENDINGS = ("return", "exit", "assumption", "assertion", "abort")
+# The flags that instrumented builds use as well, so that both programs mean the same.
+MEANING = ("-fwrapv", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks", "-ffp-contract=off")
+_RECORD = struct.Struct("<QIII")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRun:
+    blocks: int  # hash of the sequence of basic blocks
+    ending: str
+    code: int
+    output: bytes
+
+
+def run(*command: str | Path, data: bytes = b"", timeout: float = 300) -> bytes:
+    done = subprocess.run([str(c) for c in command], input=data, capture_output=True, timeout=timeout, check=False)
+    assert done.returncode == 0, f"{command}: {done.stderr.decode(errors='replace')[:3000]}"
+    return done.stdout
+
+
+def build_plain(sources: Sequence[Path], folder: Path, flags: Sequence[str] = ()) -> Path:
+    """Compile `sources` for plain_driver.c; returns the executable."""
+    objects: list[Path] = []
+    for source in sources:
+        compiled = folder / f"plain-{source.stem}.o"
+        run(
+            *("gcc", "-g", "-O0", "-w", "-fno-pie", "-fsanitize-coverage=trace-pc", "-DSCORE_EMBED=1"),
+            *(*MEANING, f"-I{RUNTIME}", "-Dmain=plain_main", *flags, "-c", source, "-o", compiled),
+        )
+        run(
+            *("objcopy", "--rename-section", ".data=put_data,alloc,load,data,contents"),
+            *("--rename-section", ".bss=put_bss,alloc", compiled),
+        )
+        objects.append(compiled)
+    program = folder / "plain"
+    wraps = [f"-Wl,--wrap={name}" for name in ("exit", "abort", "__assert_fail")]
+    driver = Path(__file__).with_name("plain_driver.c")
+    run("gcc", "-O1", "-w", "-no-pie", "-fno-pie", driver, *objects, *wraps, "-o", program)
+    return program
+
+
+def run_plain(program: Path, inputs: Iterable[bytes], size: int) -> list[PlainRun]:
+    data = b"".join(inputs)
+    out = run(program, str(size), data=data)
+    runs: list[PlainRun] = []
+    at = 0
+    while at < len(out):
+        blocks, ending, code, length = _RECORD.unpack_from(out, at)
+        at += _RECORD.size
+        runs.append(PlainRun(blocks, ENDINGS[ending], code, out[at : at + length]))
+        at += length
+    assert len(runs) * size == len(data), "the plain program died"
+    return runs
+
+
+def all_inputs(size: int) -> list[bytes]:
+    return [value.to_bytes(size, "little") for value in range(256**size)]
