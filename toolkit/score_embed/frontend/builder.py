@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from score_embed.frontend.declare import (
     Declarations,
@@ -42,13 +41,13 @@ from score_embed.frontend.types import (
     Float,
     Int,
     Pointer,
-    Struct,
     VaList,
     as_int,
     compatible_text,
     declare,
     is_integer,
     unqualified,
+    without_const,
 )
 
 
@@ -217,7 +216,7 @@ class Builder:
         else:
             if isinstance(t, Array) and t.length is None and t.count is None:
                 raise Unsupported("an array of unknown size")
-            shown = _without_const(t)
+            shown = without_const(t)
             self.body.declarations.append(declare(shown, emitted) + ";")
             plain_kind = isinstance(t, (Float, VaList)) and name not in self.addressed and not t.volatile
             symbol = PlainVariable(emitted, t) if plain_kind else Variable(emitted, shown, False)
@@ -234,10 +233,3 @@ class Builder:
         coord = getattr(node, "coord", None)
         if coord is not None and coord.line:
             self.coord = Coord(coord.file, coord.line)
-
-
-def _without_const(t: CType) -> CType:
-    """Hoisted objects are initialised by assignment: const must go, also from array elements."""
-    if isinstance(t, Array):
-        return replace(t, of=_without_const(t.of), const=False)
-    return replace(t, const=False) if not isinstance(t, Struct) or t.const else t

@@ -49,6 +49,7 @@ from score_embed.frontend.types import (
     Types,
     as_int,
     declare,
+    has_const_member,
     is_integer,
     unqualified,
 )
@@ -349,6 +350,8 @@ class Emitter:
             else ""
         )
         call = f"{dest + ' = ' if dest else ''}{s.callee}({args});"
+        if isinstance(s.dest, Place) and has_const_member(s.dest.type):
+            call = f"{{ {declare(unqualified(s.dest.type), 'sc_v')} = {s.callee}({args}); {_move(dest, 'sc_v')} }}"
         callee = f"(const void *) {s.callee}"
         if s.kind == "known":
             return f"{self._before_known(s, callee)} {call} {self._after_known(s, callee)}"
@@ -430,7 +433,8 @@ class Emitter:
     def _emit_Copy(self, s: Copy) -> str:
         d = self._descriptor(self._site(SiteKind.COPY, []), [])
         dst, src = s.dest.text, s.source.text
-        return f"if (sc_any) sc_copy({d}, sc_m, (void *) &{dst}, (const void *) &{src}, sizeof {dst}); {dst} = {src};"
+        move = _move(dst, src) if has_const_member(s.dest.type) else f"{dst} = {src};"
+        return f"if (sc_any) sc_copy({d}, sc_m, (void *) &{dst}, (const void *) &{src}, sizeof {dst}); {move}"
 
     def _emit_InitObject(self, s: InitObject) -> str:
         t = s.dest.type
@@ -468,6 +472,11 @@ class Emitter:
 
 def is_function_pointer(t: CType) -> bool:
     return isinstance(t, Pointer) and isinstance(t.to, Function)
+
+
+def _move(dest: str, source: str) -> str:
+    """A struct copy where C forbids assignment (const members)."""
+    return f"__builtin_memmove((void *) &{dest}, &{source}, sizeof {dest});"
 
 
 def _line(coord: Coord) -> str:

@@ -56,6 +56,7 @@ from score_embed.frontend.types import (
     is_integer,
     parse_int,
     unqualified,
+    without_const,
 )
 
 LValue = SlotRef | Place | PlainVariable
@@ -393,12 +394,13 @@ class Expressions:
         raise Unsupported(f"'{node.name}' is no variable", node)
 
     def dereference(self, pointer: Exp, node: c_ast.Node) -> Place:
-        if not isinstance(pointer.type, Pointer):
+        of = pointer.type
+        if not isinstance(of, Pointer):
             raise Unsupported("dereference of a non-pointer", node)
         pointer = self.settled(pointer)
-        if isinstance(pointer, AddressOf) and pointer.place.type == pointer.type.to:
+        if isinstance(pointer, AddressOf) and pointer.place.type == of.to:
             return pointer.place
-        return Place(f"(*{pointer.c()})", pointer.type.to, pointer, False, slots_of(pointer))
+        return Place(f"(*{pointer.c()})", of.to, pointer, False, slots_of(pointer))
 
     def _element(self, node: c_ast.ArrayRef) -> Place:
         base_type = self._decayed(self.type_of(node.name))
@@ -458,8 +460,8 @@ class Expressions:
         if isinstance(t, Array) and t.count is None:
             raise Unsupported("compound literal of unknown size", node)
         name = self.b.fresh_name("literal")
-        self.b.body.declarations.append(declare(replace(unqualified(t)), name) + ";")
-        place = self.b.local_place(name, unqualified(t))
+        self.b.body.declarations.append(declare(without_const(t), name) + ";")
+        place = self.b.local_place(name, without_const(t))
         self.initialise(place, node.init)
         return place
 

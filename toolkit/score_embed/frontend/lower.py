@@ -205,7 +205,7 @@ class UnitLowering:
         name = node.decl.name
         self.declarations.scope.names["main" if is_main else name] = FunctionName(name, t, file)
         if not self._is_user(file):
-            return str(to_c(node))
+            return to_c(node)
         external = "static" not in (node.decl.storage or [])
         reason = self._left_alone(node)
         if reason:
@@ -213,14 +213,14 @@ class UnitLowering:
                 (name, Note(f"function '{name}' is not instrumented: {reason}", file, node.decl.coord.line))
             )
         if reason or name in self.excluded:
-            return str(to_c(node))
+            return to_c(node)
         try:
             text = self._lowered(node, t)
         except Unsupported as error:
             coord = getattr(error.node, "coord", None) or node.decl.coord
             note = Note(f"function '{name}' is not instrumented: {error.what}", str(coord.file), coord.line)
             self.result.failed.append((name, note))
-            return str(to_c(node))
+            return to_c(node)
         self.result.defined[name] = external
         return text
 
@@ -349,7 +349,8 @@ class UnitLowering:
         """C text of a constant piece of the user's code, with hoisted names as they are now called."""
         renamed = copy.deepcopy(node)
         self._rename_ids(renamed)
-        return str(to_c(renamed))
+        text = to_c(renamed)
+        return f"{{ {text} }}" if isinstance(node, c_ast.InitList) else text
 
     def _rename_ids(self, node: c_ast.Node) -> None:
         if isinstance(node, c_ast.ID):

@@ -300,6 +300,26 @@ def declare(t: CType, name: str = "") -> str:
     return f"{quals}{base} {name}".rstrip()
 
 
+def without_const(t: CType) -> CType:
+    """The type an object needs so that it can be initialised by assignment."""
+    if isinstance(t, Array):
+        return replace(t, of=without_const(t.of), const=False)
+    return replace(t, const=False) if t.const else t
+
+
+def has_const_member(t: CType) -> bool:
+    """A struct that C does not let one assign as a whole."""
+    if isinstance(t, Array):
+        return has_const_member(t.of)
+    if not isinstance(t, Struct):
+        return False
+    return any(m.type.const or has_const_member(m.type) or _const_element(m.type) for m in t.record.members or [])
+
+
+def _const_element(t: CType) -> bool:
+    return isinstance(t, Array) and (t.of.const or _const_element(t.of))
+
+
 def compatible_text(t: CType) -> str:
     """A spelling that identifies a type up to its top-level qualifiers: equal texts are equal types."""
     return declare(unqualified(t))
