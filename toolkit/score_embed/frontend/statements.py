@@ -146,8 +146,7 @@ class Statements:
     def _automatic(self, node: c_ast.Decl) -> None:
         t = self.b.declarations.type_of(node.type)
         if isinstance(t, Array):
-            if node.type.dim is not None and t.length is None and not self._constant_size(node.type.dim):
-                raise Unsupported("variable length array", node)
+            self._refuse_variable_length(node.type)
             if t.count is None and node.init is not None:
                 t = self.init.completed(t, node.init)
         if any("register" in s for s in node.storage or []) and "asm" in str(getattr(node, "attributes", "")):
@@ -164,6 +163,13 @@ class Statements:
         while isinstance(init, c_ast.InitList):
             init = init.exprs[0]
         self.e.store(self.e.lvalue(c_ast.ID(node.name, node.coord)), self.e.rvalue(init))
+
+    def _refuse_variable_length(self, declarator: c_ast.Node) -> None:
+        while isinstance(declarator, c_ast.ArrayDecl):
+            dim = declarator.dim
+            if dim is not None and self.b.declarations.constant(dim) is None and not self._constant_size(dim):
+                raise Unsupported("variable length array", declarator)
+            declarator = declarator.type
 
     def _constant_size(self, node: c_ast.Node) -> bool:
         """An array size without variables: sizeof and enumerators only the compiler can compute are fine."""
