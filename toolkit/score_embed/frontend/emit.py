@@ -292,8 +292,7 @@ class Emitter:
         if template.can_be_tainted:
             operands = [self._as_u64("sc_a", left.type), self._as_u64("sc_b", right.type)]
             call = f"sc_cond({', '.join([d, 'sc_m', 'sc_t', *operands, *template.tail()])});"
-            value = " sc_value((sc_u64) -(__INT64_TYPE__) sc_t);" if self.verify else ""
-            probe = f"if ({self._guard(template.slots, template.memory)}) {{ {call}{value} }} else {probe}"
+            probe = f"if ({self._guard(template.slots, template.memory)}) {{ {call} }} else {probe}"
         return f"{{ {compute} {probe} if ({'' if s.when else '!'}sc_t) goto {s.label}; }}"
 
     def _emit_Goto(self, s: Goto) -> str:
@@ -325,15 +324,11 @@ class Emitter:
             [str(coverage & 0xFFFF), str(coverage >> 16), leaf.descriptor(), str(len(s.cases))],
         )
         value = self._as_u64(s.slot.c(), s.slot.type)
-        sent = self._value(s.slot.c(), s.slot.type)
-        guard = self._guard({leaf.slot}, False)
         arms = [f"switch ({s.slot.c()}) {{"]
         for arm, case in enumerate(s.cases):
             label = case.first if case.first == case.last else f"{case.first} ... {case.last}"
-            verify = f" if ({guard}) {{{sent} }}" if sent else ""
-            arms.append(f"case {label}: sc_switch({d}, sc_m, {arm}, {value});{verify} goto {case.label};")
-        verify = f" if ({guard}) {{{sent} }}" if sent else ""
-        arms.append(f"default: sc_switch({d}, sc_m, {len(s.cases)}, {value});{verify} goto {s.default}; }}")
+            arms.append(f"case {label}: sc_switch({d}, sc_m, {arm}, {value}); goto {case.label};")
+        arms.append(f"default: sc_switch({d}, sc_m, {len(s.cases)}, {value}); goto {s.default}; }}")
         return " ".join(arms)
 
     # --- calls -----------------------------------------------------------------------------------------------
