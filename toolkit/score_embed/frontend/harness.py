@@ -13,6 +13,7 @@ from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.declare import Declarations, Unsupported
+from score_embed.frontend.lower import HARNESS_FILE
 from score_embed.frontend.parse import parse
 from score_embed.frontend.program import Source
 from score_embed.frontend.types import (
@@ -73,7 +74,7 @@ def _harness(tree: c_ast.FileAST, node: c_ast.FuncDef, entry: str, model: DataMo
     params = node.decl.type.args.params if node.decl.type.args else []
     names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(params)]
     lines, args = _arguments(list(t.params or ()), names, entry, where)
-    return f'\n# 1 "<entry>"\n{_PROTOTYPES.strip()}\nint main(void)\n{{\n{lines}    {entry}({", ".join(args)});\n    return 0;\n}}\n'
+    return f'\n# 1 "{HARNESS_FILE}"\n{_PROTOTYPES.strip()}\nint main(void)\n{{\n{lines}    {entry}({", ".join(args)});\n    return 0;\n}}\n'
 
 
 def _register(declarations: Declarations, ext: c_ast.Node) -> None:

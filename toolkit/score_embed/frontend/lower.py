@@ -51,6 +51,7 @@ from score_embed.frontend.types import (
     unqualified,
 )
 
+HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
 _LEFT_ALONE = re.compile(r"\b_*(naked|interrupt|isr|signal|constructor|destructor|no_instrument_function)_*\b", re.I)
 
 
@@ -180,6 +181,8 @@ class UnitLowering:
 
     def _is_user(self, file: str) -> bool:
         if any(fnmatch.fnmatch(file, pattern) for pattern in self.instrument):
+            return True
+        if file == HARNESS_FILE:
             return True
         return file not in self.unit.system and not file.startswith("<") and not file.endswith("/score.h")
 

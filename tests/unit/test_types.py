@@ -1,0 +1,78 @@
+"""C's conversion rules against the compilers themselves: one table of cases, checked by static assertions."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from score_embed.frontend.types import DataModel, Types, declare
+
+COMPILERS = [["gcc"], ["gcc", "-m32"], ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"]]
+
+
+def types_of(command: list[str]) -> Types:
+    done = subprocess.run([*command, "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True, check=True)
+    return Types(DataModel.from_macros(done.stdout))
+
+
+def assert_compiles(command: list[str], lines: list[str], folder: Path) -> None:
+    source = folder / "oracle.c"
+    source.write_text("\n".join(lines) + "\n")
+    done = subprocess.run(
+        [*command, "-fsyntax-only", str(source)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[:2000]
+
+
+@pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))
+def test_usual_conversions_are_the_compilers(command: list[str], tmp_path: Path) -> None:
+    t = types_of(command)
+    all_types = (t.bool, t.char, t.schar, t.uchar, t.short, t.ushort, t.int, t.uint, t.long, t.ulong, t.llong, t.ullong)
+    lines = []
+    for a, b in itertools.product(all_types, repeat=2):
+        common = declare(t.usual(a, b))
+        lines.append(
+            f"_Static_assert(__builtin_types_compatible_p(__typeof__(({a.name})0 + ({b.name})0), {common}), "
+            f'"{a.name} + {b.name}");'
+        )
+    lines += [
+        f'_Static_assert(__builtin_types_compatible_p(__typeof__(+({a.name})0), {declare(t.promote(a))}), "{a.name}");'
+        for a in all_types
+    ]
+    lines += [f'_Static_assert(sizeof({a.name}) == {a.bits // 8}, "{a.name}");' for a in all_types]
+    assert_compiles(command, lines, tmp_path)
+
+
+@pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))
+def test_literals_have_the_compilers_types(command: list[str], tmp_path: Path) -> None:
+    t = types_of(command)
+    values = [0, 1, 127, 32767, 32768, 40000, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1]
+    texts = [
+        form + suffix
+        for value, suffix in itertools.product(values, ["", "u", "l", "ul", "ll", "ull"])
+        for form in (str(value), hex(value), f"0{value:o}")
+    ]
+    lines = [
+        f'_Static_assert(__builtin_types_compatible_p(__typeof__({x}), {declare(t.literal(x))}), "{x}");' for x in texts
+    ]
+    assert_compiles(command, lines, tmp_path)
+
+
+def test_declarators_are_read_back_as_the_same_type(tmp_path: Path) -> None:
+    from score_embed.frontend.types import Array, Function, Pointer
+
+    t = types_of(["gcc"])
+    shapes = [
+        (Pointer(t.int), "int *"),
+        (Pointer(Array(t.char, "3")), "char (*)[3]"),
+        (Array(Pointer(t.int), "2"), "int *[2]"),
+        (Pointer(Function(t.int, (t.char, Pointer(t.void)), variadic=True)), "int (*)(char, void *, ...)"),
+        (Pointer(Function(Pointer(Array(t.long, "4")), ())), "long (*(*)(void))[4]"),
+    ]
+    lines = [
+        f'_Static_assert(__builtin_types_compatible_p({declare(shape)}, {text}), "{text}");' for shape, text in shapes
+    ]
+    assert_compiles(["gcc"], lines, tmp_path)
