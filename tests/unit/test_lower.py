@@ -1,0 +1,104 @@
+"""The normal form: what instrumented C looks like, and what is left alone with a reason."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from score_embed.frontend.program import Program, Source, instrument_program
+from score_embed.frontend.types import DataModel
+
+HEADER = """
+void __score_symbolic(void *, unsigned long, const char *);
+void __score_assume_fail(void) __attribute__((noreturn));
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> DataModel:
+    done = subprocess.run(["gcc", "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True, check=True)
+    return DataModel.from_macros(done.stdout)
+
+
+def lowered(model: DataModel, *texts: str, order: str = "right") -> Program:
+    sources = [Source(Path(f"t{i}.c"), f'# 1 "t{i}.c"\n{HEADER}{text}\n') for i, text in enumerate(texts)]
+    return instrument_program(sources, model, instrument=(), argument_order=order, verify=False)
+
+
+def test_a_local_whose_address_is_not_taken_is_never_memory(model: DataModel) -> None:
+    text = lowered(model, "int f(int a) { int b = a + 1; return b; }").texts[0]
+    assert "sc_any" not in text.split("sc_enter", 1)[1]
+
+
+def test_an_addressed_local_is_cleared_where_it_is_declared(model: DataModel) -> None:
+    text = lowered(model, "void g(int *); int f(void) { int b; g(&b); return b; }").texts[0]
+    assert "sc_clear((const void *) &b, sizeof b)" in text
+
+
+def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -> None:
+    text = lowered(model, 'int f(void) { int x; __score_symbolic(&(x), 4, "x"); return x; }').texts[0]
+    assert "sc_sym_slot" in text
+    assert "sc_sym_mem" not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("int f(int n) { int a[n]; a[0] = 1; return a[0]; }", "variable length array"),
+        ("int f(int x) { __asm__(\"nop\" : \"+r\"(x)); return x; }", "inline assembly"),
+        ("int f(int x) { void *p = &&l; goto *p; l: return x; }", "LabelAddress"),
+        ("__attribute__((naked)) void f(void) { }", "attribute naked"),
+        ("__attribute__((interrupt)) void f(void *p) { }", "attribute interrupt"),
+    ],
+)
+def test_what_cannot_be_lowered_is_left_alone_and_listed(model: DataModel, code: str, reason: str) -> None:
+    program = lowered(model, code)
+    assert len(program.notes) == 1
+    assert "function 'f' is not instrumented" in program.notes[0].what
+    assert reason in program.notes[0].what
+    assert "sc_enter" not in program.texts[0]
+
+
+def test_a_call_of_a_function_left_alone_is_opaque(model: DataModel) -> None:
+    inner = "int g(int n) { int a[n]; a[0] = n; return a[0]; }"
+    program = lowered(model, inner + " int f(int x) { return g(x); }")
+    assert "sc_opaque" in program.texts[0]
+    assert "sc_call(" not in program.texts[0]
+
+
+def test_a_function_of_another_file_is_known_to_be_instrumented(model: DataModel) -> None:
+    program = lowered(model, "int g(int n) { return n; }", "int g(int); int f(int x) { return g(x); }")
+    assert "sc_call(" in program.texts[1]
+    assert "sc_opaque(" not in program.texts[1]
+
+
+def test_arguments_with_side_effects_follow_the_boards_order(model: DataModel) -> None:
+    code = "int a(void); int b(void); void g(int, int); void f(void) { g(a(), b()); }"
+    right, left = (lowered(model, code, order=order).texts[0] for order in ("right", "left"))
+    assert right.index("= b()") < right.index("= a()")
+    assert left.index("= a()") < left.index("= b()")
+
+
+def test_site_ids_are_unique_over_all_files(model: DataModel) -> None:
+    program = lowered(model, "int g(int n) { return n ? 1 : 2; }", "int f(int n) { return n < 3 ? 1 : 2; }")
+    ids = [
+        int(line.split(",")[1])
+        for text in program.texts
+        for line in text.splitlines()
+        if line.strip().startswith("0x5c0e")
+    ]
+    assert len(ids) == len(set(ids)) > 4
+
+
+@pytest.mark.parametrize(
+    ("condition", "marked"),
+    [("a < 3", 1), ("!(a < 3)", 1), ("a < 3 && b > 2", 2), ("a < 3 || b > 2", 0), ("!(a < 3 || b > 2)", 2)],
+)
+def test_assumptions_are_marked_where_one_comparison_decides(model: DataModel, condition: str, marked: int) -> None:
+    code = f"void f(int a, int b) {{ do {{ if (!({condition})) __score_assume_fail(); }} while (0); }}"
+    text = lowered(model, code).texts[0]
+    records = [line.split(",") for line in text.splitlines() if line.strip().startswith("0x5c0e")]
+    conds = [r for r in records if r[2].strip() == "2"]
+    assert sum(int(r[5]) for r in conds) == marked
