@@ -1,0 +1,164 @@
+"""The layers between a flip and Z3, and the books they keep.
+
+Each layer answers what it can and hands the rest to the one it wraps: byte sets, inputs at hand, then Z3.
+`Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from score_embed.solve.build import negate
+from score_embed.solve.domain import FULL, byte_set, members, single_byte, smallest
+from score_embed.solve.expr import Expr, evaluate
+from score_embed.solve.query import Answer, Query, Result, Solver
+from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer
+
+LAYERS = ("domain", "equality", "model", "enumerate", "cache", "smt")
+_MODELS_KEPT = 8
+
+
+class UnsoundAnswer(AssertionError):
+    """A layer's answer is wrong: a bug of ours, never the user's."""
+
+
+class DomainLayer:
+    """Byte sets. An empty intersection is unsat; a member is sat only if nothing else binds the byte."""
+
+    def __init__(self, inner: Solver) -> None:
+        self._inner = inner
+
+    def solve(self, query: Query) -> Answer:
+        index = single_byte(query.target)
+        if index < 0:
+            if negate(query.target) in query.several:  # the path says the opposite
+                return Answer(Result.UNSAT, "domain")
+            return self._inner.solve(query)
+        left = query.sets.get(index, FULL) & byte_set(query.target)
+        if not left:
+            return Answer(Result.UNSAT, "domain")
+        if not any(condition.deps >> index & 1 for condition in query.several):
+            return Answer(Result.SAT, "domain", {index: smallest(left)})
+        return self._inner.solve(query)
+
+
+class ModelLayer:
+    """Values at hand: the run's own input with one byte changed, and the models of earlier answers."""
+
+    def __init__(self, inner: Solver) -> None:
+        self._inner = inner
+        self._models: deque[dict[int, int]] = deque(maxlen=_MODELS_KEPT)
+
+    def solve(self, query: Query) -> Answer:
+        index = single_byte(query.target)
+        if index >= 0:
+            found = self._one_byte(query, index)
+            if found >= 0:
+                return Answer(Result.SAT, "model", {index: found})
+        wanted = query.indices()
+        for model in self._models:
+            candidate = bytearray(query.data)
+            for position in wanted:
+                candidate[position] = model.get(position, candidate[position])
+            if query.holds(candidate):
+                return Answer(Result.SAT, "model", {position: candidate[position] for position in wanted})
+        answer = self._inner.solve(query)
+        if answer.result is Result.SAT:
+            self._models.appendleft(dict(answer.assignment))
+        return answer
+
+    def _one_byte(self, query: Query, index: int) -> int:
+        """A value of this byte alone that satisfies everything, or -1."""
+        values = members(query.sets.get(index, FULL) & byte_set(query.target))
+        bound = [condition for condition in query.several if condition.deps >> index & 1]
+        candidate = bytearray(query.data)
+        for value in values:
+            candidate[index] = value
+            memo: dict[Expr, int] = {}
+            if all(evaluate(condition, candidate, memo) for condition in bound):
+                return value
+        return -1
+
+
+class ValidatingLayer:
+    """For tests: every sat is evaluated on the path's own formulas, every unsat is asked of plain Z3."""
+
+    def __init__(self, inner: Solver) -> None:
+        self._inner = inner
+        self._judge = SmtLayer()
+
+    def solve(self, query: Query) -> Answer:
+        answer = self._inner.solve(query)
+        if answer.result is Result.SAT:
+            data = answer.apply(query.data)
+            wrong = [c for c in (query.target, *query.conditions) if not evaluate(c, data)]
+            if wrong:
+                raise UnsoundAnswer(f"layer {answer.layer}: the answer does not satisfy {wrong[0]!r}")
+        elif answer.result is Result.UNSAT and self._judge.solve_plain(query).result is Result.SAT:
+            raise UnsoundAnswer(f"layer {answer.layer}: not unsat: {query.target!r}")
+        return answer
+
+
+@dataclass
+class SolverStats:
+    """Flips answered, by result and by layer, and the time they took."""
+
+    sat: int = 0
+    unsat: int = 0
+    unknown: int = 0
+    seconds: float = 0.0
+    by: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        by = {layer: self.by[layer] for layer in LAYERS}
+        return {
+            "sat": self.sat, "unsat": self.unsat, "unknown": self.unknown, "seconds": self.seconds, "by": by,
+        }  # fmt: skip
+
+    @staticmethod
+    def from_json(document: dict[str, Any]) -> SolverStats:
+        counts = (document["sat"], document["unsat"], document["unknown"])
+        return SolverStats(*counts, document["seconds"], Counter(document["by"]))
+
+
+class Chain:
+    """What exploration asks. Counts every flip once, whoever answers it."""
+
+    def __init__(self, first: Solver, stats: SolverStats | None = None) -> None:
+        self._first = first
+        self.stats = stats or SolverStats()
+
+    def solve(self, strict: Query, loose: Query | None = None) -> Answer:
+        """Answer `strict` (with the path's pins); if it has no model, `loose` (without them), if given.
+
+        A pin says "this concretized value stays as it was": with it, a model is sure to lead where it should.
+        """
+        began = time.perf_counter()
+        answer = self._checked(strict)
+        if loose is not None and answer.result is not Result.SAT:
+            answer = self._checked(loose)
+        stats = self.stats
+        stats.seconds += time.perf_counter() - began
+        stats.by[answer.layer] += 1
+        if answer.result is Result.SAT:
+            stats.sat += 1
+        elif answer.result is Result.UNSAT:
+            stats.unsat += 1
+        else:
+            stats.unknown += 1
+        return answer
+
+    def _checked(self, query: Query) -> Answer:
+        answer = self._first.solve(query)
+        if answer.result is Result.SAT and not query.holds(answer.apply(query.data)):
+            raise UnsoundAnswer(f"layer {answer.layer}: the answer does not satisfy {query.target!r}")
+        return answer
+
+
+def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain:
+    """All layers in order; `validate` checks each answer independently (slow, for tests)."""
+    layers: Solver = DomainLayer(ModelLayer(SmtLayer(rlimit)))
+    return Chain(ValidatingLayer(layers) if validate else layers)

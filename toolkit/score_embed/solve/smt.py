@@ -1,0 +1,135 @@
+"""The last layer: Z3 on bit-vectors. The only module that knows Z3.
+
+Its limit is Z3's own resource count, so that a query has the same answer on every machine; a wall clock
+stands behind it as a backstop. "unknown" is handed on, never taken for unsat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import z3
+
+from score_embed.solve.domain import intervals
+from score_embed.solve.expr import Expr, Kind, nodes
+from score_embed.solve.query import Answer, Query, Result
+
+DEFAULT_RLIMIT = 20_000_000  # about ten seconds
+_BACKSTOP_MS = 60_000
+_TERMS_KEPT = 100_000
+
+_ARITHMETIC = {
+    Kind.ADD: lambda a, b: a + b,
+    Kind.SUB: lambda a, b: a - b,
+    Kind.MUL: lambda a, b: a * b,
+    Kind.UDIV: z3.UDiv,
+    Kind.SDIV: lambda a, b: a / b,
+    Kind.UREM: z3.URem,
+    Kind.SREM: z3.SRem,
+    Kind.AND: lambda a, b: a & b,
+    Kind.OR: lambda a, b: a | b,
+    Kind.XOR: lambda a, b: a ^ b,
+    Kind.SHL: lambda a, b: a << b,
+    Kind.LSHR: z3.LShR,
+    Kind.ASHR: lambda a, b: a >> b,
+    Kind.CONCAT: z3.Concat,
+}
+_COMPARE = {Kind.EQ: lambda a, b: a == b, Kind.ULT: z3.ULT, Kind.SLT: lambda a, b: a < b}
+_LOGIC = {Kind.AND: z3.And, Kind.OR: z3.Or, Kind.XOR: z3.Xor}
+
+
+class Translator:
+    """Formulas as Z3 terms, each node once. One-bit nodes become booleans where that is what they are."""
+
+    def __init__(self) -> None:
+        # By uid, not by node: terms of dead formulas go when the table is cleared.
+        self._terms: dict[int, Any] = {}
+
+    def variable(self, index: int) -> Any:
+        return z3.BitVec(f"in{index}", 8)
+
+    def condition(self, expr: Expr) -> Any:
+        """A one-bit formula as a Z3 boolean."""
+        if len(self._terms) > _TERMS_KEPT:
+            self._terms.clear()
+        for node in nodes([expr]):
+            if node.uid not in self._terms:
+                self._terms[node.uid] = self._term(node)
+        return _boolean(self._terms[expr.uid])
+
+    def _term(self, node: Expr) -> Any:
+        kind, args = node.kind, [self._terms[arg.uid] for arg in node.args]
+        if kind is Kind.CONST:
+            return z3.BitVecVal(node.value, node.width)
+        if kind is Kind.BYTE:
+            return self.variable(node.value)
+        if node.width == 1 and any(z3.is_bool(arg) for arg in args):
+            if kind is Kind.NOT:
+                return z3.Not(args[0])
+            if kind in _LOGIC:
+                return _LOGIC[kind](_boolean(args[0]), _boolean(args[1]))
+        args = [_vector(arg) for arg in args]
+        if kind in _COMPARE:
+            return _COMPARE[kind](*args)
+        if kind is Kind.NOT:
+            return ~args[0]
+        if kind is Kind.NEG:
+            return -args[0]
+        if kind is Kind.ZEXT:
+            return z3.ZeroExt(node.width - node.args[0].width, args[0])
+        if kind is Kind.SEXT:
+            return z3.SignExt(node.width - node.args[0].width, args[0])
+        if kind is Kind.EXTRACT:
+            return z3.Extract(node.value + node.width - 1, node.value, args[0])
+        return _ARITHMETIC[kind](*args)
+
+
+def _boolean(term: Any) -> Any:
+    return term if z3.is_bool(term) else term == z3.BitVecVal(1, 1)
+
+
+def _vector(term: Any) -> Any:
+    return z3.If(term, z3.BitVecVal(1, 1), z3.BitVecVal(0, 1)) if z3.is_bool(term) else term
+
+
+class SmtLayer:
+    """Z3 on the slice: byte sets as intervals, the rest as formulas."""
+
+    def __init__(self, rlimit: int = DEFAULT_RLIMIT) -> None:
+        self._rlimit = rlimit
+        self._translator = Translator()
+
+    def solve(self, query: Query) -> Answer:
+        formulas = [self._translator.condition(c) for c in (query.target, *query.several)]
+        formulas += [self._membership(index, values) for index, values in query.sets.items()]
+        return self.check(formulas, query.indices())
+
+    def solve_plain(self, query: Query) -> Answer:
+        """The same question told as the path's formulas, nothing prepared: to check other layers against."""
+        formulas = [self._translator.condition(c) for c in (query.target, *query.conditions)]
+        return self.check(formulas, query.indices())
+
+    def _membership(self, index: int, values: int) -> Any:
+        variable = self._translator.variable(index)
+        return z3.Or(
+            *[
+                variable == first if first == last else z3.And(z3.UGE(variable, first), z3.ULE(variable, last))
+                for first, last in intervals(values)
+            ]
+        )
+
+    def check(self, formulas: Sequence[Any], indices: Sequence[int]) -> Answer:
+        solver = z3.SolverFor("QF_BV")
+        # Z3 would swallow Ctrl-C and call the query unknown.
+        solver.set("rlimit", self._rlimit, "timeout", _BACKSTOP_MS, "ctrl_c", False)
+        solver.add(*formulas)
+        result = solver.check()
+        if result == z3.unsat:
+            return Answer(Result.UNSAT, "smt")
+        if result != z3.sat:
+            return Answer(Result.UNKNOWN, "smt")
+        model = solver.model()
+        found = ((index, model[self._translator.variable(index)]) for index in indices)
+        # A byte that the model leaves open keeps its value.
+        return Answer(Result.SAT, "smt", {index: value.as_long() for index, value in found if value is not None})
