@@ -138,10 +138,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             parser.add_argument(flag, metavar=option.metavar, help=option.help)
 
 
-def resolve(given: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Settings:
+def resolve(
+    given: Mapping[str, Any], environ: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Settings:
     """Merge the command line (field → words), the environment and the project file of `folder`."""
-    values = _from_project(folder / PROJECT_FILE)
-    values |= _from_environment(environ)
+    values = _from_project(folder / PROJECT_FILE) if folder else {}
+    values |= _from_environment(environ or {})
     values |= _from_command_line(given)
     return Settings(**values)
 
@@ -187,11 +189,8 @@ def _from_project(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in doc.values.items():
         option = _BY_NAME[key]
-        words: str | Sequence[str]
-        if option.many:
-            words = doc.texts(key)
-        else:
-            words = str(value).lower() if isinstance(value, bool) else doc.text(key)
+        one = str(value).lower() if isinstance(value, bool) else ""  # YAML's yes and no
+        words: str | Sequence[str] = doc.texts(key) if option.many else one or doc.text(key)
         found[option.field] = _convert(option, words, doc.where(key))
     return found
 

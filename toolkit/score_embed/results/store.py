@@ -198,12 +198,14 @@ class Store:
             Bug.from_json(json.loads(text)) for (text,) in self._read("SELECT data FROM bugs ORDER BY test")
         ]
 
-    def tests(self, limit: int = -1) -> Iterator[TestRow]:
-        """Executed tests in order."""
-        for row in self._read("SELECT * FROM tests ORDER BY number LIMIT ?", (limit,)):
-            number, data, verdict, code, path, outcome, place, inputs, output = row
-            unsigned = path & (2**64 - 1)
-            yield TestRow(number, data, verdict, code, unsigned, outcome, place, json.loads(inputs), output)
+    def tests(self) -> list[TestRow]:
+        """All executed tests in order."""
+        return [_row(values) for values in self._read("SELECT * FROM tests ORDER BY number")]
+
+    def first_paths(self, limit: int) -> list[TestRow]:
+        """The first tests that took a new path."""
+        statement = "SELECT * FROM tests WHERE outcome = 'new' ORDER BY number LIMIT ?"
+        return [_row(values) for values in self._read(statement, (limit,))]
 
     def close(self) -> None:
         """Drop an unfinished batch (it may hold half a test) and release the folder. Safe to call twice."""
@@ -218,6 +220,13 @@ class Store:
     def _read(self, statement: str, values: tuple[object, ...] = ()) -> list[Any]:
         with _storage(self.folder):
             return self._db.execute(statement, values).fetchall()
+
+
+def _row(values: tuple[Any, ...]) -> TestRow:
+    number, data, verdict, code, path, outcome, place, inputs, output = values
+    return TestRow(
+        number, data, verdict, code, path & (2**64 - 1), outcome, place, json.loads(inputs), output
+    )
 
 
 def _signed(number: int) -> int:

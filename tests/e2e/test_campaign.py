@@ -1,0 +1,249 @@
+"""Whole campaigns through the command line: results, resume, Ctrl-C, replay, first tests, on both boards."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+BOARDS = ("native", "mps2-an385")
+
+KEYS = {
+    "v", "program", "board", "strategy", "seed", "stopped", "seconds", "runs", "paths", "redundant", "mispredicted",
+    "divergences", "concretized", "conditions", "solver", "coverage", "bugs", "unflipped", "incomplete", "link",
+    "memory", "fleet",
+}  # fmt: skip
+
+# 2^11 paths and a few microseconds each: long enough to be stopped on the way, short enough to finish.
+MANY = """
+#include "score.h"
+int main(void)
+{
+    unsigned char b[11];
+    int n = 0;
+    SYM_BYTES(b, sizeof b);
+    for (unsigned i = 0; i < sizeof b; i++)
+        if (b[i] == 'a' + i)
+            n++;
+    return n == 20;
+}
+"""
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "score_embed.cli.main", *words]
+
+
+def score_embed(*words: str, folder: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command(*words), cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def summary(*words: str, folder: Path, code: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(score_embed("run", "--json", *words, folder=folder, code=code).stdout)
+    return found
+
+
+def paths_of(folder: Path) -> set[int]:
+    with sqlite3.connect(folder / "campaign.db") as db:
+        found = {row[0] for row in db.execute("SELECT hash FROM paths")}
+    db.close()
+    return found
+
+
+def write(folder: Path, text: str) -> str:
+    (folder / "p.c").write_text(text, encoding="utf-8")
+    return "p.c"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_max3(board: str, tmp_path: Path) -> None:
+    found = summary("--board", board, str(EXAMPLES / "max3.c"), folder=tmp_path)
+    assert set(found) == KEYS
+    assert found["stopped"] == "exhausted"
+    assert (found["program"], found["board"], found["strategy"]) == ("max3", board, "dfs")
+    assert found["runs"] == found["paths"] + found["redundant"] + found["mispredicted"]
+    assert found["coverage"]["branches_total"] == found["coverage"]["branches_covered"] == 10
+    assert (found["bugs"], found["unflipped"], found["incomplete"]) == ([], [], [])
+    latest = tmp_path / "score-out" / "latest"
+    assert json.loads((latest / "summary.json").read_text(encoding="utf-8")) == found
+    assert found["paths"] == len(paths_of(latest)) == 6  # one for each return of the example's six leaves
+    for file in (latest / "tests").glob("*.json"):
+        test = json.loads(file.read_text(encoding="utf-8"))
+        values = test["inputs"]
+        assert test["output"] == f"largest: {max(values['x'], values['y'], values['z'])}\n"
+        assert test["versions"]["score-embed"]
+    assert "reproduced" in score_embed("replay", str(latest), folder=tmp_path).stdout
+
+
+def test_the_table_shows_inputs_and_output(tmp_path: Path) -> None:
+    done = score_embed("run", str(EXAMPLES / "max3.c"), folder=tmp_path)
+    for word in ("x", "y", "z", "verdict", "largest:", "exhausted", "score-out/"):
+        assert word in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_bug_with_its_place_and_replay(board: str, tmp_path: Path) -> None:
+    source = EXAMPLES / "checksum.c"
+    found = summary("--board", board, str(source), folder=tmp_path, code=1)
+    (bug,) = found["bugs"]
+    line = next(
+        i for i, text in enumerate(source.read_text(encoding="utf-8").splitlines(), 1) if "sum /" in text
+    )
+    assert (bug["kind"], Path(bug["file"]).name, bug["line"]) == ("division-by-zero", "checksum.c", line)
+    assert (bug["function"], bug["stack"], bug["confirmed"]) == (
+        "average",
+        ["average", "receive", "main"],
+        True,
+    )
+    frame = bytes.fromhex(bug["inputs"]["frame"])
+    assert frame[5] == sum(frame[:5]) & 0xFF
+    assert set(frame[2 : 2 + frame[0]]) == {0xFF}
+    latest = tmp_path / "score-out" / "latest"
+    again = score_embed("replay", str(latest), str(bug["test"]), folder=tmp_path).stdout
+    assert "division-by-zero" in again
+    assert "1 of 1 tests reproduced" in again
+    # The same file, built without score-embed, does the same.
+    subprocess.run(
+        ["gcc", "-I", ROOT / "runtime", source, "-o", tmp_path / "plain"],
+        check=True,
+        timeout=60,
+        capture_output=True,
+    )
+    (data,) = (latest / "bugs").glob(f"{bug['test']:06d}-*.bin")
+    died = subprocess.run([tmp_path / "plain"], env={"SCORE_INPUT": str(data)}, timeout=60, check=False)
+    assert died.returncode == -signal.SIGFPE
+
+
+def test_a_killed_campaign_ends_with_the_same_paths(tmp_path: Path) -> None:
+    source = write(tmp_path, MANY)
+    whole = summary("--out", "whole", source, folder=tmp_path)
+    with subprocess.Popen(
+        command("run", "--out", "o", source), cwd=tmp_path, stdout=subprocess.DEVNULL
+    ) as running:
+        kills = 0
+        deadline = time.monotonic() + 120
+        while running.poll() is None and time.monotonic() < deadline:
+            if (tmp_path / "o" / "campaign.db").exists() and _runs(tmp_path / "o") > 0:
+                running.kill()
+                kills += 1
+            time.sleep(0.02)
+    assert kills, "the campaign ended before it could be killed: make it longer"
+    assert 0 < _runs(tmp_path / "o") < whole["runs"]
+    resumed = summary("--resume", "o", folder=tmp_path)
+    assert resumed["stopped"] == "exhausted"
+    assert paths_of(tmp_path / "o") == paths_of(tmp_path / "whole")
+    assert (resumed["paths"], resumed["runs"]) == (whole["paths"], whole["runs"])
+    assert resumed["coverage"] == whole["coverage"]
+
+
+def _runs(folder: Path) -> int:
+    db = sqlite3.connect(f"file:{folder}/campaign.db?mode=ro", uri=True, timeout=10)
+    try:
+        (count,) = db.execute("SELECT count(*) FROM tests").fetchone()
+        return int(count)
+    except sqlite3.OperationalError:
+        return 0  # not made yet
+    finally:
+        db.close()
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+    source = write(tmp_path, MANY)
+    with subprocess.Popen(
+        command("run", "--out", "o", source),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        deadline = time.monotonic() + 60
+        while not ((tmp_path / "o" / "campaign.db").exists() and _runs(tmp_path / "o")):
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.02)
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130, errors
+    assert "score-embed run --resume o" in errors
+    stopped = json.loads((tmp_path / "o" / "summary.json").read_text(encoding="utf-8"))
+    assert stopped["stopped"] == "interrupted"
+    assert stopped["runs"] == _runs(tmp_path / "o")
+    assert summary("--resume", "o", folder=tmp_path)["stopped"] == "exhausted"
+
+
+def test_limits(tmp_path: Path) -> None:
+    source = write(tmp_path, MANY)
+    found = summary("--max-tests", "5", source, "--out", "o", folder=tmp_path)
+    assert (found["stopped"], found["runs"]) == ("max-tests", 5)
+    found = summary("--resume", "o", "--max-tests", "7", folder=tmp_path)
+    assert (found["stopped"], found["runs"]) == ("max-tests", 12)
+    assert summary("--time", "0.2", source, folder=tmp_path)["stopped"] == "time"
+
+
+def test_first_tests(tmp_path: Path) -> None:
+    source = write(
+        tmp_path,
+        '#include "score.h"\nint main(void) { int x; short y; SYM_INT(x); SYM_SHORT(y); return x == y; }\n',
+    )
+    (tmp_path / "first.json").write_text('{"inputs": {"x": -7, "y": -7}}', encoding="utf-8")
+    summary("--first", "first.json", "--out", "a", "--max-tests", "1", source, folder=tmp_path)
+    (first,) = (tmp_path / "a" / "tests").glob("000001-*.json")
+    assert json.loads(first.read_text(encoding="utf-8"))["inputs"] == {"x": -7, "y": -7}
+    for file in (first, first.with_suffix(".bin")):
+        out = f"again{file.suffix}"
+        summary("--first", str(file), "--out", out, "--max-tests", "1", source, folder=tmp_path)
+        (again,) = (tmp_path / out / "tests").glob("000001-*.json")
+        assert again.name == first.name
+
+
+def test_the_seed_decides(tmp_path: Path) -> None:
+    source = write(tmp_path, MANY)
+    for out, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        summary("--seed", seed, "--max-tests", "20", "--out", out, source, folder=tmp_path)
+    names = [sorted(f.read_bytes() for f in (tmp_path / out / "tests").glob("*.bin")) for out in "abc"]
+    assert names[0] == names[1] != names[2]
+    assert paths_of(tmp_path / "a") == paths_of(tmp_path / "b")
+
+
+def test_keep_leaves_the_instrumented_c(tmp_path: Path) -> None:
+    source = write(tmp_path, MANY)
+    summary("--keep", "--max-tests", "1", "--out", "o", source, folder=tmp_path)
+    (text,) = (tmp_path / "o" / "instrumented").glob("*.c")
+    assert "sc_cond" in text.read_text(encoding="utf-8")
+
+
+def test_a_program_that_is_not_deterministic_is_said_to_be(tmp_path: Path) -> None:
+    source = write(
+        tmp_path,
+        '#include <time.h>\n#include "score.h"\nint main(void)\n{\n    struct timespec t; int x; SYM_INT(x);\n'
+        "    clock_gettime(CLOCK_MONOTONIC, &t);\n    for (long i = t.tv_nsec % 1009; i > 0; i--)\n"
+        "        if (x == i) return 1;\n    return 0;\n}\n",
+    )
+    done = score_embed("run", "--json", "--max-tests", "3", source, folder=tmp_path)
+    assert "does not always take the same path" in done.stderr
+    assert any("different paths" in row["what"] for row in json.loads(done.stdout)["incomplete"])
+
+
+def test_every_result_survives_a_pipe_that_closes(tmp_path: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m score_embed.cli.main run {EXAMPLES / 'max3.c'} | true",
+        shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, env=os.environ,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "score-out" / "latest" / "summary.json").exists()

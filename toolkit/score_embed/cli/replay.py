@@ -1,0 +1,55 @@
+"""`score-embed replay DIR [TEST]`: run tests of a campaign again, on the image it was made with, and compare."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from score_embed import replaying
+from score_embed.errors import ReplayMismatch, UsageError
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sub = commands.add_parser(
+        "replay",
+        help="run tests of a campaign again",
+        description="Run one test or all tests again on the board, and say whether verdict and path are the same.",
+        allow_abbrev=False,
+    )
+    sub.add_argument(
+        "folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest"
+    )
+    sub.add_argument("test", nargs="?", metavar="TEST", help="number of one test; all tests if absent")
+    sub.set_defaults(execute=execute)
+
+
+def execute(values: argparse.Namespace) -> int:
+    wanted: int | None = None
+    if values.test is not None:
+        if not values.test.isdecimal():
+            raise UsageError(f"{values.test!r} is not the number of a test", "command line", "Give a number.")
+        wanted = int(values.test)
+    results = replaying.replay_tests(values.folder, wanted)
+    failed = [result for result in results if not result.same]
+    table = Table("test", "inputs", "verdict", "again", "path")
+    for result in results if wanted is not None else failed:
+        inputs = ", ".join(f"{name} = {value}" for name, value in result.row.inputs.items())
+        again = result.verdict
+        path = "same" if result.path_hash == result.row.path_hash else "another"
+        table.add_row(str(result.row.number), Text(inputs), result.row.verdict, again, path)
+    console = Console(highlight=False)
+    if table.row_count:
+        console.print(table)
+    if wanted is not None and results[0].output:
+        console.print(Text("output:\n" + results[0].output.decode("utf-8", "backslashreplace")))
+    console.print(f"{len(results) - len(failed)} of {len(results)} tests reproduced")
+    if failed:
+        hint = "The program depends on something besides its input: time, addresses, uninitialised memory."
+        raise ReplayMismatch(
+            f"{len(failed)} of {len(results)} tests came out differently", str(values.folder), hint
+        )
+    return 0

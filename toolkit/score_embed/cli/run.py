@@ -1,0 +1,53 @@
+"""`score-embed run`: explore a program, or continue a campaign with `--resume`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+from score_embed import campaign, config
+from score_embed.cli import show
+from score_embed.errors import UsageError
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sub = commands.add_parser(
+        "run",
+        help="explore a program",
+        description="Find an input for every feasible path. Options may also stand in score-embed.yaml.",
+        usage="score-embed run [options] SOURCES... [-- CFLAGS...]",
+        allow_abbrev=False,
+    )
+    config.add_options(sub)
+    sub.add_argument("sources", nargs="*", metavar="SOURCES", help="C files of the program")
+    sub.set_defaults(execute=execute)
+
+
+def execute(values: argparse.Namespace) -> int:
+    given = vars(values)
+    if given["resume"]:
+        settings = _resume_settings(given)
+    else:
+        settings = config.resolve(given, os.environ, Path.cwd())
+        if not settings.sources:
+            hint = f"Name the C files of the program, or list them in {config.PROJECT_FILE} under `sources:`."
+            raise UsageError("there is no source file to explore", "command line", hint)
+    result = campaign.run(settings)
+    if settings.json:
+        print(json.dumps(result.summary, indent=2))
+    else:
+        show.result(result)
+    return result.exit_code
+
+
+def _resume_settings(given: dict[str, object]) -> config.Settings:
+    """What was explored stays as recorded; only when to stop and what to print may be said anew."""
+    known = [option.field for option in config.OPTIONS] + ["sources", "cflags"]
+    may = {name.replace("-", "_") for name in config.RESUMABLE}
+    for field in known:
+        if given.get(field) and field not in may:
+            hint = f"A resumed campaign takes only --{', --'.join(config.RESUMABLE[1:])}."
+            raise UsageError(f"{field.replace('_', '-')} cannot be changed on resume", "command line", hint)
+    return config.resolve({field: given.get(field) for field in may})

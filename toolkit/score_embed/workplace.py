@@ -1,0 +1,101 @@
+"""A campaign's folder: made, found, linked as `latest`; and the target that belongs to an image."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from score_embed.board.profile import Board, QemuRun
+from score_embed.build.image import Image
+from score_embed.errors import UsageError
+from score_embed.results import store
+from score_embed.target.base import Target
+from score_embed.target.native import NativeTarget
+from score_embed.target.qemu import QemuTarget
+
+DEFAULT = Path("score-out")
+IMAGE = "image.elf"
+
+
+def make_folder(wanted: Path | None, program: str) -> Path:
+    """Make the folder of a new campaign and check that it can be written, before anything is built."""
+    if wanted is None:
+        folder = _fresh(DEFAULT, f"{program}-{time.strftime('%Y%m%d-%H%M%S')}")
+    else:
+        folder = wanted
+        if (folder / store.FILE).exists():
+            hint = f"Choose another folder, or continue it with --resume {folder}"
+            raise UsageError("there already is a campaign in this folder", str(folder), hint)
+        _make(folder)
+    try:
+        probe = folder / ".probe"
+        probe.write_bytes(bytes(4096))
+        probe.unlink()
+    except OSError as error:
+        raise store.storage_error(error, folder) from error
+    return folder
+
+
+def _fresh(parent: Path, name: str) -> Path:
+    """Two campaigns may begin in the same second."""
+    for number in range(1, 1000):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        if not folder.exists():
+            _make(folder)
+            return folder
+    raise UsageError(f"there are a thousand folders called {name}", str(parent), "Remove old campaigns.")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTDIR):
+            what = "this is a file, not a folder"
+            raise UsageError(what, str(folder), "Choose another folder with --out DIR.") from error
+        raise store.storage_error(error, folder) from error
+
+
+def discard(folder: Path) -> None:
+    """Nothing was built: leave no empty folder behind. One that holds anything stays."""
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def furnish(folder: Path, image: Image) -> None:
+    """Subfolders, a copy of the image, the link `latest`.
+
+    Resume and replay use this very image: sources and compilers may change meanwhile.
+    """
+    try:
+        for part in ("tests", "bugs"):
+            (folder / part).mkdir(exist_ok=True)
+        shutil.copyfile(image.elf, folder / IMAGE)
+        (folder / IMAGE).chmod(0o755)
+        if folder.parent == DEFAULT:
+            fresh = folder.parent / f".latest-{folder.name}"
+            fresh.symlink_to(folder.name)
+            fresh.replace(folder.parent / "latest")
+    except OSError as error:
+        raise store.storage_error(error, folder) from error
+
+
+def compiler_version(board: Board) -> str:
+    """The first line of what the compiler says of itself."""
+    try:
+        done = subprocess.run(
+            [board.cc, "--version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return done.stdout.partition("\n")[0]
+
+
+def start_target(board: Board, elf: Path, build_id: bytes) -> Target:
+    if isinstance(board.run, QemuRun):
+        return QemuTarget(elf, build_id, board.run.command, board.run.machine)
+    return NativeTarget(elf, build_id)
