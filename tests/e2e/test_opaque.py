@@ -1,0 +1,152 @@
+"""Opaque code: what it computes is concretized, what it changes is noticed, and the summary says what was lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from runner import BOARDS, explore
+
+LECTURE = """
+#include "score.h"
+int foo(int v);
+int main(void)
+{
+    int x, y, z;
+    SYM_INT(x);
+    SYM_INT(y);
+    z = foo(y);
+    if (z == x)
+        if (x > y + 10)
+            SCORE_ASSERT(!"ERROR");
+    return 0;
+}
+"""
+FOO = "int foo(int v) { return v * v % 50; }\n"
+
+
+def test_flipping_a_comparison_with_abs_gives_a_path_or_a_misprediction(tmp_path: Path) -> None:
+    program = """
+        #include <stdlib.h>
+        #include <stdio.h>
+        #include "score.h"
+        int main(void)
+        {
+            int x;
+            SYM_INT(x);
+            if (x == abs(x))
+                exit(0);
+            else
+                printf("negative\\n");
+            return 0;
+        }
+    """
+    found = explore(tmp_path, {"abs.c": program}, first={"x": 0})
+    assert found.summary["runs"] == 2
+    assert (found.summary["paths"], found.summary["mispredicted"]) in ((1, 1), (2, 0))
+    assert found.summary["stopped"] == "drained"
+    assert found.incomplete
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_opaque_identity_gives_exactly_one_mispredicted_test(tmp_path: Path, board: str) -> None:
+    program = """
+        #include "score.h"
+        int identity(int v);
+        int main(void)
+        {
+            int x;
+            SYM_INT(x);
+            if (x == identity(x))
+                return 1;
+            return x > 3;
+        }
+    """
+    files = {"same.c": program, "identity.c": "int identity(int v) { return v; }\n"}
+    found = explore(tmp_path, files, "--board", board, first={"x": 0}, native=("identity.c",))
+    assert found.summary["runs"] == 2
+    assert found.summary["mispredicted"] == 1
+    assert found.summary["paths"] == 1
+    assert found.summary["stopped"] == "drained"
+
+
+def test_the_lecture_example_finds_the_error_from_its_seed(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"l.c": LECTURE, "foo.c": FOO}, first={"x": 22, "y": 7}, native=("foo.c",))
+    assert found.bug_kinds == ["assertion"]
+    assert found.summary["bugs"][0]["inputs"] == {"x": 49, "y": 7}
+    assert found.summary["bugs"][0]["confirmed"]
+    assert found.code == 1
+
+
+def test_the_lecture_example_pins_the_argument_of_the_opaque_call(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"l.c": LECTURE, "foo.c": FOO}, first={"x": 0, "y": 8}, native=("foo.c",))
+    assert found.summary["paths"] >= 2
+    assert found.summary["stopped"] == "drained"
+    assert found.incomplete
+
+
+@pytest.mark.parametrize("x", [0, 22, -5])
+def test_the_lecture_example_is_solved_from_every_seed_when_foo_is_instrumented(tmp_path: Path, x: int) -> None:
+    found = explore(tmp_path, {"l.c": LECTURE, "foo.c": FOO}, first={"x": x, "y": 8})
+    assert found.bug_kinds == ["assertion"]
+    assert found.summary["stopped"] == "exhausted"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_write_through_a_pointer_by_opaque_code_is_noticed(tmp_path: Path, board: str) -> None:
+    program = """
+        #include "score.h"
+        void set(unsigned char *p);
+        int main(void)
+        {
+            unsigned char buf[2];
+            SYM_BYTES(buf, sizeof buf);
+            set(buf);
+            if (buf[0] == 3 && buf[1] == 4)
+                return 1;
+            return 0;
+        }
+    """
+    files = {"p.c": program, "set.c": "void set(unsigned char *p) { p[0] = 3; }\n"}
+    found = explore(tmp_path, files, "--board", board, "--verify", first={"buf": "0000"}, native=("set.c",))
+    assert found.summary["paths"] == 2
+    assert found.summary["divergences"] == 0
+    assert found.summary["stopped"] == "drained"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_callback_through_opaque_code_turns_exhausted_into_drained(tmp_path: Path, board: str) -> None:
+    program = """
+        #include "score.h"
+        int apply(int (*f)(int), int v);
+        static int is_three(int v) { return v == 3 ? 1 : 0; }
+        int main(void)
+        {
+            int x;
+            SYM_INT(x);
+            return apply(is_three, x);
+        }
+    """
+    files = {"c.c": program, "apply.c": "int apply(int (*f)(int), int v) { return f(v); }\n"}
+    found = explore(tmp_path, files, "--board", board, first={"x": 0}, native=("apply.c",))
+    assert found.summary["stopped"] == "drained"
+    assert found.incomplete
+
+
+def test_printing_a_symbolic_value_loses_nothing(tmp_path: Path) -> None:
+    program = """
+        #include <stdio.h>
+        #include "score.h"
+        int main(void)
+        {
+            unsigned char c;
+            SYM_U8(c);
+            printf("%d\\n", c);
+            if (c == 7)
+                printf("seven\\n");
+            return 0;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program})
+    assert found.summary["stopped"] == "exhausted"
+    assert found.summary["paths"] == 2

@@ -1,0 +1,68 @@
+"""Runs the command line as a user would: a process of its own in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DEADLINE = 300  # seconds for one campaign of a test
+BOARDS = ("native", "mps2-an385")
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What `score-embed run --json` printed, and its exit code."""
+
+    summary: dict[str, Any]
+    code: int
+    stderr: str
+    folder: Path
+
+    @property
+    def bug_kinds(self) -> list[str]:
+        return sorted(bug["kind"] for bug in self.summary["bugs"])
+
+    @property
+    def incomplete(self) -> list[str]:
+        return [item["what"] for item in self.summary["incomplete"]]
+
+
+def score_embed(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """`score-embed ARGUMENTS…` to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "score_embed.cli.main", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+
+def explore(
+    folder: Path,
+    files: dict[str, str],
+    *options: str,
+    first: dict[str, Any] | None = None,
+    native: tuple[str, ...] = (),
+    cflags: tuple[str, ...] = (),
+) -> Campaign:
+    """Write `files`, explore the `.c` files among them that are not `native`, and read the summary."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    sources = [name for name in files if name.endswith(".c") and name not in native]
+    extra = [part for name in native for part in ("--native", name)]
+    if first is not None:
+        (folder / "first.json").write_text(json.dumps({"inputs": first}))
+        extra += ["--first", "first.json"]
+    out = folder / "out"
+    done = score_embed(
+        "run", "--json", "--out", str(out), *extra, *options, *sources, *(["--", *cflags] if cflags else []), cwd=folder
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return Campaign(json.loads(done.stdout), done.returncode, done.stderr, out)
