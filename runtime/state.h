@@ -37,10 +37,9 @@ typedef struct {
     sc_u32 struct_args_bound;
     /* opaque code */
     sc_u32 opaque, opaque_site;   /* not 0: opaque code runs and the shadow is valid */
-    sc_u32 nested, nested_site[SC_NESTING];
+    sc_u32 nested, nested_site[SC_NESTING], nested_depth[SC_NESTING];
     /* enter sites of the activations, by depth, for the stack of a bug */
-    sc_u32 stack[SC_STACK_SITES];
-    sc_u32 stack_depth;
+    sc_u32 stack[SC_STACK_SITES], stack_depth[SC_STACK_SITES];
     /* the end */
     sc_u32 verdict, ended, log_sent, coverage_new;
     sc_i32 code;
@@ -89,5 +88,39 @@ void sc_end(sc_u32 verdict, sc_i32 code) __attribute__((noreturn));
 void sc_log(const void *p, sc_u32 n);
 void sc_copy_bytes(void *to, const void *from, sc_size n);
 void sc_fill_zero(void *to, sc_size n);
+
+/* Words of a descriptor, and the taint of slots. */
+#define CALLBACK 0x80000000u /* in m[0]: the activation was entered from opaque code */
+#define SITE(d) ((d)[0] | (sc_u32)(d)[1] << 16)
+#define KIND(word) ((sc_u32)(word) >> 14)
+#define BYTES(word) (1u << ((word) >> 12 & 3u))
+#define INDEX(word) ((sc_u32)(word) & 0xFFFu)
+enum { SLOT, MEMORY, GLOBAL, NONE };
+
+static inline sc_u32 sc_slot_taint(const sc_u32 *m, sc_u32 slot)
+{
+    return m[1 + (slot >> 5)] >> (slot & 31u) & 1u;
+}
+
+static inline void sc_set_slot(sc_u32 *m, sc_u32 slot, sc_u32 taint)
+{
+    sc_u32 mask = 1u << (slot & 31u);
+    if (taint) m[1 + (slot >> 5)] |= mask;
+    else m[1 + (slot >> 5)] &= ~mask;
+}
+
+static inline sc_i64 sc_extend(sc_u64 v, sc_u32 bytes)
+{
+    sc_u32 shift = 64u - 8u * bytes;
+    return (sc_i64)(v << shift) >> shift;
+}
+
+/* What every probe with an activation does first; returns the activation's depth. */
+static inline sc_u32 sc_at_site(const sc_d *d, const sc_u32 *m)
+{
+    sc.sent = 0;
+    sc.last_site = SITE(d);
+    return sc.depth = m[0] & ~CALLBACK;
+}
 
 #endif

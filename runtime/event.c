@@ -1,0 +1,121 @@
+/* The event stream: varints into chunks, chunks into TRACE frames; the CRC over all of it and prefix elision.
+ *
+ * Nothing holds the whole trace: a chunk is sent when it is full. A mispredicted run, and the first `elide` bytes
+ * the host already holds, are counted and hashed all the same but not sent. */
+#include "state.h"
+
+static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;
+
+void sc_mix(sc_hash *h, sc_u32 x)
+{
+    sc_u32 a = (h->a ^ x) * 0x85EBCA6Bu;
+    sc_u32 b = ((h->b << 5 | h->b >> 27) + x) * 0xC2B2AE35u;
+    h->a = a ^ a >> 13;
+    h->b = b ^ b >> 16;
+}
+
+sc_u64 sc_hash_value(const sc_hash *h)
+{
+    return h->a | (sc_u64)h->b << 32;
+}
+
+void sc_event_start(void)
+{
+    static const sc_hash start = {0x9E3779B9u, 0x7F4A7C15u};
+    sc.path = sc.condition = sc.operand = start;
+    sc.conditions = sc.branches = 0;
+    sc.mispredicted = 0;
+    sc.matched = sc.predicted == 0;
+    sc.count = sc.crc = sc.fill = sc.hashed = sc.elision_failed = sc.sent = 0;
+    sc.last_depth = 0;
+    sc.last_address = 0;
+}
+
+/* One more condition is in the hash: is it the one the prediction was about? */
+void sc_condition(sc_u32 x, sc_u32 y, sc_u32 has_y)
+{
+    sc_mix(&sc.condition, x);
+    if (has_y) sc_mix(&sc.condition, y);
+    sc.conditions++;
+    if (sc.conditions == sc.predicted) {
+        if (sc_hash_value(&sc.condition) == sc.predicted_hash) sc.matched = 1;
+        else sc.mispredicted = 1;
+    }
+}
+
+/* Bring the CRC up to the chunk's end, checking the elided prefix where it ends. */
+static void hash_chunk(void)
+{
+    sc_u32 before = sc.count - sc.fill; /* stream offset of the chunk */
+    if (sc.elide > before + sc.hashed && sc.elide <= sc.count) {
+        sc_u32 to = sc.elide - before;
+        sc.crc = sc_crc32(sc.crc, chunk + sc.hashed, to - sc.hashed);
+        sc.hashed = to;
+        if (sc.crc != sc.elide_crc) sc.elision_failed = 1;
+    }
+    sc.crc = sc_crc32(sc.crc, chunk + sc.hashed, sc.fill - sc.hashed);
+    sc.hashed = sc.fill;
+}
+
+void sc_event_flush(void)
+{
+    sc_u32 before = sc.count - sc.fill, skip = 0, head[2];
+    hash_chunk();
+    if (sc.elide > before) skip = sc.elide - before;
+    if (skip < sc.fill && !sc.mispredicted && !sc.elision_failed) {
+        head[0] = sc.number;
+        head[1] = before + skip;
+        sc_frame_begin(SC_TYPE_TRACE);
+        sc_frame_put(head, 8);
+        sc_frame_put(chunk + skip, sc.fill - skip);
+        sc_frame_end();
+    }
+    sc.fill = sc.hashed = 0;
+}
+
+void sc_byte(sc_u32 byte)
+{
+    if (sc.fill == SC_CHUNK) sc_event_flush();
+    chunk[sc.fill++] = (sc_u8)byte;
+    sc.count++;
+}
+
+void sc_varint(sc_u64 v)
+{
+    sc_u32 low;
+    while (v > 0xFFFFFFFFu) {
+        sc_byte((sc_u32)(v & 127u) | 128u);
+        v >>= 7;
+    }
+    for (low = (sc_u32)v; low > 127u; low >>= 7) sc_byte((low & 127u) | 128u);
+    sc_byte(low);
+}
+
+void sc_signed(sc_i64 v)
+{
+    sc_varint((sc_u64)v << 1 ^ (v < 0 ? ~(sc_u64)0 : 0));
+}
+
+void sc_address(const void *p)
+{
+    sc_uptr difference = (sc_uptr)p - sc.last_address;
+    sc.last_address = (sc_uptr)p;
+    sc_signed((sc_i64)(__INTPTR_TYPE__)difference);
+}
+
+void sc_head(sc_u32 site, sc_u32 dir)
+{
+    sc_varint((sc_u64)site << 1 | dir);
+}
+
+/* The head of an event of descriptor d in the activation at `depth`; names the activation if it is another. */
+void sc_event(const sc_d *d, sc_u32 depth, sc_u32 dir)
+{
+    if (depth != sc.last_depth) {
+        sc_head(0, 0);
+        sc_signed((sc_i64)depth - (sc_i64)sc.last_depth);
+        sc.last_depth = depth;
+    }
+    sc_head(d[0] | (sc_u32)d[1] << 16, dir);
+    sc.sent = 1;
+}

@@ -1,0 +1,137 @@
+/* Frames on the link: 00 | COBS(type, seq, payload, CRC-16) | 00, and the CRCs.
+ *
+ * The encoder streams through one 254-byte COBS block, so that a frame needs no buffer of its size; the decoder
+ * undoes COBS byte by byte into one buffer that holds the largest RUN. Any byte stream is safe: what is too long,
+ * badly stuffed or fails its CRC is dropped and counted by the caller. */
+#include "state.h"
+
+#define RECEIVE (SC_RUN_SIZE + SC_INPUT_CAPACITY + SC_INPUT_CAPACITY / 256u + 64u)
+
+static struct {
+    sc_u8 block[255]; /* block[0] becomes the COBS code */
+    sc_u32 fill, crc, sequence;
+} tx SC_RUNTIME_DATA;
+
+static struct {
+    sc_u8 body[RECEIVE];
+    sc_u32 size, left, pad, bad; /* left: bytes of this COBS block to come; pad: a 0 follows the block */
+} rx SC_RUNTIME_DATA;
+
+static struct {
+    sc_u32 ready, crc32[256];
+    sc_d crc16[256];
+} table SC_RUNTIME_DATA;
+
+static void make_tables(void)
+{
+    sc_u32 i, k;
+    for (i = 0; i < 256; i++) {
+        sc_u32 c = i, d = i << 8;
+        for (k = 0; k < 8; k++) {
+            c = (c & 1u) ? c >> 1 ^ 0xEDB88320u : c >> 1;
+            d = (d & 0x8000u) ? d << 1 ^ 0x1021u : d << 1;
+        }
+        table.crc32[i] = c;
+        table.crc16[i] = (sc_d)d;
+    }
+    table.ready = 1;
+}
+
+sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n)
+{
+    sc_u32 i;
+    if (!table.ready) make_tables();
+    crc = ~crc;
+    for (i = 0; i < n; i++) crc = table.crc32[(crc ^ p[i]) & 255u] ^ crc >> 8;
+    return ~crc;
+}
+
+static sc_u32 crc16_step(sc_u32 crc, sc_u32 byte)
+{
+    return (crc << 8 & 0xFFFFu) ^ table.crc16[(crc >> 8 ^ byte) & 255u];
+}
+
+static void flush_block(void)
+{
+    tx.block[0] = (sc_u8)tx.fill;
+    sc_port_write(tx.block, tx.fill);
+    tx.fill = 1;
+}
+
+static void put_byte(sc_u32 byte)
+{
+    if (byte) {
+        tx.block[tx.fill++] = (sc_u8)byte;
+        if (tx.fill == 255) flush_block();
+    } else {
+        flush_block();
+    }
+}
+
+void sc_frame_begin(sc_u32 type)
+{
+    sc_u8 head[2];
+    static const sc_u8 zero = 0;
+    if (!table.ready) make_tables();
+    sc_port_write(&zero, 1);
+    tx.fill = 1;
+    tx.crc = 0xFFFFu;
+    head[0] = (sc_u8)type;
+    head[1] = (sc_u8)tx.sequence++;
+    sc_frame_put(head, 2);
+}
+
+void sc_frame_put(const void *from, sc_u32 n)
+{
+    const sc_u8 *p = (const sc_u8 *)from;
+    sc_u32 i;
+    for (i = 0; i < n; i++) {
+        tx.crc = crc16_step(tx.crc, p[i]);
+        put_byte(p[i]);
+    }
+}
+
+void sc_frame_end(void)
+{
+    static const sc_u8 zero = 0;
+    sc_u32 crc = tx.crc;
+    put_byte(crc & 255u);
+    put_byte(crc >> 8);
+    flush_block(); /* the final block: its implied 0 is the one COBS drops */
+    sc_port_write(&zero, 1);
+}
+
+static sc_i32 finish(const sc_u8 **payload, sc_u32 *size)
+{
+    sc_u32 i, crc = 0xFFFFu, n = rx.size;
+    sc_u32 bad = rx.bad | (rx.left != 0) | (n < 4);
+    sc_u32 empty = !rx.bad && n == 0 && !rx.left && !rx.pad;
+    rx.size = rx.left = rx.pad = rx.bad = 0;
+    if (empty) return SC_FRAME_MORE; /* zeros between frames */
+    if (bad) return SC_FRAME_BAD;
+    if (!table.ready) make_tables();
+    for (i = 0; i < n - 2; i++) crc = crc16_step(crc, rx.body[i]);
+    if (rx.body[n - 2] != (crc & 255u) || rx.body[n - 1] != crc >> 8) return SC_FRAME_BAD;
+    *payload = rx.body + 2;
+    *size = n - 4;
+    return rx.body[0];
+}
+
+/* Take one byte: the type of a frame that it completes, SC_FRAME_MORE, or SC_FRAME_BAD. */
+sc_i32 sc_frame_take(sc_u8 byte, const sc_u8 **payload, sc_u32 *size)
+{
+    if (byte == 0) return finish(payload, size);
+    if (rx.left == 0) { /* byte is a block's code; the block before it may owe a 0 */
+        if (rx.pad) {
+            if (rx.size < RECEIVE) rx.body[rx.size++] = 0;
+            else rx.bad = 1;
+        }
+        rx.left = (sc_u32)byte - 1u;
+        rx.pad = byte != 255;
+    } else {
+        rx.left--;
+        if (rx.size < RECEIVE) rx.body[rx.size++] = byte;
+        else rx.bad = 1;
+    }
+    return SC_FRAME_MORE;
+}

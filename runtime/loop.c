@@ -1,0 +1,269 @@
+/* The test loop: receive an input, restore the program's memory, run it to its end, tell how it ended. */
+#include "state.h"
+
+int sc_main(int argc, char **argv); /* the program's main, renamed by the front-end */
+void exit(int status) __attribute__((noreturn));
+
+sc_u8 sc_input[SC_INPUT_CAPACITY] SC_RUNTIME_DATA;
+
+static sc_u32 canary[2] SC_RUNTIME_DATA;   /* something wild wrote over the runtime if these change */
+static sc_u32 main_returned SC_RUNTIME_DATA; /* sc_main returned; exit() is running */
+static sc_u32 link_errors SC_RUNTIME_DATA;   /* damaged frames since the last END */
+
+void sc_copy_bytes(void *to, const void *from, sc_size n)
+{
+    sc_u8 *t = (sc_u8 *)to;
+    const sc_u8 *f = (const sc_u8 *)from;
+    while (n--) *t++ = *f++;
+}
+
+void sc_fill_zero(void *to, sc_size n)
+{
+    sc_u8 *t = (sc_u8 *)to;
+    while (n--) *t++ = 0;
+}
+
+static sc_u32 u32(const sc_u8 *p)
+{
+    return p[0] | (sc_u32)p[1] << 8 | (sc_u32)p[2] << 16 | (sc_u32)p[3] << 24;
+}
+
+static void put(sc_u64 v, sc_u32 bytes)
+{
+    sc_u8 out[8];
+    sc_u32 i;
+    for (i = 0; i < bytes; i++) out[i] = (sc_u8)(v >> 8u * i);
+    sc_frame_put(out, bytes);
+}
+
+/* The program, in its own context: exit() so that its atexit handlers run and its streams are flushed. */
+void sc_program(void)
+{
+    static char name[] = "program", *argv[] = {name, 0};
+    int status = sc_main(1, argv);
+    main_returned = 1;
+    exit(status);
+}
+
+void sc_end(sc_u32 verdict, sc_i32 code)
+{
+    if (verdict == SC_VERDICT_EXIT && main_returned) verdict = SC_VERDICT_RETURN;
+    sc.verdict = verdict;
+    sc.code = code;
+    sc_port_stop();
+}
+
+/* The program's own output, up to SC_MAX_OUTPUT bytes a test. */
+void sc_log(const void *from, sc_u32 n)
+{
+    const sc_u8 *p = (const sc_u8 *)from;
+    if (n > SC_MAX_OUTPUT - sc.log_sent) n = SC_MAX_OUTPUT - sc.log_sent;
+    while (n) {
+        sc_u32 part = n < SC_CHUNK ? n : SC_CHUNK;
+        sc_frame_begin(SC_TYPE_LOG);
+        put(sc.number, 4);
+        put(sc.log_sent, 4);
+        sc_frame_put(p, part);
+        sc_frame_end();
+        sc.log_sent += part;
+        p += part;
+        n -= part;
+    }
+}
+
+static void send_ready(void)
+{
+    sc_u32 capabilities = SC_CAPABILITIES;
+#ifdef SC_VERIFY
+    capabilities |= SC_CAN_VERIFY;
+#endif
+    sc_frame_begin(SC_TYPE_READY);
+    put(SC_WIRE_VERSION, 2);
+    put(capabilities, 2);
+    put(sizeof(void *), 1);
+    sc_frame_put(sc_build_id, 16);
+    put(SC_INPUT_CAPACITY, 4);
+    put(sc_port_free_ram(), 4);
+    put(SC_CHUNK, 2);
+    put(sc_coverage_total, 4);
+    sc_frame_end();
+}
+
+/* Coverage the host has not acknowledged, in frames of up to SC_CHUNK bytes; returns the number of indices. */
+static sc_u32 send_coverage(void)
+{
+    sc_u32 i, size = (sc_coverage_total + 7u) / 8u, sent = 0, room = 0;
+    if (!sc.coverage_new) return 0;
+    for (i = 0; i < size; i++) {
+        sc_u32 fresh = sc_coverage_run[i] & ~(sc_u32)sc_coverage_acked[i];
+        for (; fresh; fresh &= fresh - 1u) {
+            if (!room) {
+                if (sent) sc_frame_end();
+                sc_frame_begin(SC_TYPE_COVERAGE);
+                put(sc.number, 4);
+                put(sent, 4);
+                room = SC_CHUNK / 4u;
+            }
+            put(i * 8u + (sc_u32)__builtin_ctz(fresh), 4);
+            room--;
+            sent++;
+        }
+    }
+    if (sent) sc_frame_end();
+    return sent;
+}
+
+static void acknowledge(void)
+{
+    sc_u32 i, size = (sc_coverage_total + 7u) / 8u;
+    if (!sc.coverage_new) return;
+    for (i = 0; i < size; i++) sc_coverage_acked[i] |= sc_coverage_run[i];
+    sc.coverage_new = 0;
+}
+
+/* Sites of the activations, innermost first: as many as are still known. */
+static sc_u32 stack_sites(sc_u32 *out)
+{
+    sc_u32 n = 0, depth;
+    for (depth = sc.depth; depth && n < SC_STACK_SITES; depth--) {
+        if (sc.stack_depth[depth % SC_STACK_SITES] != depth) break;
+        out[n++] = sc.stack[depth % SC_STACK_SITES];
+    }
+    return n;
+}
+
+static void send_end(void)
+{
+    sc_u32 stack[SC_STACK_SITES], n = stack_sites(stack), i, flags = 0, coverage = send_coverage();
+    if (sc.matched) flags |= SC_END_MATCHED;
+    if (sc.elision_failed || sc.count < sc.elide) flags |= SC_END_ELISION_FAILED;
+    sc_frame_begin(SC_TYPE_END);
+    put(sc.number, 4);
+    put(sc.verdict, 1);
+    put(flags, 1);
+    put(n, 1);
+    put((sc_u32)sc.code, 4);
+    put(sc.pc, 8);
+    put(sc.address, 8);
+    put(sc.last_site, 4);
+    put(sc_hash_value(&sc.path), 8);
+    put(sc.conditions, 4);
+    put(sc_hash_value(&sc.operand), 8);
+    put(sc.count, 4);
+    put(sc.crc, 4);
+    put(sc.input_crc, 4);
+    put(sc.input_used, 4);
+    put(sc.branches, 4);
+    put(sc.log_sent, 4);
+    put(coverage, 4);
+    put(link_errors, 4);
+    put(canary[0] == canary[1] ? canary[0] : 0, 4);
+    for (i = 0; i < n; i++) put(stack[i], 4);
+    sc_frame_end();
+    link_errors = 0;
+}
+
+static void need_full(sc_u32 number)
+{
+    sc.ended = 0;
+    sc_frame_begin(SC_TYPE_NEED_FULL);
+    put(number, 4);
+    sc_frame_end();
+}
+
+/* Make the input from what is held; 0 if that cannot be, or did not give the input that was meant. */
+static sc_u32 apply(const sc_u8 *p, sc_u32 n)
+{
+    sc_u32 flags = p[8], base = u32(p + 9), crc = u32(p + 13), size = u32(p + 17), at = 0, done = SC_RUN_SIZE;
+    if (size > SC_INPUT_CAPACITY) return 0;
+    if (!(flags & SC_RUN_FULL) && (size != sc.input_size || sc_crc32(0, sc_input, size) != base)) return 0;
+    while (n - done >= 4u) {
+        sc_u32 count = p[done + 2] | (sc_u32)p[done + 3] << 8;
+        at += p[done] | (sc_u32)p[done + 1] << 8;
+        done += 4u;
+        if (count > n - done || at > size || count > size - at) return 0;
+        sc_copy_bytes(sc_input + at, p + done, count);
+        at += count;
+        done += count;
+    }
+    sc.input_size = size;
+    sc.input_crc = sc_crc32(0, sc_input, size);
+    return sc.input_crc == crc;
+}
+
+static void run(const sc_u8 *p, sc_u32 n)
+{
+    sc_u32 number;
+    if (n < SC_RUN_SIZE) {
+        link_errors++;
+        return;
+    }
+    number = u32(p);
+    if (u32(p + 4) == sc.number && sc.ended) acknowledge();
+    if (!apply(p, n)) {
+        need_full(number);
+        return;
+    }
+    sc.number = number;
+    sc.predicted_hash = u32(p + 21) | (sc_u64)u32(p + 25) << 32;
+    sc.predicted = u32(p + 29);
+    sc.elide = u32(p + 33);
+    sc.elide_crc = u32(p + 37);
+    sc.max_branches = u32(p + 41);
+    sc.watchdog_ms = u32(p + 45);
+
+    sc_port_restore();
+    sc_taint_reset();
+    sc_event_start();
+    sc.input_used = sc.last_site = sc.log_sent = 0;
+    sc.call = 0;
+    sc.callee = sc.returned = 0;
+    sc.structs = sc.struct_args_bound = sc.opaque = sc.nested = sc.depth = 0;
+    sc.pc = sc.address = 0;
+    sc_fill_zero(sc.stack_depth, sizeof sc.stack_depth);
+    main_returned = 0;
+    sc.running = 1;
+    sc_port_run(sc.watchdog_ms);
+    sc_event_flush();
+    sc.ended = 1;
+    send_end();
+}
+
+static void handle(sc_i32 type, const sc_u8 *p, sc_u32 n)
+{
+    switch (type) {
+    case SC_TYPE_HELLO:
+        send_ready();
+        break;
+    case SC_TYPE_RUN:
+        run(p, n);
+        break;
+    case SC_TYPE_AGAIN:
+        if (n != 4) link_errors++;
+        else if (sc.ended && u32(p) == sc.number) send_end();
+        else need_full(u32(p));
+        break;
+    case SC_TYPE_RESET:
+        sc_port_reset();
+        break;
+    default:
+        link_errors++;
+    }
+}
+
+void sc_main_loop(void)
+{
+    static sc_u8 in[256] SC_RUNTIME_DATA;
+    canary[0] = canary[1] = SC_CANARY;
+    send_ready();
+    for (;;) {
+        sc_u32 i, n = sc_port_read(in, sizeof in);
+        for (i = 0; i < n; i++) {
+            const sc_u8 *payload = 0;
+            sc_u32 size = 0;
+            sc_i32 type = sc_frame_take(in[i], &payload, &size);
+            if (type == SC_FRAME_BAD) link_errors++;
+            else if (type != SC_FRAME_MORE) handle(type, payload, size);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+/* Native: the program's memory. What was writable when it began comes back before each test.
+ *
+ * Three kinds: the static image and the thread's block (restored from a copy), the heap arena and the stack
+ * (zeroed where they were used). Kernel mappings are found once, at the start; malloc gets its memory from an arena
+ * at a fixed address, so that pointers are the same in every run and in every process. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "x86.h"
+
+extern char __data_start[], _end[], __start_sc_data[], __stop_sc_data[];
+
+static struct region {
+    char *at, *copy;
+    size_t size;
+} regions[3] SC_RUNTIME_DATA;
+
+static struct {
+    uintptr_t current, high; /* the break, and the highest it was in this test */
+    uintptr_t at_start;      /* the break when the snapshot was made */
+    unsigned mapped;
+    char *copy;              /* the heap below at_start */
+} heap SC_RUNTIME_DATA;
+
+static void *map_fixed(uintptr_t at, size_t size, int protection)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *p = mmap((void *)at, size, protection, flags, -1, 0);
+    if (p != (void *)at) sc_x86_die("cannot map the program's memory at its fixed address");
+    return p;
+}
+
+static void *allocate(size_t size)
+{
+    void *p = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) sc_x86_die("out of memory");
+    return p;
+}
+
+/* Zero [from, to); whole pages are given back when there are many. */
+static void zero(uintptr_t from, uintptr_t to)
+{
+    uintptr_t first = (from + 4095u) & ~(uintptr_t)4095u, last = to & ~(uintptr_t)4095u;
+    if (from >= to) return;
+    if (first >= last || last - first < 65536u) {
+        memset((void *)from, 0, to - from);
+        return;
+    }
+    memset((void *)from, 0, first - from);
+    memset((void *)last, 0, to - last);
+    madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
+/* malloc's source of memory (linked with --wrap=__sbrk and --wrap=sbrk). */
+void *__wrap___sbrk(intptr_t increment)
+{
+    uintptr_t old;
+    if (!heap.mapped) {
+        map_fixed(SC_HEAP_BASE, SC_HEAP_SIZE, PROT_READ | PROT_WRITE);
+        heap.mapped = 1;
+        heap.current = heap.high = SC_HEAP_BASE;
+    }
+    old = heap.current;
+    if (increment > (intptr_t)(SC_HEAP_BASE + SC_HEAP_SIZE - old) || increment < (intptr_t)(SC_HEAP_BASE - old)) {
+        errno = ENOMEM;
+        return (void *)-1;
+    }
+    heap.current = old + (uintptr_t)increment;
+    if (increment < 0) zero(heap.current, old);
+    if (heap.current > heap.high) heap.high = heap.current;
+    return (void *)old;
+}
+
+void *__wrap_sbrk(intptr_t increment)
+{
+    return __wrap___sbrk(increment);
+}
+
+static void add_region(char *from, char *to)
+{
+    struct region *r = regions;
+    while (r->size) r++;
+    r->at = from;
+    r->size = (size_t)(to - from);
+    r->copy = allocate(r->size + 1);
+    memcpy(r->copy, from, r->size);
+}
+
+/* The thread's block (errno, thread locals, malloc's cache) lies in the kernel's own heap, below the break. */
+static void add_thread_block(void)
+{
+    static char text[16384] SC_RUNTIME_DATA;
+    ssize_t n, size = 0;
+    char *line;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && size < (ssize_t)sizeof text - 1 && (n = read(fd, text + size, sizeof text - 1 - (size_t)size)) > 0)
+        size += n;
+    if (fd >= 0) close(fd);
+    for (line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : 0) {
+        char *end = strchr(line, '\n'), *name = strstr(line, "[heap]");
+        uintptr_t part[2] = {0, 0};
+        int k = 0;
+        char *p;
+        if (!name || (end && name > end)) continue;
+        for (p = line; *p != ' '; p++) {
+            if (*p == '-') k = 1;
+            else part[k] = part[k] << 4 | (uintptr_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
+        }
+        add_region((char *)part[0], (char *)part[1]);
+        return;
+    }
+    sc_x86_die("no [heap] in /proc/self/maps");
+}
+
+/* No mapping of the program's own: what it maps could not be restored. malloc fails instead. */
+static void limit_mappings(void)
+{
+    char text[64];
+    unsigned long pages = 0;
+    struct rlimit limit;
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC), i;
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+    if (fd >= 0) close(fd);
+    for (i = 0; i < n && text[i] != ' '; i++) pages = pages * 10u + (unsigned long)(text[i] - '0');
+    if (n <= 0) sc_x86_die("cannot read /proc/self/statm");
+    limit.rlim_cur = limit.rlim_max = pages * 4096u + (1u << 20);
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+void sc_x86_memory_init(void)
+{
+    map_fixed(SC_GUARD_BASE, SC_STACK_BASE - SC_GUARD_BASE, PROT_NONE);
+    map_fixed(SC_STACK_BASE, SC_STACK_SIZE, PROT_READ | PROT_WRITE);
+    mallopt(M_MMAP_MAX, 0);
+    __wrap___sbrk(0);
+    heap.at_start = heap.current;
+    if (heap.at_start > SC_HEAP_BASE) {
+        heap.copy = allocate(heap.at_start - SC_HEAP_BASE);
+        memcpy(heap.copy, (void *)(uintptr_t)SC_HEAP_BASE, heap.at_start - SC_HEAP_BASE);
+    }
+    add_thread_block();
+    add_region(__data_start, __start_sc_data);
+    add_region(__stop_sc_data, _end);
+    limit_mappings();
+}
+
+/* The stack's pages below the lowest stack pointer that is known: opaque code may have gone deeper. */
+static void zero_stack(void)
+{
+    static unsigned char resident[SC_STACK_SIZE / 4096] SC_RUNTIME_DATA;
+    uintptr_t top = SC_STACK_BASE + SC_STACK_SIZE, from = top - 16384u;
+    size_t pages = (from - SC_STACK_BASE) / 4096u, i;
+    memset((void *)from, 0, top - from);
+    if (mincore((void *)(uintptr_t)SC_STACK_BASE, pages * 4096u, resident)) return;
+    for (i = 0; i < pages && !(resident[i] & 1u); i++) {}
+    if (i < pages) zero(SC_STACK_BASE + i * 4096u, from);
+}
+
+void sc_x86_memory_restore(void)
+{
+    struct region *r;
+    for (r = regions; r < regions + 3; r++) memcpy(r->at, r->copy, r->size);
+    zero(heap.at_start, heap.high);
+    if (heap.copy) memcpy((void *)(uintptr_t)SC_HEAP_BASE, heap.copy, heap.at_start - SC_HEAP_BASE);
+    heap.current = heap.high = heap.at_start;
+    zero_stack();
+}

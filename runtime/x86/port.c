@@ -1,0 +1,205 @@
+/* Native: a Linux process as target. The host passes the link's two file descriptors as arguments.
+ *
+ * The process ends when the link is closed or the host dies (PR_SET_PDEATHSIG), so that nothing is left behind. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "x86.h"
+
+#define LINK_IN 198
+#define LINK_OUT 199
+#define OUTPUT 197  /* what the program writes to its standard output and error */
+#define NOTHING 196 /* /dev/null: its standard input */
+
+void *sc_x86_saved_sp SC_RUNTIME_DATA;
+
+static struct {
+    sc_u8 bytes[65536];
+    sc_u32 fill;
+} out SC_RUNTIME_DATA;
+
+void __real__exit(int status) __attribute__((noreturn));
+
+void sc_x86_die(const char *why)
+{
+    static const char head[] = "score-embed runtime: ", end[] = "\n";
+    if (write(2, head, sizeof head - 1) < 0 || write(2, why, strlen(why)) < 0 || write(2, end, 1) < 0) __real__exit(72);
+    __real__exit(71);
+}
+
+static void flush(void)
+{
+    sc_u32 done = 0;
+    while (done < out.fill) {
+        ssize_t n = write(LINK_OUT, out.bytes + done, out.fill - done);
+        if (n > 0) done += (sc_u32)n;
+        else if (errno != EINTR) __real__exit(0); /* the host is gone */
+    }
+    out.fill = 0;
+}
+
+sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
+{
+    flush();
+    for (;;) {
+        ssize_t got = read(LINK_IN, to, n);
+        if (got > 0) return (sc_u32)got;
+        if (got == 0 || errno != EINTR) __real__exit(0);
+    }
+}
+
+void sc_port_write(const sc_u8 *from, sc_u32 n)
+{
+    while (n) {
+        sc_u32 part = sizeof out.bytes - out.fill;
+        if (part > n) part = n;
+        memcpy(out.bytes + out.fill, from, part);
+        out.fill += part;
+        from += part;
+        n -= part;
+        if (out.fill == sizeof out.bytes) flush();
+    }
+}
+
+static void open_files(void)
+{
+    syscall(SYS_close_range, 3u, (unsigned)NOTHING - 1u, 0u);
+    if (dup2(NOTHING, 0) < 0 || dup2(OUTPUT, 1) < 0 || dup2(OUTPUT, 2) < 0) __real__exit(73);
+}
+
+void sc_port_restore(void)
+{
+    sc_x86_memory_restore();
+    sc_x86_signals_restore();
+    open_files();
+}
+
+static void send_output(void)
+{
+    static char text[4096] SC_RUNTIME_DATA;
+    struct stat info;
+    off_t at = 0;
+    if (fstat(OUTPUT, &info) || info.st_size == 0) return;
+    while (at < (off_t)SC_MAX_OUTPUT && at < info.st_size) {
+        ssize_t n = pread(OUTPUT, text, sizeof text, at);
+        if (n <= 0) break;
+        sc_log(text, (sc_u32)n);
+        at += n;
+    }
+    if (ftruncate(OUTPUT, 0) == 0) lseek(OUTPUT, 0, SEEK_SET);
+}
+
+static void set_timer(sc_u32 milliseconds)
+{
+    struct itimerval timer;
+    memset(&timer, 0, sizeof timer);
+    timer.it_value.tv_sec = (time_t)(milliseconds / 1000u);
+    timer.it_value.tv_usec = (suseconds_t)(milliseconds % 1000u * 1000u);
+    setitimer(ITIMER_REAL, &timer, 0);
+}
+
+void sc_port_run(sc_u32 watchdog_ms)
+{
+    set_timer(watchdog_ms);
+    sc_x86_enter((void *)(uintptr_t)(SC_STACK_BASE + SC_STACK_SIZE - 64u), &sc_x86_saved_sp);
+    sc.running = 0;
+    set_timer(0);
+    send_output();
+}
+
+void sc_port_stop(void)
+{
+    sc.running = 0;
+    sc_x86_leave(sc_x86_saved_sp);
+}
+
+/* A process is replaced by its host. */
+void sc_port_reset(void)
+{
+    __real__exit(0);
+}
+
+sc_u32 sc_port_free_ram(void)
+{
+    return SC_HEAP_SIZE;
+}
+
+/* _exit, _Exit and exit of the program (linked with --wrap). */
+void __wrap__exit(int status)
+{
+    if (!sc.running) __real__exit(status);
+    sc_end(SC_VERDICT_EXIT, status);
+}
+
+void __wrap__Exit(int status)
+{
+    __wrap__exit(status);
+}
+
+/* assert() of glibc. The message goes where the program's output goes. */
+void __assert_fail(const char *text, const char *file, unsigned line, const char *function)
+{
+    char digits[12];
+    int at = sizeof digits;
+    const char *parts[] = {file, ":", digits, ": ", function ? function : "?", ": Assertion `", text, "' failed.\n"};
+    unsigned i;
+    digits[--at] = 0;
+    do digits[--at] = (char)('0' + line % 10u);
+    while (line /= 10u);
+    parts[2] = digits + at;
+    for (i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (write(2, parts[i], strlen(parts[i])) < 0) break;
+    sc.pc = (sc_u64)(uintptr_t)__builtin_return_address(0);
+    sc_end(SC_VERDICT_ASSERTION, 0);
+}
+
+static int descriptor(const char *text)
+{
+    int n = 0;
+    while (*text >= '0' && *text <= '9') n = n * 10 + (*text++ - '0');
+    return n;
+}
+
+/* Out of the way of the program's own descriptors, which are closed after each test. */
+static void take_link(int in, int out_fd)
+{
+    in = fcntl(in, F_DUPFD, 256);
+    out_fd = fcntl(out_fd, F_DUPFD, 256);
+    if (in < 0 || out_fd < 0 || dup2(in, LINK_IN) < 0 || dup2(out_fd, LINK_OUT) < 0)
+        sc_x86_die("this program is a target of score-embed and is started by it: no link");
+    syscall(SYS_close_range, (unsigned)LINK_OUT + 1u, ~0u, 0u);
+}
+
+int main(int argc, char **argv)
+{
+    struct rlimit none = {0, 0}, file = {16u << 20, 16u << 20};
+    int fd, mode = personality(0xFFFFFFFFu);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (argc != 3) sc_x86_die("this program is a target of score-embed and is started by it");
+    /* Addresses of the image are fixed anyway; without randomisation the thread's block is too. */
+    if (mode >= 0 && !(mode & ADDR_NO_RANDOMIZE) && personality((unsigned long)mode | ADDR_NO_RANDOMIZE) >= 0)
+        execv("/proc/self/exe", argv);
+    take_link(descriptor(argv[1]), descriptor(argv[2]));
+    fd = memfd_create("output", 0);
+    if (fd < 0 || dup2(fd, OUTPUT) < 0) sc_x86_die("memfd_create failed");
+    fd = open("/dev/null", O_RDONLY);
+    if (fd < 0 || dup2(fd, NOTHING) < 0) sc_x86_die("cannot open /dev/null");
+    setrlimit(RLIMIT_CORE, &none);
+    setrlimit(RLIMIT_FSIZE, &file);
+    sc_x86_signals_init();
+    sc_x86_memory_init();
+    open_files();
+    sc_main_loop();
+}

@@ -1,0 +1,78 @@
+/* Native: faults and the watch-dog become verdicts.
+ *
+ * The handler runs on its own stack, records what happened and rewrites the context so that the kernel returns to
+ * the test loop. A fault while the runtime itself runs is a bug of ours: the process dies and the host sees it. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/time.h>
+#include <ucontext.h>
+
+#include "x86.h"
+
+#define NULL_PAGE 0x10000u
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGALRM};
+static char alternate[65536] SC_RUNTIME_DATA;
+static struct sigaction action SC_RUNTIME_DATA;
+
+static uint32_t memory_verdict(const siginfo_t *info, uintptr_t pc, uintptr_t sp)
+{
+    uintptr_t at = (uintptr_t)info->si_addr;
+    if (info->si_signo == SIGSEGV && info->si_code == SI_KERNEL) return SC_VERDICT_INVALID_MEMORY_ACCESS;
+    if ((at >= SC_GUARD_BASE && at < SC_STACK_BASE) || sp < SC_STACK_BASE) return SC_VERDICT_STACK_OVERFLOW;
+    if (at < NULL_PAGE || pc < NULL_PAGE) return SC_VERDICT_NULL_DEREFERENCE;
+    return SC_VERDICT_INVALID_MEMORY_ACCESS;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+    uintptr_t pc = (uintptr_t)r[REG_RIP], sp = (uintptr_t)r[REG_RSP];
+    if (!sc.running) {
+        if (number == SIGALRM) return; /* the test ended just before its time was up */
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    sc.address = number == SIGSEGV || number == SIGBUS ? (sc_u64)(uintptr_t)info->si_addr : 0;
+    sc.code = number;
+    switch (number) {
+    case SIGFPE: sc.verdict = SC_VERDICT_DIVISION_BY_ZERO; break;
+    case SIGABRT: sc.verdict = SC_VERDICT_ABORT; break;
+    case SIGALRM: sc.verdict = SC_VERDICT_WATCHDOG; break;
+    case SIGSEGV:
+    case SIGBUS: sc.verdict = memory_verdict(info, pc, sp); break;
+    default: sc.verdict = SC_VERDICT_ILLEGAL_INSTRUCTION;
+    }
+    /* A call through a null pointer: the place of interest is the caller. */
+    if (pc < NULL_PAGE && sp >= SC_STACK_BASE && sp < SC_STACK_BASE + SC_STACK_SIZE) pc = *(uintptr_t *)sp;
+    sc.pc = pc;
+    sc.running = 0;
+    r[REG_RIP] = (greg_t)(uintptr_t)sc_x86_landing;
+    r[REG_RSP] = (greg_t)(uintptr_t)sc_x86_saved_sp;
+    sigemptyset(&((ucontext_t *)context)->uc_sigmask);
+}
+
+/* The program may have set handlers of its own in the test before. */
+void sc_x86_signals_restore(void)
+{
+    unsigned i;
+    for (i = 0; i < sizeof signals / sizeof signals[0]; i++) sigaction(signals[i], &action, 0);
+}
+
+void sc_x86_signals_init(void)
+{
+    stack_t stack;
+    memset(&stack, 0, sizeof stack);
+    stack.ss_sp = alternate;
+    stack.ss_size = sizeof alternate;
+    if (sigaltstack(&stack, 0)) sc_x86_die("sigaltstack failed");
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    signal(SIGXFSZ, SIG_IGN); /* too much output: write() fails instead */
+    signal(SIGPIPE, SIG_IGN);
+    sc_x86_signals_restore();
+}

@@ -1,0 +1,52 @@
+"""The native target: the image is a Linux process, the link two pipes.
+
+The process dies with its host (PR_SET_PDEATHSIG, and end of file on the link), so that nothing is left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from score_embed.errors import TargetError
+from score_embed.link.transport import Channel
+from score_embed.target.wired import WiredTarget
+
+
+class NativeTarget(WiredTarget):
+    def __init__(self, elf: Path, build_id: bytes, watchdog: float = 10) -> None:
+        super().__init__(str(elf), build_id, watchdog)
+        self._elf = elf.absolute()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _launch(self) -> Channel:
+        to_target, ours_out = os.pipe()
+        ours_in, from_target = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [str(self._elf), str(to_target), str(from_target)],
+                pass_fds=(to_target, from_target),
+                stdin=subprocess.DEVNULL,
+                env={},  # the program's environment must be the same in every run
+            )
+        except OSError as error:
+            os.close(ours_in)
+            os.close(ours_out)
+            raise TargetError(
+                f"the image cannot be started: {error.strerror}", str(self._elf), "was it built for this machine?"
+            ) from None
+        finally:
+            os.close(to_target)
+            os.close(from_target)
+        return Channel(ours_in, ours_out)
+
+    def _terminate(self) -> int:
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        try:
+            return process.wait(0 if process.poll() is None else None)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()

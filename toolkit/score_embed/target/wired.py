@@ -1,0 +1,204 @@
+"""What all targets at the end of a link have in common: run a test, judge a target that died, start it again.
+
+A driver says how to start and stop an instance; the rest is here. A test is never lost: if its instance died or
+fell silent the test is judged LOST or WATCHDOG, and the next one finds a fresh instance.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+
+from score_embed.errors import TargetError
+from score_embed.link.message import CANARY, EndFlag
+from score_embed.link.session import Request, Result, Session
+from score_embed.link.transport import Channel, LinkClosed
+from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict
+
+# After these the instance's memory may be anything, though its canary is alive.
+_SUSPECT = frozenset(
+    {
+        Verdict.INVALID_MEMORY_ACCESS,
+        Verdict.ILLEGAL_INSTRUCTION,
+        Verdict.STACK_OVERFLOW,
+        Verdict.WATCHDOG,
+        Verdict.LOST,
+    }
+)
+
+
+class WiredTarget(ABC):
+    """Base of the drivers; implements target.base.Target."""
+
+    patience = 2.0  # seconds of silence after which a frame may have been lost
+    grace = 5.0  # seconds beyond the target's own watch-dog
+    ready_within = 10.0
+
+    def __init__(self, name: str, build_id: bytes, watchdog: float) -> None:
+        self._name, self._build_id, self._watchdog = name, build_id, watchdog
+        self._channel: Channel | None = None
+        self._session: Session | None = None
+        self._info: TargetInfo | None = None
+        self._fresh = False
+        self._closed_counters = LinkCounters()
+
+    # --- what a driver provides
+
+    @abstractmethod
+    def _launch(self) -> Channel:
+        """Start an instance. Raises UsageError or TargetError."""
+
+    @abstractmethod
+    def _terminate(self) -> int:
+        """Stop the instance, if any; returns its exit status (negative: a signal). Safe to call twice."""
+
+    # --- the Target protocol
+
+    @property
+    def info(self) -> TargetInfo:
+        if self._info is None:
+            self._start()
+        assert self._info is not None
+        return self._info
+
+    @property
+    def counters(self) -> LinkCounters:
+        done, channel, session = self._closed_counters, self._channel, self._session
+        if channel is None or session is None:
+            return done
+        return LinkCounters(
+            done.bytes_in + channel.bytes_in,
+            done.bytes_out + channel.bytes_out,
+            done.crc_errors + session.bad_frames,
+            done.reruns + session.reruns,
+        )
+
+    def run(self, test: Run) -> Finished:
+        if self._session is None:
+            self._start()
+        if len(test.input) > self.info.input_capacity:
+            raise TargetError(
+                f"a test needs {len(test.input)} bytes of input, the target's buffer has {self.info.input_capacity}",
+                self._name,
+                "make less data symbolic, or give the runtime a larger buffer (SC_INPUT_CAPACITY)",
+            )
+        request = Request(
+            test.input, test.predicted, test.condition_hash, test.max_branches, int(self._watchdog * 1000)
+        )
+        try:
+            result = self._exchange(request)
+        except LinkClosed:
+            return _judged(Verdict.LOST, self._stop())
+        if result is None:
+            session = self._session
+            restarted = session is not None and session.restarted
+            self._stop()
+            return _judged(Verdict.LOST if restarted else Verdict.WATCHDOG, 0)
+        finished = _finished(result)
+        if finished.verdict in _SUSPECT or result.end.canary != CANARY:
+            self._stop()
+        return finished
+
+    def restart(self) -> None:
+        self._stop()
+        self._start()
+
+    def close(self) -> None:
+        self._stop()
+
+    # --- how
+
+    def _start(self) -> None:
+        try:
+            self._channel = self._launch()
+            self._session = Session(self._build_id)
+            self._handshake(self._channel, self._session)
+        except BaseException:
+            self._stop()
+            raise
+
+    def _handshake(self, channel: Channel, session: Session) -> None:
+        deadline = time.monotonic() + self.ready_within
+        seen = b""
+        try:
+            channel.send(session.hello(), deadline)
+            while session.ready is None and time.monotonic() < deadline:
+                data = channel.receive(min(deadline, time.monotonic() + self.patience))
+                seen = (seen + data)[:16]
+                session.receive(data)
+                if not data:
+                    channel.send(session.nudge(), deadline)
+        except LinkClosed:
+            status = self._terminate()
+            raise TargetError(
+                f"the target ended before it was ready ({_status(status)})",
+                self._name,
+                "run it by hand to see why; is it an image built by score-embed?",
+            ) from None
+        if session.ready is None:
+            what = f"it sent {seen.hex(' ')} …" if seen else "it sent nothing"
+            raise TargetError(
+                f"the target did not report READY within {self.ready_within:.0f} s: {what}",
+                self._name,
+                "is this image made by score-embed, and is the link the right one?",
+            )
+        ready = session.ready
+        self._info = TargetInfo(ready.build_id, ready.input_capacity, ready.free_ram)
+
+    def _exchange(self, request: Request) -> Result | None:
+        """None: the deadline passed, or the target started again by itself."""
+        channel, session = self._channel, self._session
+        assert channel is not None and session is not None
+        out = session.start(request)
+        attempt = session.reruns
+        deadline = time.monotonic() + self._watchdog + self.grace
+        while session.result is None:
+            if out and not channel.send(out, deadline):
+                return None
+            data = channel.receive(min(deadline, time.monotonic() + self.patience))
+            out = session.receive(data) if data else session.nudge()
+            if session.restarted or time.monotonic() > deadline:
+                return None
+            if session.reruns != attempt:  # a new attempt has its own time
+                attempt = session.reruns
+                deadline = time.monotonic() + self._watchdog + self.grace
+        return session.result
+
+    def _stop(self) -> int:
+        self._closed_counters = self.counters
+        channel, self._channel, self._session = self._channel, None, None
+        try:
+            return self._terminate()
+        finally:
+            if channel is not None:
+                channel.close()
+
+
+def _status(status: int) -> str:
+    return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def _finished(result: Result) -> Finished:
+    end = result.end
+    return Finished(
+        verdict=Verdict(end.verdict),
+        code=end.code,
+        pc=end.pc,
+        address=end.address,
+        site=end.site,
+        stack=end.stack,
+        path_hash=end.path_hash,
+        conditions=end.conditions,
+        condition_match=bool(end.flags & EndFlag.MATCHED),
+        operand_hash=end.operand_hash,
+        events=result.events,
+        coverage=result.coverage,
+        branches=end.branches,
+        input_used=end.input_used,
+        output=result.output,
+    )
+
+
+def _judged(verdict: Verdict, code: int) -> Finished:
+    """The host's own verdict on a test whose target gave none."""
+    return Finished(verdict, code, 0, 0, 0, (), 0, 0, False, 0, b"", (), 0, 0, b"")
