@@ -1,0 +1,1 @@
+"""Which input comes next: Algorithm 2 of the SCORE paper."""
