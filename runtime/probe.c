@@ -74,6 +74,11 @@ static void cover(sc_u32 index)
     }
 }
 
+void sc_tick(void)
+{
+    if (!SC_IN_INTERRUPT()) step();
+}
+
 void sc_branch(const sc_d *d, sc_u32 dir)
 {
     sc_u32 site = SITE(d);
@@ -199,6 +204,11 @@ sc_u32 sc_tainted(const void *p, sc_size n)
 void sc_clear(const void *p, sc_size n)
 {
     if (!SC_IN_INTERRUPT()) sc_taint_clear(p, n);
+}
+
+sc_u32 sc_tainted(const void *p, sc_size n)
+{
+    return !SC_IN_INTERRUPT() && sc_taint_any(p, n);
 }
 
 static sc_u32 next_input(void)

@@ -71,6 +71,7 @@ void sc_enter(const sc_d *d, sc_u32 *m, const void *self);
 void sc_leave(const sc_d *d, sc_u32 *m, const void *self);
 void sc_assign(const sc_d *d, sc_u32 *m, ...);
 void sc_branch(const sc_d *d, sc_u32 dir);
+void sc_tick(void);                           /* in loops without a branch: the budget */
 void sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_u64 a, sc_u64 b, ...);
 void sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v);
 void sc_pin(const sc_d *d, sc_u32 *m, ...);
@@ -84,6 +85,7 @@ void sc_result(const sc_d *d, sc_u32 *m, const void *callee);
 sc_u32 sc_opaque(const sc_d *d, sc_u32 *m, ...);
 void sc_opaque_end(const sc_d *d, sc_u32 *m, sc_u32 seen, sc_u64 value);
 void sc_clear(const void *p, sc_size n);
+sc_u32 sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
 void sc_copy(const sc_d *d, sc_u32 *m, void *dst, const void *src, sc_size n);
 sc_u64 sc_sym_slot(const sc_d *d, sc_u32 *m);
 void sc_sym_mem(const sc_d *d, sc_u32 *m, void *p, sc_size n);

@@ -30,7 +30,7 @@ SEMANTICS = (
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
 RUNTIME_FLAGS = ("-std=gnu99", "-Os", "-fno-tree-loop-im", "-ffreestanding", "-w")
 PORTS: dict[str, tuple[str, ...]] = {
-    "x86": ("-static", "-no-pie", "-Wl,--wrap=_exit"),
+    "x86": ("-static", "-no-pie", "-Wl,--wrap=_exit,--wrap=_Exit,--wrap=sbrk,--wrap=__sbrk"),
     "arm": ("-nostartfiles",),
 }
 _ERROR = re.compile(r"^(?P<where>[^\s:][^:]*:\d+(?::\d+)?): (?:fatal )?error: (?P<what>.+)$", re.MULTILINE)
