@@ -191,16 +191,6 @@ void sc_copy(const sc_d *d, sc_u32 *m, void *dst, const void *src, sc_size n)
     sc_taint_copy(dst, src, n, SITE(d));
 }
 
-void sc_tick(void)
-{
-    if (!SC_IN_INTERRUPT()) step();
-}
-
-sc_u32 sc_tainted(const void *p, sc_size n)
-{
-    return sc_taint_any(p, n);
-}
-
 void sc_clear(const void *p, sc_size n)
 {
     if (!SC_IN_INTERRUPT()) sc_taint_clear(p, n);

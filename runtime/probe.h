@@ -89,8 +89,6 @@ sc_u32 sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
 void sc_copy(const sc_d *d, sc_u32 *m, void *dst, const void *src, sc_size n);
 sc_u64 sc_sym_slot(const sc_d *d, sc_u32 *m);
 void sc_sym_mem(const sc_d *d, sc_u32 *m, void *p, sc_size n);
-sc_u32 sc_tainted(const void *p, sc_size n);
-void sc_tick(void);
 void sc_value(sc_u64 v);
 void sc_assert_fail(const sc_d *d) __attribute__((noreturn));
 void sc_assume_fail(void) __attribute__((noreturn));
