@@ -34,13 +34,16 @@ def run(*command: str | Path, data: bytes = b"", timeout: float = 300) -> bytes:
     return done.stdout
 
 
-def build_plain(sources: Sequence[Path], folder: Path, flags: Sequence[str] = ()) -> Path:
-    """Compile `sources` for plain_driver.c; returns the executable."""
+def build_plain(
+    sources: Sequence[Path], folder: Path, flags: Sequence[str] = (), *, blocks: bool = True, model: Sequence[str] = ()
+) -> Path:
+    """Compile `sources` for plain_driver.c; returns the executable. `model`: flags that choose the data model."""
+    coverage = ["-fsanitize-coverage=trace-pc"] if blocks else []
     objects: list[Path] = []
     for source in sources:
         compiled = folder / f"plain-{source.stem}.o"
         run(
-            *("gcc", "-g", "-O0", "-w", "-fno-pie", "-fsanitize-coverage=trace-pc", "-DSCORE_EMBED=1"),
+            *("gcc", "-g", "-O0", "-w", "-fno-pie", *coverage, *model, "-DSCORE_EMBED=1"),
             *(*MEANING, f"-I{RUNTIME}", "-Dmain=plain_main", *flags, "-c", source, "-o", compiled),
         )
         run(
@@ -51,7 +54,7 @@ def build_plain(sources: Sequence[Path], folder: Path, flags: Sequence[str] = ()
     program = folder / "plain"
     wraps = [f"-Wl,--wrap={name}" for name in ("exit", "abort", "__assert_fail")]
     driver = Path(__file__).with_name("plain_driver.c")
-    run("gcc", "-O1", "-w", "-no-pie", "-fno-pie", driver, *objects, *wraps, "-o", program)
+    run("gcc", "-O1", "-w", "-no-pie", "-fno-pie", *model, driver, *objects, *wraps, "-o", program)
     return program
 
 

@@ -30,7 +30,14 @@ static size_t input_size, input_used;
 
 void __sanitizer_cov_trace_pc(void)
 {
-    blocks = (blocks ^ (uintptr_t)__builtin_return_address(0)) * 0x100000001b3u;
+    blocks = (blocks ^ (uint64_t)(uintptr_t)__builtin_return_address(0)) * 0x100000001b3u;
+    blocks ^= blocks >> 29;
+}
+
+/* Generated programs report their decisions themselves, independent of what blocks the compiler keeps. */
+void plain_decision(uint64_t decision)
+{
+    blocks = (blocks ^ (decision + 1)) * 0x100000001b3u;
     blocks ^= blocks >> 29;
 }
 

@@ -1,0 +1,55 @@
+"""csmith programs: the instrumented image prints the checksum of the uninstrumented one, on every board.
+
+The plain run uses the same runtime and target with the program compiled as `--native`, so that the board's own
+compiler and library are the judge there too.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import corpus
+import pytest
+
+from score_embed.target.base import Finished, Run, Verdict
+
+HEADERS = Path("/usr/include/csmith")
+SEEDS = range(1, 31)
+FLAGS = (f"-I{HEADERS}", "-w")
+CALLER = "int random_main(int, char **);\nint main(int argc, char **argv) { return random_main(argc, argv); }\n"
+# Programs are kept small: csmith's own size has nothing to do with how many constructs meet in one function.
+CSMITH = ("--max-funcs", "5", "--max-block-size", "4", "--max-block-depth", "4", "--no-float")
+BUDGET = 50_000_000  # branches: csmith programs loop, but end
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("csmith") is None or not HEADERS.exists(), reason="csmith and libcsmith-dev are not installed"
+)
+
+
+def once(board: str, folder: Path, *, plain: bool) -> Finished:
+    source = folder / "random.c"
+    if plain:
+        caller = folder / "caller.c"
+        caller.write_text(CALLER)
+        renamed = folder / "renamed.c"
+        renamed.write_text(f'#define main random_main\n#include "{source}"\n')
+        image = corpus.build(board, [caller], native=[renamed], cflags=FLAGS)
+    else:
+        image = corpus.build(board, [source], cflags=FLAGS)
+    with corpus.target_of(board, image) as target:
+        return target.run(Run(1, b"", max_branches=BUDGET))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_same_checksum(board: str, seed: int, tmp_path: Path) -> None:
+    command = ["csmith", "--seed", str(seed), *CSMITH]
+    text = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
+    (tmp_path / "random.c").write_bytes(text)
+    expected = once(board, tmp_path, plain=True)
+    found = once(board, tmp_path, plain=False)
+    assert expected.verdict is Verdict.RETURN
+    assert b"checksum = " in expected.output
+    assert (found.verdict, found.output) == (expected.verdict, expected.output)

@@ -1,0 +1,105 @@
+"""Proofs (A) and (B): the image's paths over all inputs, the campaign's, and the plain program's, agree.
+
+(A) The instrumented image runs over every input; the number of distinct path hashes is what the campaign found.
+(B) Each path hash belongs to one sequence of basic blocks of the plain program, and both print the same; where
+the compiler keeps one block per decision, there are equally many of both.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import corpus
+import plain
+import pytest
+from runner import score_embed
+
+from score_embed.target.base import Finished, Verdict
+
+PROGRAMS = {program.name: program for program in corpus.programs()}
+SAMPLE = 3000  # inputs of a program that are run where all would take too long
+
+
+def exhaustive(board: str) -> list[str]:
+    """Programs that are run over all inputs on a board in this test run."""
+    largest = {"native": 3, "mps2-an385": 2} if corpus.FULL else {"native": 2, "mps2-an385": 1}
+    return [name for name, program in PROGRAMS.items() if program.size <= largest[board]]
+
+
+CASES = [(board, name) for board in ("native", "mps2-an385") for name in exhaustive(board)]
+SAMPLED = [
+    (board, name)
+    for board in ("native", "mps2-an385")
+    for name, program in PROGRAMS.items()
+    if (board, name) not in CASES and (board, program.size) != ("mps2-an385", 3)
+]
+
+
+@cache
+def instrumented(board: str, name: str) -> tuple[list[bytes], list[Finished]]:
+    program = PROGRAMS[name]
+    if (board, name) in CASES:
+        inputs = plain.all_inputs(program.size)
+    else:
+        inputs = [random.Random(i).randbytes(program.size) for i in range(SAMPLE)]
+    return inputs, corpus.run_image(board, corpus.build(board, program.sources), inputs)
+
+
+def campaign(board: str, name: str, folder: Path) -> dict[str, Any]:
+    sources = [str(source) for source in PROGRAMS[name].sources]
+    done = score_embed("run", "--json", "--board", board, "--out", str(folder / "out"), *sources, cwd=folder)
+    assert done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert found["stopped"] == "exhausted", (found["incomplete"], found["unflipped"])
+    assert found["divergences"] == 0
+    return found
+
+
+def paths(runs: list[Finished]) -> set[int]:
+    return {run.path_hash for run in runs if run.verdict is not Verdict.ASSUMPTION}
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert len(PROGRAMS) >= 25
+    assert len([program for program in PROGRAMS.values() if program.size <= 2]) >= 25
+
+
+@pytest.mark.parametrize(("board", "name"), CASES)
+def test_a_campaign_finds_every_path(board: str, name: str, tmp_path: Path) -> None:
+    _, runs = instrumented(board, name)
+    assert campaign(board, name, tmp_path)["paths"] == len(paths(runs))
+
+
+@pytest.mark.parametrize(("board", "name"), SAMPLED)
+def test_a_sampled(board: str, name: str, tmp_path: Path) -> None:
+    """Not proof: no sample can have more paths than the campaign, and boards agree with the native campaign."""
+    _, runs = instrumented(board, name)
+    assert campaign(board, name, tmp_path)["paths"] >= len(paths(runs))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_b_paths_are_block_sequences(name: str, tmp_path: Path) -> None:
+    program = PROGRAMS[name]
+    inputs, runs = instrumented("native", name)
+    judged = plain.run_plain(plain.build_plain(program.sources, tmp_path), inputs, program.size)
+    blocks: dict[int, int] = {}
+    for data, run, judge in zip(inputs, runs, judged, strict=True):
+        assert (run.verdict.value, run.output) == (judge.ending, judge.output), data.hex()
+        if run.verdict in (Verdict.RETURN, Verdict.EXIT):
+            assert run.code & 0xFF == judge.code, data.hex()
+        if run.verdict is not Verdict.ASSUMPTION:
+            assert blocks.setdefault(run.path_hash, judge.blocks) == judge.blocks, data.hex()
+    if not (program.grouped_labels or program.folded_conditional):
+        assert len(set(blocks.values())) == len(blocks)
+
+
+@pytest.mark.parametrize("name", [name for board, name in CASES if board == "mps2-an385"])
+def test_boards_print_the_same(name: str) -> None:
+    """The programs print nothing that depends on the data model."""
+    _, here = instrumented("native", name)
+    _, there = instrumented("mps2-an385", name)
+    assert [(run.verdict, run.output) for run in here] == [(run.verdict, run.output) for run in there]

@@ -1,0 +1,66 @@
+"""The programs of tests/programs and what their first line says; running an image over inputs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from score_embed.board.profile import find_board
+from score_embed.build.image import Image, build_image
+from score_embed.target.base import Finished, Run, Target
+from score_embed.workplace import start_target
+
+FOLDER = Path(__file__).resolve().parents[1] / "programs"
+# The exhaustive proofs take an hour; a CI run takes the programs over one byte and samples of the rest.
+FULL = os.environ.get("SCORE_PROOF") == "full"
+_HEADER = re.compile(
+    r"/\* bytes: (?P<bytes>\d); constructs: (?P<constructs>.+); "
+    r"grouped-labels: (?P<grouped>yes|no); folded-conditional: (?P<folded>yes|no) \*/"
+)
+
+
+@dataclass(frozen=True)
+class TestProgram:
+    __test__ = False  # not a test class
+
+    name: str
+    sources: tuple[Path, ...]
+    size: int  # bytes of symbolic input
+    constructs: str
+    grouped_labels: bool
+    folded_conditional: bool
+
+
+def programs() -> list[TestProgram]:
+    found = []
+    for path in sorted(FOLDER.glob("*.c")):
+        match = _HEADER.match(path.read_text())
+        if match is None:
+            continue  # a second file of a program
+        sources = (path, *sorted(FOLDER.glob(f"{path.stem}_[b-z].c")))
+        yes = [match[key] == "yes" for key in ("grouped", "folded")]
+        found.append(TestProgram(path.stem, sources, int(match["bytes"]), match["constructs"], *yes))
+    return found
+
+
+def build(board: str, sources: Sequence[Path], *, cflags: Sequence[str] = (), native: Sequence[Path] = ()) -> Image:
+    return build_image(find_board(board), sources, cflags=cflags, native=native)
+
+
+@contextmanager
+def target_of(board: str, image: Image) -> Iterator[Target]:
+    target = start_target(find_board(board), image.elf, image.build_id)
+    try:
+        yield target
+    finally:
+        target.close()
+
+
+def run_image(board: str, image: Image, inputs: Iterable[bytes]) -> list[Finished]:
+    """Each input once, in order, on one target."""
+    with target_of(board, image) as target:
+        return [target.run(Run(number, data)) for number, data in enumerate(inputs, 1)]
