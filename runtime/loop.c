@@ -71,9 +71,9 @@ void sc_log(const void *from, sc_u32 n)
     }
 }
 
-static void send_ready(void)
+static void send_ready(sc_u32 booted)
 {
-    sc_u32 capabilities = SC_CAPABILITIES;
+    sc_u32 capabilities = SC_CAPABILITIES | booted;
 #ifdef SC_VERIFY
     capabilities |= SC_CAN_VERIFY;
 #endif
@@ -233,7 +233,7 @@ static void handle(sc_i32 type, const sc_u8 *p, sc_u32 n)
 {
     switch (type) {
     case SC_TYPE_HELLO:
-        send_ready();
+        send_ready(0);
         break;
     case SC_TYPE_RUN:
         run(p, n);
@@ -255,7 +255,7 @@ void sc_main_loop(void)
 {
     static sc_u8 in[256] SC_RUNTIME_DATA;
     canary[0] = canary[1] = SC_CANARY;
-    send_ready();
+    send_ready(SC_CAN_BOOTED);
     for (;;) {
         sc_u32 i, n = sc_port_read(in, sizeof in);
         for (i = 0; i < n; i++) {

@@ -33,6 +33,7 @@ enum {
 enum {
     SC_CAN_VERIFY = 1,
     SC_CAN_RESET = 2,
+    SC_CAN_BOOTED = 32768,
 };
 
 enum {

@@ -47,6 +47,7 @@ class EndFlag(IntEnum):
 class Capability(IntEnum):
     VERIFY = 1
     RESET = 2
+    BOOTED = 0x8000  # this READY was not asked for: the target has just started
 
 
 # How a test ended, by number on the wire; the names are those of target.base.Verdict.

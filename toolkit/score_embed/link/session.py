@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from score_embed.errors import TargetError
 from score_embed.link import message
 from score_embed.link.frame import DecodeError, Decoder, encode
-from score_embed.link.message import EndFlag, Type
+from score_embed.link.message import Capability, EndFlag, Type
 
 MAX_ATTEMPTS = 20
 
@@ -160,7 +160,7 @@ class Session:
                 f"the target runs another image: found build {ready.build_id.hex()}, expected {self._build_id.hex()}",
                 hint="load the image that was built from these sources onto the target, then start again",
             )
-        if self._request is not None and self.result is None and self.ready is not None:
+        if self._request is not None and self.result is None and ready.capabilities & Capability.BOOTED:
             self.restarted = True
         self.ready = ready
 
