@@ -107,7 +107,7 @@ def test_coverage_and_reasons() -> None:
     assert seen.total == 5  # the false side of the assumption is nobody's goal
     assert seen.add([1, 2, 3]) == [1, 3]
     assert seen.add([1]) == []
-    rows = seen.unflipped({(16, 0, "unsat"): 4, (16, 0, "unknown"): 1})
+    rows = seen.unflipped({(0, "unsat"): 4, (0, "unknown"): 1})
     assert [(r["line"], r["direction"], r["reason"], r["count"]) for r in rows] == [
         (16, "false", "unknown", 1),
         (18, "case 3", "not-reached", 0),
@@ -155,18 +155,19 @@ def test_the_record_comes_back(tmp_path: Path) -> None:
     high = 2**64 - 3
     with store.Store.create(tmp_path) as record:
         record.add_pairs([(b"a", b"A"), (b"b", b"B")])
-        record.add_test(row(1, high))
-        record.add_test(row(2, 5, "mispredicted"))
+        record.add_test(row(1, high), True)
+        record.add_test(row(2, 5, "mispredicted"), False)
         record.pair_done(b"a")
         record.add_pairs([(b"a", b"A"), (b"c", b"C")])  # a is done and stays so
         record.add_coverage([1, 2], 1)
         record.put_bug(bugs.Bug("abort", bugs.Place("a.c", 1, "f", ()), {}, 1))
         record.commit({"runs": 2})
     with store.Store.open(tmp_path) as record:
-        assert sorted(record.frontier()) == [b"B", b"C"]
+        assert record.frontier() == [b"B", b"C"]
         assert record.path_hashes() == {high}
         assert record.coverage() == [1, 2]
         assert [t.path_hash for t in record.tests()] == [high, 5]
+        assert [t.number for t in record.first_paths(9)] == [1]
         assert record.get("progress") == {"runs": 2}
         assert record.get("nothing") is None
         assert record.bugs()[0].kind == "abort"

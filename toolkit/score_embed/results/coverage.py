@@ -21,7 +21,6 @@ class Direction:
     """One outcome of a branch: `true`/`false` of a condition, `case N`/`default` of a switch."""
 
     site: int
-    outcome: int
     file: str
     line: int
     name: str
@@ -42,7 +41,7 @@ class Coverage:
                     name = "default"
                 else:
                     name = f"case {site.labels[outcome][0]}"
-                direction = Direction(site.id, outcome, site.file, site.line, name)
+                direction = Direction(site.id, site.file, site.line, name)
                 self.directions[site.coverage + outcome] = direction
         self.covered: set[int] = set()
 
@@ -56,8 +55,8 @@ class Coverage:
         self.covered.update(fresh)
         return fresh
 
-    def unflipped(self, reasons: Mapping[tuple[int, int, str], int]) -> list[dict[str, Any]]:
-        """Every direction not covered, with its reason; `reasons`: (site, outcome, reason) → how often."""
+    def unflipped(self, reasons: Mapping[tuple[int, str], int]) -> list[dict[str, Any]]:
+        """Every direction not covered, with its reason; `reasons`: (coverage index, reason) → how often."""
         reached = {self.directions[i].site for i in self.covered}
         rows: list[dict[str, Any]] = []
         for index, direction in sorted(self.directions.items()):
@@ -65,7 +64,7 @@ class Coverage:
                 continue
             reason, count = "concrete" if direction.site in reached else "not-reached", 0
             for candidate in _BY_WEIGHT:
-                seen = reasons.get((direction.site, direction.outcome, candidate), 0)
+                seen = reasons.get((index, candidate), 0)
                 if seen:
                     reason, count = candidate, seen
                     break

@@ -29,7 +29,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT NOT NULL,
     code INTEGER NOT NULL, path INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL,
     inputs TEXT NOT NULL, output TEXT NOT NULL);
-CREATE TABLE pairs(id BLOB PRIMARY KEY, data BLOB, done INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, data BLOB, done INTEGER NOT NULL);
 CREATE TABLE paths(hash INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
@@ -140,7 +140,7 @@ class Store:
     def put(self, key: str, value: Any) -> None:
         self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
-    def add_test(self, row: TestRow) -> None:
+    def add_test(self, row: TestRow, new_path: bool) -> None:
         inputs = json.dumps(dict(row.inputs))
         path = _signed(row.path_hash)
         values = (
@@ -155,18 +155,18 @@ class Store:
             row.output,
         )
         self._write("INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
-        if row.outcome == "new":
+        if new_path:
             self._write("INSERT OR IGNORE INTO paths VALUES (?, ?)", (path, row.number))
 
     def add_pairs(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
         """Pairs now known: (id, serialised). A pair known already keeps its state."""
         for ident, data in pairs:
-            self._write("INSERT OR IGNORE INTO pairs VALUES (?, ?, 0)", (ident, data))
+            self._write("INSERT OR IGNORE INTO pairs(id, data, done) VALUES (?, ?, 0)", (ident, data))
 
     def pair_done(self, ident: bytes) -> None:
         """The pair was run. Its data is dropped: only its id is needed from now on."""
         self._write(
-            "INSERT INTO pairs VALUES (?, NULL, 1) ON CONFLICT(id) DO UPDATE SET data = NULL, done = 1",
+            "UPDATE pairs SET data = NULL, done = 1 WHERE id = ?",
             (ident,),
         )
 
@@ -184,8 +184,8 @@ class Store:
         return json.loads(rows[0][0]) if rows else None
 
     def frontier(self) -> list[bytes]:
-        """Pairs known but not done, serialised."""
-        return [data for (data,) in self._read("SELECT data FROM pairs WHERE done = 0")]
+        """Pairs known but not done, serialised, oldest first."""
+        return [data for (data,) in self._read("SELECT data FROM pairs WHERE done = 0 ORDER BY number")]
 
     def path_hashes(self) -> set[int]:
         return {hash_ & (2**64 - 1) for (hash_,) in self._read("SELECT hash FROM paths")}
@@ -204,7 +204,7 @@ class Store:
 
     def first_paths(self, limit: int) -> list[TestRow]:
         """The first tests that took a new path."""
-        statement = "SELECT * FROM tests WHERE outcome = 'new' ORDER BY number LIMIT ?"
+        statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths ORDER BY test LIMIT ?)"
         return [_row(values) for values in self._read(statement, (limit,))]
 
     def close(self) -> None:

@@ -1,0 +1,289 @@
+"""One exploration from sources to summary: wires the steps together, owns Ctrl-C and resume.
+
+The loop is: take the next pair, run it, rebuild its path, let the explorer derive new pairs, put all of it into the
+record. The record is committed between tests only, so whatever ends a campaign, it can go on from there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from score_embed import __version__, config, firsttest, workplace
+from score_embed.board.profile import Board, find_board
+from score_embed.build.image import Image, build_image, load_image
+from score_embed.errors import NothingToExplore, TargetError, UsageError
+from score_embed.explore.concolic import Explorer
+from score_embed.explore.pair import Pair
+from score_embed.explore.prf import grow
+from score_embed.interrupt import Interrupt
+from score_embed.ledger import Ledger
+from score_embed.results import summary
+from score_embed.results.bugs import Bug
+from score_embed.results.store import Store, TestRow, storage_error
+from score_embed.results.testcase import Named, read_first
+from score_embed.solve.chain import default_chain
+from score_embed.status import Status
+from score_embed.target.base import Finished, Run, Target, Verdict
+from score_embed.trace.path import Path as TracePath
+from score_embed.trace.path import replay
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a session of a campaign came to."""
+
+    summary: dict[str, Any]
+    folder: Path
+    tests: list[TestRow]  # the first ones that took a new path
+    exit_code: int
+
+
+def run(settings: config.Settings) -> Result:
+    """Start a campaign, or go on with the one in `settings.resume`, until it ends or is told to."""
+    with ExitStack() as stack:
+        if settings.resume is not None:
+            folder = settings.resume
+            record = stack.enter_context(Store.open(folder))
+            settings = dataclasses.replace(
+                recorded_settings(record),
+                resume=folder,
+                time=settings.time,
+                max_tests=settings.max_tests,
+                json=settings.json,
+            )
+            board = find_board(settings.board)
+            board.require_tools()
+            image = load_image(folder / workplace.IMAGE, board)
+        else:
+            board = find_board(settings.board)
+            board.require_tools()
+            _check_sources(settings)
+            folder = workplace.make_folder(settings.out, settings.entry or settings.sources[0].stem)
+            try:
+                image = _build(settings, board, folder)
+            except BaseException:
+                workplace.discard(folder)
+                raise
+            record = stack.enter_context(Store.create(folder))
+            workplace.furnish(folder, image)
+            _write_down(record, settings, board, image)
+        target = workplace.start_target(board, image.elf, image.build_id)
+        stack.callback(target.close)
+        return Campaign(settings, board, image, record, target).run()
+
+
+def _check_sources(settings: config.Settings) -> None:
+    for source in (*settings.sources, *settings.native):
+        if source.suffix != ".c":
+            raise UsageError("this is not a C source file (.c)", str(source), "Only C files can be explored.")
+        if not source.is_file():
+            raise UsageError("there is no such file", str(source), "Check the name and the working folder.")
+
+
+def _build(settings: config.Settings, board: Board, folder: Path) -> Image:
+    return build_image(
+        board,
+        settings.sources,
+        native=settings.native,
+        instrument=settings.instrument,
+        entry=settings.entry,
+        cflags=settings.cflags,
+        verify=settings.verify,
+        keep=folder / "instrumented" if settings.keep else None,
+    )
+
+
+def _write_down(record: Store, settings: config.Settings, board: Board, image: Image) -> None:
+    """All that resume and replay need, besides the image itself."""
+    plain = config.to_json(dataclasses.replace(settings, board=str(board.path)))
+    record.put("settings", plain)
+    record.put("versions", {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
+    record.commit()
+
+
+def recorded_settings(record: Store) -> config.Settings:
+    """The settings a campaign was started with."""
+    plain = record.get("settings")
+    if plain is None:
+        hint = "It was stopped before its first test: start a new campaign."
+        raise UsageError("the campaign in this folder never began", str(record.folder), hint)
+    return config.from_json(plain)
+
+
+class Campaign:
+    """A campaign that is ready to run tests."""
+
+    def __init__(
+        self, settings: config.Settings, board: Board, image: Image, record: Store, target: Target
+    ) -> None:
+        self._settings, self._board, self._image = settings, board, image
+        self._record, self._target = record, target
+        self._ledger = Ledger(board, image, record, settings.seed, record.get("versions"))
+        self._explorer: Explorer | None = None
+        self._free_ram = target.info.free_ram
+        self._longest = 0  # bytes of input that some test asked for: what every test is given
+        self._before = 0.0  # seconds of earlier sessions
+        self._began = time.monotonic()
+
+    def run(self) -> Result:
+        """Run tests until nothing is left or somebody wants an end; then save and sum up."""
+        stopped = "error"
+        title = f"{self._image.program} on {self._board.name}"
+        try:
+            with Interrupt() as interrupt, Status(title) as status:
+                self._explorer = self._restored() if self._record.get("progress") else self._fresh()
+                stopped = self._loop(self._explorer, interrupt, status)
+        except TargetError:
+            if self._explorer is not None:
+                self._save(stopped)
+            raise
+        except KeyboardInterrupt:
+            print(self._how_to_go_on(), file=sys.stderr)
+            raise
+        found = self._save(stopped)
+        shown = self._ledger.shown
+        if stopped == "interrupted":
+            print(self._how_to_go_on(), file=sys.stderr)
+            return Result(found, self._record.folder, shown, INTERRUPTED)
+        return Result(found, self._record.folder, shown, 1 if found["bugs"] else 0)
+
+    def _how_to_go_on(self) -> str:
+        return f"continue with: score-embed run --resume {shlex.quote(str(self._record.folder))}"
+
+    def _fresh(self) -> Explorer:
+        """Find the first test, see that the program is deterministic, and begin with it."""
+        settings, target = self._settings, self._target
+        limit = settings.max_branches
+        data = b""
+        if settings.first is not None:
+            first = read_first(settings.first)
+            data = first.data
+            if first.values:
+                data = firsttest.place(first, target, self._grow, self._layout, limit)
+        data = firsttest.complete(target, data, self._grow, limit)
+        finished = target.run(Run(0, data, max_branches=limit))
+        if not finished.input_used and not finished.verdict.is_bug:
+            if finished.verdict in (Verdict.LOST, Verdict.WATCHDOG):
+                what = f"the program ended with {finished.verdict.value!r} before it asked for input"
+                raise TargetError(what, self._image.program, "Run it without score-embed to see why.")
+            hint = "Declare inputs with SYM_INT(x), SYM_BYTES(buffer, n) … of score.h, or use --entry FUNC."
+            raise NothingToExplore("the program has no symbolic input", self._image.program, hint)
+        difference = firsttest.check_deterministic(target, self._image, data, limit)
+        if difference is not None:
+            self._ledger.note(
+                "the first test took different paths when run again", difference.file, difference.line
+            )
+            where = f"{difference.file}:{difference.line}: " if difference.file else ""
+            print(
+                f"{where}warning: the same input does not always take the same path here; results may be wrong\n"
+                "  Something besides the input decides: time, random numbers, addresses, uninitialised memory.",
+                file=sys.stderr,
+            )
+        explorer = Explorer(default_chain(), seed=settings.seed, first=data)
+        self._record.begin()
+        self._record.add_pairs((pair.id, pair.to_bytes()) for pair in explorer.frontier())
+        self._commit(explorer)
+        return explorer
+
+    def _grow(self, data: bytes, size: int) -> bytes:
+        """`data` at least `size` bytes long; what a test does not say comes from the seed."""
+        return grow(self._settings.seed, data, size)
+
+    def _layout(self, finished: Finished, data: bytes) -> tuple[Named, ...]:
+        return self._ledger.objects(replay(self._image.sites, finished.events, data))
+
+    def _loop(self, explorer: Explorer, interrupt: Interrupt, status: Status) -> str:
+        """Run pair after pair; returns why it ended."""
+        settings, ledger = self._settings, self._ledger
+        self._began = time.monotonic()
+        session = 0
+        while True:
+            if interrupt.wanted:
+                return "interrupted"
+            if settings.time is not None and time.monotonic() - self._began >= settings.time:
+                return "time"
+            if settings.max_tests is not None and session >= settings.max_tests:
+                return "max-tests"
+            pair = explorer.next()
+            if pair is None:
+                return explorer.stopped
+            session += 1
+            self._test(explorer, pair)
+            if self._record.due():
+                self._commit(explorer)
+            status.show(
+                runs=ledger.totals["runs"],
+                paths=ledger.totals["paths"],
+                waiting=explorer.waiting,
+                covered=len(ledger.coverage.covered),
+                total=ledger.coverage.total,
+                bugs=len(ledger.bugs),
+            )
+
+    def _test(self, explorer: Explorer, pair: Pair) -> None:
+        """Execute one pair and book it."""
+        number = self._ledger.totals["runs"] + 1
+        data, finished = self._execute(number, pair)
+        path: TracePath | None = None
+        if finished.condition_match and finished.events:
+            path = replay(self._image.sites, finished.events, data, verify=self._settings.verify)
+        outcome = explorer.record(pair, finished, path)
+        bug = self._ledger.enter(number, pair, data, finished, path, outcome)
+        if bug is not None:
+            self._confirm(bug, data, finished)
+
+    def _execute(self, number: int, pair: Pair) -> tuple[bytes, Finished]:
+        """Run a pair with as much input as the program asks for."""
+        size = self._longest
+        while True:
+            data = self._grow(pair.input, size)
+            finished = self._target.run(
+                Run(number, data, pair.predicted, pair.condition_hash, self._settings.max_branches)
+            )
+            if finished.input_used <= len(data):
+                self._longest = max(self._longest, finished.input_used)
+                return data, finished
+            size = finished.input_used
+
+    def _confirm(self, bug: Bug, data: bytes, finished: Finished) -> None:
+        """A bug that only shows after other tests may be ours: try it on a fresh target."""
+        self._target.restart()
+        again = self._target.run(Run(bug.test, data, max_branches=self._settings.max_branches))
+        bug.confirmed = (again.verdict, again.path_hash) == (finished.verdict, finished.path_hash)
+        self._record.put_bug(bug)
+
+    def _commit(self, explorer: Explorer) -> None:
+        progress = self._ledger.progress()
+        progress["seconds"] = self._before + time.monotonic() - self._began
+        progress["explorer"] = explorer.state()
+        self._record.commit(progress)
+
+    def _restored(self) -> Explorer:
+        """Go on where the record ends."""
+        progress = self._record.get("progress")
+        self._before = progress["seconds"]
+        self._ledger.restore(progress)
+        pairs = [Pair.from_bytes(data) for data in self._record.frontier()]
+        return Explorer.restore(default_chain(), progress["explorer"], pairs, self._record.path_hashes())
+
+    def _save(self, stopped: str) -> dict[str, Any]:
+        """Commit, and write the summary."""
+        explorer = self._explorer
+        assert explorer is not None
+        self._commit(explorer)
+        seconds = self._before + time.monotonic() - self._began
+        found = self._ledger.summary(stopped, seconds, explorer, self._target.counters, self._free_ram)
+        try:
+            summary.write(found, self._record.folder)
+        except OSError as error:
+            raise storage_error(error, self._record.folder) from error
+        return found

@@ -1,0 +1,84 @@
+"""The first test of a campaign: its bytes, and the proof that the program is deterministic.
+
+A first test written by hand names its inputs; where their bytes lie only a run can tell, and another value may let the
+program ask for other inputs, so the layout is found by running until it stays. Then the first test runs three times:
+if it does not always take the same path, nothing the explorer predicts would hold, and the user is told where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from score_embed.build.image import Image
+from score_embed.errors import UsageError
+from score_embed.results.testcase import First, Named
+from score_embed.target.base import Finished, Run, Target
+from score_embed.trace.event import read_events
+
+ROUNDS = 16
+REPEATS = 3
+
+Layout = Callable[[Finished, bytes], Sequence[Named]]
+
+
+def complete(target: Target, data: bytes, grow: Callable[[bytes, int], bytes], max_branches: int) -> bytes:
+    """`data` as long as the program asks for, the rest from `grow`."""
+    for _ in range(ROUNDS):
+        finished = target.run(Run(0, data, max_branches=max_branches))
+        if finished.input_used <= len(data):
+            return data
+        data = grow(data, finished.input_used)
+    return data
+
+
+def place(
+    first: First, target: Target, grow: Callable[[bytes, int], bytes], layout: Layout, max_branches: int
+) -> bytes:
+    """The bytes of a first test whose inputs are given by name."""
+    data = b""
+    objects: Sequence[Named] = ()
+    for _ in range(ROUNDS):
+        finished = target.run(Run(0, data, max_branches=max_branches))
+        grown = grow(data, finished.input_used)
+        objects = layout(finished, grown)
+        placed = first.fill(grown, objects)
+        if placed == data:
+            break
+        data = placed
+    unknown = first.unknown(objects)
+    if unknown:
+        names = ", ".join(dict.fromkeys(named.name for named in objects)) or "none"
+        what = f"the program does not ask for an input called {unknown[0]!r}"
+        raise UsageError(what, str(first.path), f"It asks for: {names}.")
+    return data
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two runs of the same input parted here."""
+
+    file: str
+    line: int
+
+
+def check_deterministic(target: Target, image: Image, data: bytes, max_branches: int) -> Difference | None:
+    """Run the first test three times; None if all runs agree."""
+    runs = [target.run(Run(0, data, max_branches=max_branches)) for _ in range(REPEATS)]
+    for other in runs[1:]:
+        if (other.path_hash, other.events) != (runs[0].path_hash, runs[0].events):
+            return _where(image, runs[0], other)
+    return None
+
+
+def _where(image: Image, one: Finished, other: Finished) -> Difference:
+    """The first event in which they differ; if only the untraced branches differ, where they ended."""
+    site = one.site
+    for left, right in zip(
+        read_events(image.sites, one.events), read_events(image.sites, other.events), strict=False
+    ):
+        if left != right:
+            site = left.site
+            break
+    found = image.sites.sites.get(site)
+    return Difference(found.file, found.line) if found else Difference("", 0)

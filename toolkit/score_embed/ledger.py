@@ -1,0 +1,190 @@
+"""The books of a campaign: totals, coverage and bugs, kept in memory and in the record, and the summary made of them.
+
+All that one test brought is entered by one call, so that the record never holds half a test.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from score_embed.board.profile import Board
+from score_embed.build.image import Image
+from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.pair import Pair
+from score_embed.frontend.sites import SiteKind
+from score_embed.results import summary
+from score_embed.results.bugs import Bug, BugList, locate
+from score_embed.results.coverage import Coverage
+from score_embed.results.lines import LineTable
+from score_embed.results.store import Store, TestRow, storage_error
+from score_embed.results.testcase import Named, TestCase
+from score_embed.target.base import Finished, LinkCounters
+from score_embed.trace.path import Path as TracePath
+
+SHOWN_TESTS = 51  # one more than the table shows, so that it can say that there are more
+SHOWN_OUTPUT = 80
+
+
+class Ledger:
+    """What a campaign has found so far."""
+
+    def __init__(
+        self, board: Board, image: Image, record: Store, seed: int, versions: Mapping[str, str]
+    ) -> None:
+        self._board, self._image, self._record = board, image, record
+        self._seed, self._versions = seed, versions
+        files = {site.file for site in image.sites.sites.values() if site.file}
+        self._lines = LineTable(image.elf, files)
+        self.totals: Counter[str] = Counter()
+        self.conditions_sum = self.conditions_max = 0
+        self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorer's
+        self.coverage = Coverage(image.sites)
+        self.bugs = BugList()
+        self.shown: list[TestRow] = []
+
+    def restore(self, progress: Mapping[str, Any]) -> None:
+        """Go on from a record."""
+        self.totals.update(progress["totals"])
+        self.conditions_sum, self.conditions_max = progress["conditions"]
+        self.notes.update({(what, file, line): count for what, file, line, count in progress["notes"]})
+        self.coverage.add(self._record.coverage())
+        for bug in self._record.bugs():
+            self.bugs.add(bug)
+        self.shown = self._record.first_paths(SHOWN_TESTS)
+
+    def progress(self) -> dict[str, Any]:
+        """The running totals, for the record."""
+        return {
+            "totals": dict(self.totals),
+            "conditions": [self.conditions_sum, self.conditions_max],
+            "notes": [[*key, count] for key, count in self.notes.items()],
+        }
+
+    def objects(self, path: TracePath) -> tuple[Named, ...]:
+        """The symbolic objects of a path with the kind of value they hold."""
+        named: list[Named] = []
+        for item in path.objects:
+            site = self._image.sites[item.site]
+            assert site.kind is SiteKind.SYMBOLIC
+            kind = "bytes" if site.size == 0 else "signed" if site.flags & 1 else "unsigned"
+            named.append(Named(item.name, item.offset, item.size, kind))  # type: ignore[arg-type]
+        return tuple(named)
+
+    def enter(
+        self,
+        number: int,
+        pair: Pair,
+        data: bytes,
+        finished: Finished,
+        path: TracePath | None,
+        outcome: Outcome,
+    ) -> Bug | None:
+        """Book one executed test; returns the bug if it found a new one."""
+        place = locate(finished, self._image.sites, self._lines)
+        verdict = finished.verdict
+        objects = self.objects(path) if path else ()
+        test = TestCase(
+            number=number,
+            input=data[: finished.input_used],
+            objects=objects,
+            verdict=verdict.value,
+            code=finished.code,
+            path_hash=finished.path_hash,
+            where=str(place) if verdict.is_bug else "",
+            output=finished.output,
+            versions=self._versions,
+        )
+        kind = _kind(outcome)
+        self.totals["runs"] += 1
+        self.totals[kind] += 1
+        if outcome.new_path:
+            self.totals["paths"] += 1
+            self.conditions_sum += finished.conditions
+            self.conditions_max = max(self.conditions_max, finished.conditions)
+        for wrong in path.disagreements if path else ():
+            site = self._image.sites[wrong.site]
+            self.note("verify: the stored value is not what the formula gives", site.file, site.line)
+        fresh = self.coverage.add(finished.coverage)
+        bug = None
+        if verdict.is_bug:
+            bug = self.bugs.add(Bug(verdict.value, place, test.named_inputs(), number))
+        row = TestRow(
+            number,
+            test.input,
+            test.verdict,
+            test.code,
+            test.path_hash,
+            kind,
+            test.where,
+            test.named_inputs(),
+            test.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0],
+        )
+        if outcome.new_path and len(self.shown) < SHOWN_TESTS:
+            self.shown.append(row)
+        self._record.add_test(row, outcome.new_path)
+        self._record.pair_done(pair.id)
+        self._record.add_pairs((child.id, child.to_bytes()) for child in outcome.children)
+        self._record.add_coverage(fresh, number)
+        if verdict.is_bug:
+            known = bug or self.bugs.find(verdict.value, place)
+            assert known is not None
+            self._record.put_bug(known)
+        if fresh or bug:
+            self._write_files(test, bug is not None)
+        return bug
+
+    def _write_files(self, test: TestCase, is_bug: bool) -> None:
+        folder = self._record.folder / ("bugs" if is_bug else "tests")
+        try:
+            test.write(folder)
+        except OSError as error:
+            raise storage_error(error, self._record.folder) from error
+
+    def note(self, what: str, file: str, line: int) -> None:
+        """Something that makes the results incomplete."""
+        self.notes[what, file, line] += 1
+
+    def summary(
+        self, stopped: str, seconds: float, explorer: Explorer, link: LinkCounters, free_ram: int
+    ) -> dict[str, Any]:
+        """All totals under the keys of summary.json."""
+        paths = self.totals["paths"]
+        lost = self.notes + explorer.notes
+        return summary.make(
+            program=self._image.program,
+            board=self._board.name,
+            strategy="dfs",
+            seed=self._seed,
+            stopped=stopped,
+            seconds=seconds,
+            totals={
+                "runs": self.totals["runs"],
+                "paths": paths,
+                "redundant": self.totals["redundant"],
+                "mispredicted": self.totals["mispredicted"],
+                "divergences": explorer.divergences,
+                "concretized": explorer.concretized,
+            },
+            conditions=(self.conditions_sum / paths if paths else 0.0, self.conditions_max),
+            solver=explorer.solver.to_json(),
+            coverage=(self.coverage.total, len(self.coverage.covered)),
+            bugs=[bug.to_json() for bug in self.bugs],
+            unflipped=self.coverage.unflipped(explorer.unflipped),
+            incomplete=[
+                {"what": what, "file": file, "line": line, "count": count}
+                for (what, file, line), count in sorted(lost.items())
+            ],
+            link=dataclasses.asdict(link),
+            target_memory=free_ram,
+        )
+
+
+def _kind(outcome: Outcome) -> str:
+    if outcome.mispredicted:
+        return "mispredicted"
+    if outcome.redundant:
+        return "redundant"
+    return "new" if outcome.new_path else "no path"

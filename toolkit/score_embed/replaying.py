@@ -1,0 +1,52 @@
+"""Run tests of a finished campaign again, on the image it was made with, and compare what comes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from score_embed import workplace
+from score_embed.board.profile import find_board
+from score_embed.build.image import load_image
+from score_embed.campaign import recorded_settings
+from score_embed.errors import UsageError
+from score_embed.results.store import Store, TestRow
+from score_embed.target.base import Run
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A recorded test and what it did this time."""
+
+    row: TestRow
+    verdict: str
+    path_hash: int
+    output: bytes
+
+    @property
+    def same(self) -> bool:
+        return (self.verdict, self.path_hash) == (self.row.verdict, self.row.path_hash)
+
+
+def replay_tests(folder: Path, wanted: int | None) -> list[Replayed]:
+    """Run test number `wanted`, or all, again."""
+    with Store.open(folder) as record:
+        settings = recorded_settings(record)
+        rows = [row for row in record.tests() if wanted is None or row.number == wanted]
+        if not rows:
+            what = "the campaign has no tests" if wanted is None else f"the campaign has no test {wanted}"
+            raise UsageError(
+                what, str(folder), "The numbers are in the names of the files in tests/ and bugs/."
+            )
+        board = find_board(settings.board)
+        board.require_tools()
+        image = load_image(folder / workplace.IMAGE, board)
+    target = workplace.start_target(board, image.elf, image.build_id)
+    try:
+        results: list[Replayed] = []
+        for row in rows:
+            finished = target.run(Run(row.number, row.input, max_branches=settings.max_branches))
+            results.append(Replayed(row, finished.verdict.value, finished.path_hash, finished.output))
+        return results
+    finally:
+        target.close()
