@@ -1,4 +1,4 @@
-/* bytes: 2; constructs: && and || with side effects, nested, as values, ! of them; grouped-labels: no; folded-conditional: yes */
+/* bytes: 2; constructs: && and || with side effects, nested, as values, ! of them; grouped-labels: no; folded-conditional: no */
 #include <stdio.h>
 #include "score.h"
 

@@ -100,7 +100,7 @@ class Function:
             case 9 if self.may_decide():
                 return f"({self.condition(1)} ? {inner} : {self.leaf()})"
             case 10 if self.may_decide():
-                return rng.choice([f"helper({inner}, {self.leaf()})", f"({self.condition(1)})"])
+                return rng.choice([f"helper({inner}, {self.leaf()})", f"({self.condition(1)} ? 1 : 0)"])
             case _:
                 return rng.choice([f"weigh(make({inner}))", f"weigh(r) + {inner}", f"make({inner}).s"])
 
