@@ -1,1 +1,1 @@
-"""Which input comes next: Algorithm 2 of the SCORE paper."""
+"""Which test to run next: Algorithm 2 of SCORE, its pairs and their order. Sans I/O."""

@@ -1,172 +1,179 @@
-"""Algorithm 2 of the SCORE paper (Kim, Kim, Rothermel: ASE 2011), sans-IO.
+"""Algorithm 2 of SCORE: take a pair, have it run, check the prediction, flip each condition from neg_limit on.
 
-Take a pair, have it run, check the prediction, then flip every condition from the pair's limit on: each ψⱼ that has a
-model becomes a new pair whose own limit is j + 1. So every feasible path is reached once, in whatever order the
-queue is taken. Whatever keeps that from being the whole truth is noted: then the end is `drained`, not `exhausted`.
+The explorer runs nothing itself: `next` hands out a pair, `record` takes what came of it. So a campaign can store
+children and the finished pair together, and what is known but not done is all that a resumed campaign needs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from score_embed.explore.pair import Pair
+from score_embed.explore.pair import Pair, first_pair, prefix_ids
 from score_embed.explore.prf import grow
 from score_embed.explore.strategy import DepthFirst, Strategy
-from score_embed.frontend.sites import Site, SiteKind
 from score_embed.solve.build import negate
 from score_embed.solve.chain import Chain, SolverStats
 from score_embed.solve.query import Query, Result, Slicer
 from score_embed.target.base import Finished, Verdict
-from score_embed.trace.hash import START, mix
 from score_embed.trace.path import Condition, Path
 
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
-_CUT_SHORT = {Verdict.WATCHDOG: "stopped by the watch-dog", Verdict.LOST: "target lost during the test"}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one test brought. A mispredicted test can still have taken a new path."""
+    """What one test brought. `new`: its path was not seen before (also of a mispredicted run)."""
 
     children: tuple[Pair, ...]
-    new_path: bool
-    redundant: bool
+    is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
+    new: bool
     mispredicted: bool
+    notes: Counter[tuple[str, int]]  # (what, site): why the campaign's result is incomplete
+
+    @property
+    def redundant(self) -> bool:
+        """A path seen before, although the run went as predicted."""
+        return self.is_path and not self.new and not self.mispredicted
 
 
 class Explorer:
-    """One exploration: the queue, the paths seen, and the books of what was lost."""
+    """One exploration. Deterministic: the same runs in the same order give the same pairs."""
 
-    def __init__(self, chain: Chain, *, seed: int, first: bytes, strategy: Strategy | None = None) -> None:
-        self._chain = chain
-        self._seed = seed
-        self._queue: Strategy = strategy or DepthFirst()
-        self._queue.add([Pair(grow(seed, first, len(first)))])
-        self._seen: set[int] = set()
-        self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line): what makes the end `drained`
+    def __init__(self, chain: Chain, seed: int, first: bytes = b"", queue: Strategy | None = None) -> None:
+        self._chain, self._seed = chain, seed
+        self._queue: Strategy = queue if queue is not None else DepthFirst()
+        self._queue.add([first_pair(first)])
+        self._paths: set[int] = set()
+        self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
         self.unflipped: Counter[tuple[int, str]] = Counter()  # (coverage index, reason)
         self.divergences = 0
         self.concretized = 0
 
-    # --- the queue -------------------------------------------------------------------------------------------
+    # The queue ----------------------------------------------------------------------------------------------
 
     def next(self) -> Pair | None:
-        """The pair to run next; None when nothing is left."""
+        """The pair to run now, or None if none is left."""
         return self._queue.take()
+
+    def frontier(self) -> Iterable[Pair]:
+        """The pairs still waiting."""
+        return iter(self._queue)
 
     @property
     def waiting(self) -> int:
         return len(self._queue)
 
-    def frontier(self) -> Iterable[Pair]:
-        return self._queue.pairs()
-
     @property
     def stopped(self) -> str:
-        """How an empty queue is to be called."""
+        """What an empty queue means: everything was explored, or something got lost on the way."""
         return "drained" if self.notes else "exhausted"
 
     @property
     def solver(self) -> SolverStats:
         return self._chain.stats
 
-    # --- one test --------------------------------------------------------------------------------------------
+    def input_for(self, pair: Pair, size: int) -> bytes:
+        """The pair's input, at least `size` bytes long: what it does not say comes from the seed."""
+        return grow(self._seed, pair.input, size)
+
+    # Results ------------------------------------------------------------------------------------------------
 
     def record(self, pair: Pair, finished: Finished, path: Path | None) -> Outcome:
-        """Learn from a run of `pair`. `path` is None if the run sent no events (or was mispredicted)."""
-        new, redundant = self._remember(finished)
-        if finished.verdict in _CUT_SHORT:
-            self._note(_CUT_SHORT[finished.verdict], None)
-        if not finished.condition_match:
-            return Outcome((), new, False, True)
-        children: tuple[Pair, ...] = ()
-        if path is not None:
-            self._keep_books(finished, path)
-            if finished.verdict not in _CUT_SHORT and self._trusted(finished, path):
-                children = tuple(self._flip_all(pair, path))
+        """Book a finished run of `pair`. `path`: its events replayed; None if it sent none, or they are damaged."""
+        notes: Counter[tuple[str, int]] = Counter()
+        is_path = finished.verdict not in _NO_PATH
+        new = is_path and finished.path_hash not in self._paths
+        if new:
+            self._paths.add(finished.path_hash)
+        if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST):
+            notes[finished.verdict.value, finished.site] += 1
+        children: list[Pair] = []
+        mispredicted = finished.verdict is not Verdict.LOST and not _as_predicted(pair, finished, path)
+        if mispredicted:
+            notes["mispredicted", pair.site] += 1
+        elif path is None:
+            if finished.conditions:
+                notes["trace lost", finished.site] += 1
+        else:
+            self._check(finished, path, notes)
+            children = self._flip(pair, finished, path, notes)
+        self.notes.update(notes)
         self._queue.add(children)
-        return Outcome(children, new, redundant, False)
+        return Outcome(tuple(children), is_path, new, mispredicted, notes)
 
-    def _remember(self, finished: Finished) -> tuple[bool, bool]:
-        if finished.verdict in _NO_PATH:
-            return False, False
-        new = finished.path_hash not in self._seen
-        self._seen.add(finished.path_hash)
-        return new, not new
-
-    def _keep_books(self, finished: Finished, path: Path) -> None:
-        self.concretized += path.concretized
-        for note in path.notes:
-            self._note(note.what, note.site)
-
-    def _trusted(self, finished: Finished, path: Path) -> bool:
-        """Whether what the host believes of the run is what happened (operand check, directions)."""
-        if path.divergence is not None:
+    def _check(self, finished: Finished, path: Path, notes: Counter[tuple[str, int]]) -> None:
+        """Take over what the path says was lost, and compare it with what the target counted."""
+        notes.update(path.notes)
+        self.concretized += sum(count for (what, _), count in path.notes.items() if what != "divergence")
+        for disagreement in path.disagreements:
+            notes["value differs from its formula", disagreement.site] += 1
+        if path.diverged:
             self.divergences += 1
-            self._note("divergence: a formula disagrees with what happened", path.divergence)
-            return True  # the path is cut there; what lies before is sound
-        if path.operand_hash != finished.operand_hash:
-            self.divergences += 1
-            last = path.conditions[-1].site if path.conditions else None
-            self._note("divergence: an operand's value is not what its formula says", last)
-            return False
-        return True
+            for index in path.diverged_elsewhere:
+                self.unflipped[index, "diverged"] += 1
+        elif finished.verdict is not Verdict.LOST:
+            expected = (finished.conditions, finished.operand_hash)
+            if (len(path.conditions), path.operand_hash) != expected:
+                self.divergences += 1
+                notes["operands differ from their formulas", finished.site] += 1
 
-    def _note(self, what: str, site: Site | None) -> None:
-        self.notes[what, site.file if site else "", site.line if site else 0] += 1
-
-    # --- flips -----------------------------------------------------------------------------------------------
-
-    def _flip_all(self, pair: Pair, path: Path) -> Iterable[Pair]:
-        """ψⱼ for j = neg_limit … n; the slicers hold c₁ … cⱼ₋₁ when ψⱼ is asked."""
-        loose, strict = Slicer(), Slicer()
-        pins = list(path.pins)
-        pinned = False
-        prefix = START
-        for j, condition in enumerate(path.conditions, 1):
-            while pins and pins[0].before < j:
-                strict.add(pins.pop(0).formula)
-                pinned = True
-            if j >= pair.neg_limit:
-                child = self._flip(condition, path, strict, loose if pinned else None, j, prefix)
-                if child is not None:
-                    yield child
-            prefix = _extend(prefix, condition, condition.direction)
+    def _flip(self, pair: Pair, finished: Finished, path: Path, notes: Counter[tuple[str, int]]) -> list[Pair]:
+        """For each condition from neg_limit on, a pair that takes its other side: shallowest first."""
+        data = path.data[: finished.input_used] if finished.input_used else path.data
+        # With pins, a second slicer knows the path without them: they are soft.
+        strict, loose = Slicer(), Slicer() if path.pins else None
+        pins = iter(path.pins)
+        pin = next(pins, None)
+        children: list[Pair] = []
+        ids = prefix_ids(path.conditions)
+        for j, (condition, ident) in enumerate(zip(path.conditions, ids, strict=True)):
+            while pin is not None and pin.position <= j:
+                strict.add(pin.formula)
+                pin = next(pins, None)
+            if j >= pair.neg_limit and condition.flippable:
+                changed = self._solve(condition, strict, loose, data, notes)
+                if changed is not None:
+                    known = condition.hash(flipped=True)
+                    children.append(Pair(ident, changed, j + 1, j + 1, known, condition.site))
             strict.add(condition.formula)
-            if pins or pinned:
+            if loose is not None:
                 loose.add(condition.formula)
+        return children
 
-    def _flip(
-        self, condition: Condition, path: Path, strict: Slicer, loose: Slicer | None, j: int, prefix: int
-    ) -> Pair | None:
-        if condition.assumption and condition.direction:
-            return None  # inputs that break an assumption are of no interest
-        wanted = _outcomes_of_flip(condition)
-        if not condition.formula.deps:
-            self._count(wanted, "concrete")
-            return None
-        target = negate(condition.formula)
-        without: Query | None = loose.query(target, path.data) if loose is not None else None
-        answer = self._chain.solve(strict.query(target, path.data), without)
-        if answer.result is Result.SAT:
-            prediction = _extend(prefix, condition, not condition.direction)
-            return Pair(answer.apply(path.data), j + 1, j, prediction)
-        self._count(wanted, answer.result.value)
-        if answer.result is Result.UNKNOWN:
-            self._note("the solver gave up on a branch", condition.site)
+    def _solve(
+        self,
+        condition: Condition,
+        strict: Slicer,
+        loose: Slicer | None,
+        data: bytes,
+        notes: Counter[tuple[str, int]],
+    ) -> bytes | None:
+        """An input that takes the condition's other side, or None with the reason booked."""
+        if condition.concrete:
+            reason = "concrete"
+        else:
+            target = negate(condition.formula)
+            query = strict.query(target, data)
+            free: Query | None = loose.query(target, data) if loose is not None else None
+            if free is not None and len(free.conditions) == len(query.conditions):
+                free = None  # no pin touches the slice
+            answer = self._chain.solve(query, free)
+            if answer.result is Result.SAT:
+                return answer.apply(data)
+            reason = answer.result.value
+            if answer.result is Result.UNKNOWN:
+                notes["solver gave up", condition.site] += 1
+        for index in condition.elsewhere:
+            self.unflipped[index, reason] += 1
         return None
 
-    def _count(self, outcomes: Iterable[int], reason: str) -> None:
-        for index in outcomes:
-            self.unflipped[index, reason] += 1
-
-    # --- resume ----------------------------------------------------------------------------------------------
+    # Keeping and going on -----------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """What a resumed exploration needs besides the frontier and the paths seen; JSON values only."""
+        """All but the queue and the paths, which the store keeps, as plain values."""
         return {
             "seed": self._seed,
             "notes": [[*key, count] for key, count in self.notes.items()],
@@ -176,35 +183,27 @@ class Explorer:
             "solver": self._chain.stats.to_json(),
         }
 
-    @classmethod
-    def restore(
-        cls, chain: Chain, state: dict[str, Any], pairs: Iterable[Pair], path_hashes: Iterable[int]
-    ) -> Explorer:
-        """An exploration that goes on from a record: its undone pairs, oldest first, and all paths seen."""
+    @staticmethod
+    def restore(chain: Chain, state: Mapping[str, Any], pairs: Iterable[Pair], paths: Iterable[int]) -> Explorer:
+        """An explorer that goes on with the pairs known but not done."""
+        explorer = Explorer(chain, state["seed"])
+        explorer._queue = DepthFirst()
+        explorer._queue.restore(pairs)
+        explorer._paths.update(paths)
+        explorer.notes.update({(what, site): count for what, site, count in state["notes"]})
+        for index, why, count in state["unflipped"]:
+            explorer.unflipped[index, why] = count
+        explorer.divergences, explorer.concretized = state["divergences"], state["concretized"]
         chain.stats = SolverStats.from_json(state["solver"])
-        explorer = cls(chain, seed=state["seed"], first=b"")
-        explorer._queue.take()
-        explorer._queue.add(pairs)
-        explorer._seen = set(path_hashes)
-        explorer.notes = Counter({(what, file, line): n for what, file, line, n in state["notes"]})
-        explorer.unflipped = Counter({(index, reason): n for index, reason, n in state["unflipped"]})
-        explorer.divergences = state["divergences"]
-        explorer.concretized = state["concretized"]
         return explorer
 
 
-def _extend(prefix: int, condition: Condition, direction: bool) -> int:
-    """The condition hash after this condition with this direction."""
-    prefix = mix(prefix, condition.site.id << 1 | direction)
-    return mix(prefix, condition.index) if condition.site.kind is SiteKind.SWITCH else prefix
-
-
-def _outcomes_of_flip(condition: Condition) -> range:
-    """The coverage indices that a flip of this condition could reach."""
-    site = condition.site
-    if site.kind is SiteKind.SWITCH:
-        if condition.direction:  # leaving this label: any later one, or none
-            return range(site.coverage + condition.index + 1, site.coverage + site.outcomes)
-        return range(site.coverage + condition.index, site.coverage + condition.index + 1)
-    flipped = site.coverage + (not condition.direction)
-    return range(flipped, flipped + 1)
+def _as_predicted(pair: Pair, finished: Finished, path: Path | None) -> bool:
+    """The target's word, and the host's own look at the same hash where it can see that far."""
+    if not finished.condition_match:
+        return False
+    if path is None or path.diverged or not pair.predicted:
+        return True
+    if len(path.conditions) < pair.predicted:
+        return False
+    return path.condition_hash(pair.predicted) == pair.condition_hash

@@ -1,40 +1,63 @@
-"""A pair (test case, negation limit) with its prediction: what queues hold, the record keeps and clients exchange.
+"""A pair (test case, neg_limit): what queues hold, stores keep and clients will exchange.
 
-The limit is what makes the search tree unique (Kim, Kim: SCORE, Theorem 1): conditions before it were flipped, or will
-be, by the test this one was derived from.
+It carries its prediction (the hash over the first `predicted` conditions), so that whoever runs it can tell
+whether the run went where the solver said.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-_HEAD = struct.Struct("<IIQ")
+from score_embed.errors import StorageError
+from score_embed.trace.hash import START, value
+from score_embed.trace.path import Condition
+
+ID_BYTES = 16
+_HEAD = struct.Struct("<BIIQI")  # version, neg_limit, predicted, condition hash, site
+_DECISION = struct.Struct("<IiB")
+_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`input`: bytes; `neg_limit`: the first condition (from 1) to flip; `predicted`: k, how many conditions
-    are foreseen; `condition_hash`: their hash (docs/design/probes.md)."""
+    """`neg_limit`: conditions before it are not flipped. `site`: the branch whose other side it is (0: the first)."""
 
+    id: bytes  # of the predicted decisions: the same pair derived twice has the same id
     input: bytes
-    neg_limit: int = 1
-    predicted: int = 0
-    condition_hash: int = 0
-
-    @property
-    def id(self) -> bytes:
-        """16 bytes that name the predicted decision prefix: equal for equal pairs, whoever made them."""
-        return blake2b(_HEAD.pack(0, self.predicted, self.condition_hash), digest_size=16).digest()
+    neg_limit: int
+    predicted: int
+    condition_hash: int
+    site: int
 
     def to_bytes(self) -> bytes:
-        return _HEAD.pack(self.neg_limit, self.predicted, self.condition_hash) + self.input
+        head = _HEAD.pack(_VERSION, self.neg_limit, self.predicted, self.condition_hash, self.site)
+        return head + self.id + self.input
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Pair:
-        """Raises ValueError if it is no pair."""
-        if len(data) < _HEAD.size:
-            raise ValueError("a stored pair is cut short")
-        limit, predicted, condition_hash = _HEAD.unpack_from(data)
-        return cls(data[_HEAD.size :], limit, predicted, condition_hash)
+    @staticmethod
+    def from_bytes(data: bytes) -> Pair:
+        start = _HEAD.size + ID_BYTES
+        if len(data) < start or data[0] != _VERSION:
+            raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
+        _, neg_limit, predicted, condition_hash, site = _HEAD.unpack_from(data)
+        return Pair(data[_HEAD.size : start], data[start:], neg_limit, predicted, condition_hash, site)
+
+
+def first_pair(data: bytes) -> Pair:
+    """The pair a campaign begins with: nothing is predicted, everything may be flipped."""
+    return Pair(blake2b(digest_size=ID_BYTES).digest(), data, 0, 0, value(START), 0)
+
+
+def prefix_ids(conditions: Sequence[Condition]) -> Iterator[bytes]:
+    """For each condition the id of the decisions before it followed by its other side.
+
+    A cryptographic hash, unlike the target's: two pairs taken for one would lose paths.
+    """
+    running = blake2b(digest_size=ID_BYTES)
+    for condition in conditions:
+        other = running.copy()
+        other.update(_DECISION.pack(condition.site, condition.chain, 1 - condition.direction))
+        yield other.digest()
+        running.update(_DECISION.pack(condition.site, condition.chain, condition.direction))

@@ -1,25 +1,26 @@
-"""The input bytes nobody chose: byte i of every test is PRF(campaign seed, i).
+"""Input bytes that nobody chose: a pseudo-random function of the campaign's seed and the byte's index.
 
-The same on every client and in every session, so that the same seed gives the same set of paths.
+So byte i is the same on every client and in every session, and the same seed gives the same set of paths.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from hashlib import blake2b
 
-_BLOCK = 64  # bytes of one BLAKE2b digest
+_BLOCK = 64
 
 
-@lru_cache(maxsize=1024)
-def _block(seed: int, number: int) -> bytes:
-    return blake2b(number.to_bytes(8, "little"), key=str(seed).encode()[:64]).digest()
+def prf(seed: int, start: int, end: int) -> bytes:
+    """Bytes start … end − 1."""
+    key = (seed & (1 << 64) - 1).to_bytes(8, "little")
+    first = start // _BLOCK
+    stream = b"".join(
+        blake2b(block.to_bytes(8, "little"), key=key, digest_size=_BLOCK).digest()
+        for block in range(first, (end + _BLOCK - 1) // _BLOCK)
+    )
+    return stream[start - first * _BLOCK : end - first * _BLOCK]
 
 
 def grow(seed: int, data: bytes, size: int) -> bytes:
-    """`data`, extended to at least `size` bytes by the seed's bytes of those positions."""
-    grown = bytearray(data)
-    while len(grown) < size:
-        at = len(grown)
-        grown += _block(seed, at // _BLOCK)[at % _BLOCK :][: size - at]
-    return bytes(grown)
+    """`data`, at least `size` bytes long."""
+    return data if len(data) >= size else data + prf(seed, len(data), size)

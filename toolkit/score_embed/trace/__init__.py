@@ -1,0 +1,1 @@
+"""From the bytes of an event stream to the path they describe. Sans I/O."""

@@ -1,0 +1,37 @@
+"""The running hashes of docs/design/probes.md, exactly as the target computes them (two lanes of 32 bits)."""
+
+from __future__ import annotations
+
+Lanes = tuple[int, int]
+
+START: Lanes = (0x9E3779B9, 0x7F4A7C15)
+_M = 0xFFFFFFFF
+
+
+def mix(lanes: Lanes, x: int) -> Lanes:
+    """One step; `x` is taken as 32 bits."""
+    a, b = lanes
+    x &= _M
+    a = (a ^ x) * 0x85EBCA6B & _M
+    b = ((b << 5 | b >> 27) + x & _M) * 0xC2B2AE35 & _M
+    return a ^ a >> 13, b ^ b >> 16
+
+
+def value(lanes: Lanes) -> int:
+    """The hash as one number."""
+    return lanes[0] | lanes[1] << 32
+
+
+def mix_operand(lanes: Lanes, operand: int) -> Lanes:
+    """An operand of a condition, zero-extended to 64 bits."""
+    return mix(mix(lanes, operand), operand >> 32)
+
+
+def mix_condition(lanes: Lanes, site: int, direction: int) -> Lanes:
+    """A tainted condition, for the condition hash."""
+    return mix(lanes, site << 1 | direction)
+
+
+def mix_label(lanes: Lanes, site: int, chain: int, taken: int) -> Lanes:
+    """One condition of the chain that a tainted switch stands for."""
+    return mix(mix(lanes, site << 1 | taken), chain)

@@ -1,0 +1,131 @@
+"""Templates compiled for replay: given the formulas of its leaves, a site's formula.
+
+A template is checked once, when it is compiled; running it is a loop over a few steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from score_embed.frontend.sites import Op, Place, Site
+from score_embed.solve import build
+from score_embed.solve.expr import Expr, Kind
+from score_embed.trace.event import TraceError
+
+_BINARY = {
+    Op.ADD: Kind.ADD,
+    Op.SUB: Kind.SUB,
+    Op.MUL: Kind.MUL,
+    Op.UDIV: Kind.UDIV,
+    Op.SDIV: Kind.SDIV,
+    Op.UREM: Kind.UREM,
+    Op.SREM: Kind.SREM,
+    Op.AND: Kind.AND,
+    Op.OR: Kind.OR,
+    Op.XOR: Kind.XOR,
+    Op.SHL: Kind.SHL,
+    Op.LSHR: Kind.LSHR,
+    Op.ASHR: Kind.ASHR,
+    Op.EQ: Kind.EQ,
+    Op.ULT: Kind.ULT,
+    Op.SLT: Kind.SLT,
+}
+_MEMORY = (Place.MEMORY, Place.GLOBAL)
+_COMPARISONS = frozenset({Op.EQ, Op.NE, Op.ULT, Op.ULE, Op.SLT, Op.SLE})
+
+
+def _binary(op: Op) -> Callable[[Expr, Expr], Expr]:
+    if op is Op.NE:
+        return lambda a, b: build.bit_not(build.binary(Kind.EQ, a, b))
+    if op is Op.ULE:
+        return lambda a, b: build.less_equal(Kind.ULT, a, b)
+    if op is Op.SLE:
+        return lambda a, b: build.less_equal(Kind.SLT, a, b)
+    kind = _BINARY[op]
+    return lambda a, b: build.binary(kind, a, b)
+
+
+def _unary(op: Op, bits: int) -> Callable[[Expr], Expr]:
+    if op is Op.NOT:
+        return build.bit_not
+    if op is Op.NEG:
+        return build.neg
+    if op is Op.ZEXT:
+        return lambda a: build.zext(a, bits)
+    if op is Op.SEXT:
+        return lambda a: build.sext(a, bits)
+    return lambda a: build.extract(a, 0, bits)
+
+
+def fit(expr: Expr, bits: int) -> Expr:
+    """The value in a place of another width, as an unsigned value is converted."""
+    return build.zext(expr, bits) if expr.width < bits else build.extract(expr, 0, bits)
+
+
+class Program:
+    """One site's template. `root` compares the two operands of a condition; other templates leave one value."""
+
+    def __init__(self, site: Site) -> None:
+        template = site.template
+        if template is None:
+            raise TraceError(f"site {site.id} has no template")
+        self._site = site.id
+        self.leaves = template.leaves
+        self._steps: list[tuple[int, Expr | int | Callable[..., Expr]]] = []  # (arguments taken, what)
+        widths: list[int] = []
+        self.root: Callable[[Expr, Expr], Expr] | None = None
+        steps = template.steps
+        try:
+            if any(leaf.bits < 1 or (leaf.place in _MEMORY and leaf.bits % 8) for leaf in self.leaves):
+                raise ValueError("a leaf of no whole bytes")
+            for step in steps:
+                op, bits = step.op, step.bits
+                if op is Op.CONST:
+                    self._steps.append((0, build.const(step.value, bits)))
+                elif op is Op.LEAF:
+                    bits = self.leaves[step.value].bits
+                    self._steps.append((0, step.value))
+                elif op in (Op.NOT, Op.NEG, Op.ZEXT, Op.SEXT, Op.TRUNC):
+                    self._check_unary(op, widths.pop(), bits)
+                    self._steps.append((1, _unary(op, bits)))
+                else:
+                    b, a = widths.pop(), widths.pop()
+                    if a != b:
+                        raise ValueError(f"operands of {a} and {b} bits")
+                    if op in _COMPARISONS and len(self._steps) == len(steps) - 1:
+                        self.root = _binary(op)
+                    self._steps.append((2, _binary(op)))
+                    bits = 1 if op in _COMPARISONS else a
+                widths.append(bits)
+            if len(widths) != 1:
+                raise ValueError("it leaves no single value")
+        except (IndexError, KeyError, ValueError) as error:
+            raise TraceError(f"the template of site {site.id} is malformed: {error}") from error
+
+    def _check_unary(self, op: Op, before: int, after: int) -> None:
+        grows = op in (Op.ZEXT, Op.SEXT)
+        if after < 1 or (grows and after < before) or (op is Op.TRUNC and after > before):
+            raise ValueError(f"{op.name} from {before} to {after} bits")
+
+    def value(self, leaves: Sequence[Expr]) -> Expr:
+        """The formula."""
+        return self._run(leaves, len(self._steps))[0]
+
+    def operands(self, leaves: Sequence[Expr]) -> tuple[Expr, Expr]:
+        """The two sides of a condition."""
+        a, b = self._run(leaves, len(self._steps) - 1)
+        return a, b
+
+    def _run(self, leaves: Sequence[Expr], count: int) -> list[Expr]:
+        stack: list[Expr] = []
+        for arguments, what in self._steps[:count]:
+            if isinstance(what, Expr):
+                stack.append(what)
+            elif isinstance(what, int):
+                stack.append(leaves[what])
+            elif arguments == 1:
+                stack[-1] = what(stack[-1])
+            else:
+                right = stack.pop()
+                stack[-1] = what(stack[-1], right)
+        return stack
