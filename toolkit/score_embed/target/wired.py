@@ -33,13 +33,13 @@ class WiredTarget(ABC):
     patience = 2.0  # seconds of silence after which a frame may have been lost
     grace = 5.0  # seconds beyond the target's own watch-dog
     ready_within = 10.0
+    complaint = ""  # what the last instance that ended wrote to its standard error
 
     def __init__(self, name: str, build_id: bytes, watchdog: float) -> None:
         self._name, self._build_id, self._watchdog = name, build_id, watchdog
         self._channel: Channel | None = None
         self._session: Session | None = None
         self._info: TargetInfo | None = None
-        self._fresh = False
         self._closed_counters = LinkCounters()
 
     # --- what a driver provides
@@ -51,6 +51,10 @@ class WiredTarget(ABC):
     @abstractmethod
     def _terminate(self) -> int:
         """Stop the instance, if any; returns its exit status (negative: a signal). Safe to call twice."""
+
+    def _reset(self) -> bool:
+        """Start the running instance again from its beginning, if that is cheaper than a new one; True if done."""
+        return False
 
     # --- the Target protocol
 
@@ -64,13 +68,11 @@ class WiredTarget(ABC):
     @property
     def counters(self) -> LinkCounters:
         done, channel, session = self._closed_counters, self._channel, self._session
-        if channel is None or session is None:
-            return done
         return LinkCounters(
-            done.bytes_in + channel.bytes_in,
-            done.bytes_out + channel.bytes_out,
-            done.crc_errors + session.bad_frames,
-            done.reruns + session.reruns,
+            done.bytes_in + (channel.bytes_in if channel else 0),
+            done.bytes_out + (channel.bytes_out if channel else 0),
+            done.crc_errors + (session.bad_frames if session else 0),
+            done.reruns + (session.reruns if session else 0),
         )
 
     def run(self, test: Run) -> Finished:
@@ -92,15 +94,15 @@ class WiredTarget(ABC):
         if result is None:
             session = self._session
             restarted = session is not None and session.restarted
-            self._stop()
+            self._renew()
             return _judged(Verdict.LOST if restarted else Verdict.WATCHDOG, 0)
         finished = _finished(result)
         if finished.verdict in _SUSPECT or result.end.canary != CANARY:
-            self._stop()
+            self._renew()
         return finished
 
     def restart(self) -> None:
-        self._stop()
+        self._renew()
         self._start()
 
     def close(self) -> None:
@@ -110,7 +112,8 @@ class WiredTarget(ABC):
 
     def _start(self) -> None:
         try:
-            self._channel = self._launch()
+            if self._channel is None:
+                self._channel = self._launch()
             self._session = Session(self._build_id)
             self._handshake(self._channel, self._session)
         except BaseException:
@@ -130,10 +133,11 @@ class WiredTarget(ABC):
                     channel.send(session.nudge(), deadline)
         except LinkClosed:
             status = self._terminate()
+            why = self.complaint.splitlines()[-1] if self.complaint else _status(status)
             raise TargetError(
-                f"the target ended before it was ready ({_status(status)})",
+                f"the target ended before it was ready: {why}",
                 self._name,
-                "run it by hand to see why; is it an image built by score-embed?",
+                "is it an image built by score-embed for this machine?",
             ) from None
         if session.ready is None:
             what = f"it sent {seen.hex(' ')} …" if seen else "it sent nothing"
@@ -164,8 +168,21 @@ class WiredTarget(ABC):
                 deadline = time.monotonic() + self._watchdog + self.grace
         return session.result
 
-    def _stop(self) -> int:
+    def _renew(self) -> None:
+        """The next test finds a fresh instance."""
+        if self._channel is not None and self._reset():
+            self._keep_counters()
+            self._session = None
+        else:
+            self._stop()
+
+    def _keep_counters(self) -> None:
         self._closed_counters = self.counters
+        if self._channel is not None:
+            self._channel.bytes_in = self._channel.bytes_out = 0
+
+    def _stop(self) -> int:
+        self._keep_counters()
         channel, self._channel, self._session = self._channel, None, None
         try:
             return self._terminate()

@@ -1,0 +1,130 @@
+/* Cortex-M: faults and the watch-dog become verdicts; the MPU makes them happen.
+ *
+ * The program runs on PSP in thread mode. Every fault handler records what the status registers say and leaves
+ * through a made-up exception frame to the test loop. A fault anywhere else is a bug of ours or of an interrupt
+ * handler: the board resets itself, and the host, seeing an unexpected READY, judges the test lost. */
+#include "arm.h"
+
+#define CCR 0xE000ED14u
+#define SHCSR 0xE000ED24u
+#define CFSR 0xE000ED28u
+#define HFSR 0xE000ED2Cu
+#define MMFAR 0xE000ED34u
+#define BFAR 0xE000ED38u
+#define AIRCR 0xE000ED0Cu
+#define VTOR 0xE000ED08u
+#define MPU_CTRL 0xE000ED94u
+#define MPU_RBAR 0xE000ED9Cu
+#define MPU_RASR 0xE000EDA0u
+#define SYST_CSR 0xE000E010u
+#define SYST_RVR 0xE000E014u
+#define SYST_CVR 0xE000E018u
+#define NVIC_ICER 0xE000E180u
+#define NVIC_ICPR 0xE000E280u
+
+#define NULL_PAGE 0x10000u
+#define TICK_MS 10u
+#define CLOCK_KHZ 25000u
+#define TO_PROGRAM 0xFFFFFFFDu /* EXC_RETURN: to thread mode on PSP */
+
+/* CFSR bits */
+#define MM_STACKING (1u << 4)
+#define MM_VALID (1u << 7)
+#define BUS_ANY 0x0000FF00u
+#define BUS_STACKING (1u << 12)
+#define BUS_VALID (1u << 15)
+#define USAGE_STATE (1u << 17)
+#define USAGE_UNALIGNED (1u << 24)
+#define USAGE_DIVISION (1u << 25)
+
+sc_u32 *sc_arm_saved_sp SC_RUNTIME_DATA;
+static sc_u32 ticks_left SC_RUNTIME_DATA;
+
+void sc_arm_exit_handler(sc_u32 *saved_sp) __attribute__((noreturn));
+void sc_arm_on_fault(const sc_u32 *frame, sc_u32 exc_return);
+void sc_arm_on_tick(const sc_u32 *frame, sc_u32 exc_return);
+
+static const sc_u32 *valid(const sc_u32 *frame)
+{
+    return frame >= __put_stack_base && frame + 8 <= __put_stack_top ? frame : 0;
+}
+
+static sc_u32 verdict_of(sc_u32 cfsr, const sc_u32 *frame, const sc_u32 *psp)
+{
+    sc_u32 pc = frame ? frame[6] : 0, at = (sc_u32)sc.address;
+    if (cfsr & (MM_STACKING | BUS_STACKING)) return SC_VERDICT_STACK_OVERFLOW;
+    if (psp < __put_stack_base) return SC_VERDICT_STACK_OVERFLOW;
+    if ((cfsr & MM_VALID) && at >= (sc_u32)__put_guard_base && at < (sc_u32)__put_stack_base)
+        return SC_VERDICT_STACK_OVERFLOW;
+    if (cfsr & USAGE_DIVISION) return SC_VERDICT_DIVISION_BY_ZERO;
+    if (cfsr & (MM_VALID | BUS_VALID)) return at < NULL_PAGE ? SC_VERDICT_NULL_DEREFERENCE : SC_VERDICT_INVALID_MEMORY_ACCESS;
+    if (frame && pc < NULL_PAGE) return SC_VERDICT_NULL_DEREFERENCE; /* called through a null pointer */
+    if (cfsr & (0xFFu | BUS_ANY | USAGE_UNALIGNED | USAGE_STATE)) return SC_VERDICT_INVALID_MEMORY_ACCESS;
+    return SC_VERDICT_ILLEGAL_INSTRUCTION;
+}
+
+static void leave(const sc_u32 *frame, sc_u32 verdict)
+{
+    sc.verdict = verdict;
+    sc.pc = frame ? (frame[6] < NULL_PAGE ? frame[5] & ~1u : frame[6]) : 0;
+    sc.running = 0;
+    sc_arm_exit_handler(sc_arm_saved_sp);
+}
+
+void sc_arm_on_fault(const sc_u32 *psp, sc_u32 exc_return)
+{
+    sc_u32 cfsr = REGISTER(CFSR);
+    const sc_u32 *frame = cfsr & (MM_STACKING | BUS_STACKING) ? 0 : valid(psp);
+    if (!sc.running || exc_return != TO_PROGRAM) sc_port_reset();
+    sc.address = cfsr & MM_VALID ? REGISTER(MMFAR) : cfsr & BUS_VALID ? REGISTER(BFAR) : 0;
+    sc.code = (sc_i32)cfsr;
+    REGISTER(CFSR) = cfsr;
+    REGISTER(HFSR) = REGISTER(HFSR);
+    leave(frame, verdict_of(cfsr, frame, psp));
+}
+
+void sc_arm_on_tick(const sc_u32 *psp, sc_u32 exc_return)
+{
+    if (ticks_left && --ticks_left == 0 && sc.running && exc_return == TO_PROGRAM) leave(valid(psp), SC_VERDICT_WATCHDOG);
+}
+
+void sc_arm_watch(sc_u32 milliseconds)
+{
+    REGISTER(SYST_CSR) = 0;
+    ticks_left = milliseconds / TICK_MS + 1u;
+    REGISTER(SYST_RVR) = CLOCK_KHZ * TICK_MS - 1u;
+    REGISTER(SYST_CVR) = 0;
+    if (milliseconds) REGISTER(SYST_CSR) = 7;
+}
+
+enum { READ_ONLY = 6, READ_WRITE = 3, NO_ACCESS = 0, EXECUTE = 0, DATA = 1 };
+
+static void region(sc_u32 number, sc_u32 base, sc_u32 log2size, sc_u32 access, sc_u32 no_execute)
+{
+    REGISTER(MPU_RBAR) = base | 1u << 4 | number;
+    REGISTER(MPU_RASR) = no_execute << 28 | access << 24 | 1u << 17 | (log2size - 1u) << 1 | 1u;
+}
+
+/* Before each test, for the program may have changed any of it. */
+void sc_arm_protect(void)
+{
+    REGISTER(NVIC_ICER) = 0xFFFFFFFFu;
+    REGISTER(NVIC_ICPR) = 0xFFFFFFFFu;
+    REGISTER(VTOR) = 0;
+    REGISTER(SHCSR) |= 7u << 16; /* MemManage, BusFault, UsageFault */
+    REGISTER(CCR) |= 1u << 4;    /* division by zero traps */
+    REGISTER(MPU_CTRL) = 0;
+    region(0, 0x00000000u, 22, READ_ONLY, EXECUTE);
+    region(1, 0x00000000u, 16, NO_ACCESS, DATA);
+    region(2, 0x20000000u, 22, READ_WRITE, DATA);
+    region(3, (sc_u32)__put_guard_base, 12, NO_ACCESS, DATA);
+    REGISTER(MPU_CTRL) = 5; /* on; elsewhere the default map: peripherals */
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+
+void sc_port_reset(void)
+{
+    __asm__ volatile("dsb" ::: "memory");
+    REGISTER(AIRCR) = 0x05FA0004u;
+    for (;;) {}
+}
