@@ -25,18 +25,18 @@ _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one test brought. `new`: its path was not seen before (also of a mispredicted run)."""
+    """What one test brought. `new_path`: its path was not seen before (also of a mispredicted run)."""
 
     children: tuple[Pair, ...]
     is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
-    new: bool
+    new_path: bool
     mispredicted: bool
     notes: Counter[tuple[str, int]]  # (what, site): why the campaign's result is incomplete
 
     @property
     def redundant(self) -> bool:
         """A path seen before, although the run went as predicted."""
-        return self.is_path and not self.new and not self.mispredicted
+        return self.is_path and not self.new_path and not self.mispredicted
 
 
 class Explorer:
