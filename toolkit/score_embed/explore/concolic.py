@@ -29,7 +29,7 @@ class Outcome:
 
     children: tuple[Pair, ...]
     is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
-    new: bool
+    new_path: bool
     mispredicted: bool
     notes: Counter[tuple[str, int]]  # (what, site): why the campaign's result is incomplete
 
