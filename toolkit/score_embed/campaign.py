@@ -129,6 +129,7 @@ class Campaign:
         self._record, self._target = record, target
         self._ledger = Ledger(board, image, record, settings.seed, record.get("versions"))
         self._explorer: Explorer | None = None
+        self._unbooked: set[int] = set()  # coverage of runs that are no tests of the campaign
         self._free_ram = target.info.free_ram
         self._longest = 0  # bytes of input that some test asked for: what every test is given
         self._before = 0.0  # seconds of earlier sessions
@@ -161,23 +162,22 @@ class Campaign:
 
     def _fresh(self) -> Explorer:
         """Find the first test, see that the program is deterministic, and begin with it."""
-        settings, target = self._settings, self._target
-        limit = settings.max_branches
+        settings = self._settings
         data = b""
         if settings.first is not None:
             first = read_first(settings.first)
             data = first.data
             if first.values:
-                data = firsttest.place(first, target, self._grow, self._layout, limit)
-        data = firsttest.complete(target, data, self._grow, limit)
-        finished = target.run(Run(0, data, max_branches=limit))
+                data = firsttest.place(first, self._attempt, self._grow, self._layout)
+        data = firsttest.complete(self._attempt, data, self._grow)
+        finished = self._attempt(data)
         if not finished.input_used and not finished.verdict.is_bug:
             if finished.verdict in (Verdict.LOST, Verdict.WATCHDOG):
                 what = f"the program ended with {finished.verdict.value!r} before it asked for input"
                 raise TargetError(what, self._image.program, "Run it without score-embed to see why.")
             hint = "Declare inputs with SYM_INT(x), SYM_BYTES(buffer, n) … of score.h, or use --entry FUNC."
             raise NothingToExplore("the program has no symbolic input", self._image.program, hint)
-        difference = firsttest.check_deterministic(target, self._image, data, limit)
+        difference = firsttest.check_deterministic(self._attempt, self._image, data)
         if difference is not None:
             self._ledger.note(
                 "the first test took different paths when run again", difference.file, difference.line
@@ -193,6 +193,12 @@ class Campaign:
         self._record.add_pairs((pair.id, pair.to_bytes()) for pair in explorer.frontier())
         self._commit(explorer)
         return explorer
+
+    def _attempt(self, data: bytes) -> Finished:
+        """A run that is no test of the campaign. The target reports each coverage bit once: keep what is new."""
+        finished = self._target.run(Run(0, data, max_branches=self._settings.max_branches))
+        self._unbooked.update(finished.coverage)
+        return finished
 
     def _grow(self, data: bytes, size: int) -> bytes:
         """`data` at least `size` bytes long; what a test does not say comes from the seed."""
@@ -237,7 +243,9 @@ class Campaign:
         if finished.condition_match and finished.events:
             path = replay(self._image.sites, finished.events, data, verify=self._settings.verify)
         outcome = explorer.record(pair, finished, path)
-        bug = self._ledger.enter(number, pair, data, finished, path, outcome)
+        coverage = self._unbooked.union(finished.coverage)
+        self._unbooked.clear()
+        bug = self._ledger.enter(number, pair, data, finished, coverage, path, outcome)
         if bug is not None:
             self._confirm(bug, data, finished)
 
@@ -257,7 +265,7 @@ class Campaign:
     def _confirm(self, bug: Bug, data: bytes, finished: Finished) -> None:
         """A bug that only shows after other tests may be ours: try it on a fresh target."""
         self._target.restart()
-        again = self._target.run(Run(bug.test, data, max_branches=self._settings.max_branches))
+        again = self._attempt(data)
         bug.confirmed = (again.verdict, again.path_hash) == (finished.verdict, finished.path_hash)
         self._record.put_bug(bug)
 

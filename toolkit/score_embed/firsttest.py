@@ -13,33 +13,33 @@ from dataclasses import dataclass
 from score_embed.build.image import Image
 from score_embed.errors import UsageError
 from score_embed.results.testcase import First, Named
-from score_embed.target.base import Finished, Run, Target
+from score_embed.target.base import Finished
 from score_embed.trace.event import read_events
 
 ROUNDS = 16
 REPEATS = 3
 
+Attempt = Callable[[bytes], Finished]  # runs an input
+Grow = Callable[[bytes, int], bytes]
 Layout = Callable[[Finished, bytes], Sequence[Named]]
 
 
-def complete(target: Target, data: bytes, grow: Callable[[bytes, int], bytes], max_branches: int) -> bytes:
+def complete(attempt: Attempt, data: bytes, grow: Grow) -> bytes:
     """`data` as long as the program asks for, the rest from `grow`."""
     for _ in range(ROUNDS):
-        finished = target.run(Run(0, data, max_branches=max_branches))
+        finished = attempt(data)
         if finished.input_used <= len(data):
             return data
         data = grow(data, finished.input_used)
     return data
 
 
-def place(
-    first: First, target: Target, grow: Callable[[bytes, int], bytes], layout: Layout, max_branches: int
-) -> bytes:
+def place(first: First, attempt: Attempt, grow: Grow, layout: Layout) -> bytes:
     """The bytes of a first test whose inputs are given by name."""
     data = b""
     objects: Sequence[Named] = ()
     for _ in range(ROUNDS):
-        finished = target.run(Run(0, data, max_branches=max_branches))
+        finished = attempt(data)
         grown = grow(data, finished.input_used)
         objects = layout(finished, grown)
         placed = first.fill(grown, objects)
@@ -62,9 +62,9 @@ class Difference:
     line: int
 
 
-def check_deterministic(target: Target, image: Image, data: bytes, max_branches: int) -> Difference | None:
+def check_deterministic(attempt: Attempt, image: Image, data: bytes) -> Difference | None:
     """Run the first test three times; None if all runs agree."""
-    runs = [target.run(Run(0, data, max_branches=max_branches)) for _ in range(REPEATS)]
+    runs = [attempt(data) for _ in range(REPEATS)]
     for other in runs[1:]:
         if (other.path_hash, other.events) != (runs[0].path_hash, runs[0].events):
             return _where(image, runs[0], other)

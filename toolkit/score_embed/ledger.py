@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from score_embed.board.profile import Board
@@ -79,6 +79,7 @@ class Ledger:
         pair: Pair,
         data: bytes,
         finished: Finished,
+        coverage: Iterable[int],
         path: TracePath | None,
         outcome: Outcome,
     ) -> Bug | None:
@@ -104,10 +105,7 @@ class Ledger:
             self.totals["paths"] += 1
             self.conditions_sum += finished.conditions
             self.conditions_max = max(self.conditions_max, finished.conditions)
-        for wrong in path.disagreements if path else ():
-            site = self._image.sites[wrong.site]
-            self.note("verify: the stored value is not what the formula gives", site.file, site.line)
-        fresh = self.coverage.add(finished.coverage)
+        fresh = self.coverage.add(coverage)
         bug = None
         if verdict.is_bug:
             bug = self.bugs.add(Bug(verdict.value, place, test.named_inputs(), number))
@@ -152,7 +150,10 @@ class Ledger:
     ) -> dict[str, Any]:
         """All totals under the keys of summary.json."""
         paths = self.totals["paths"]
-        lost = self.notes + explorer.notes
+        lost = Counter(self.notes)
+        for (what, ident), count in explorer.notes.items():
+            site = self._image.sites.sites.get(ident)
+            lost[what, site.file if site else "", site.line if site else 0] += count
         return summary.make(
             program=self._image.program,
             board=self._board.name,

@@ -13,10 +13,13 @@ from score_embed.campaign import Result
 
 MOST_TESTS = 50
 MOST_ROWS = 10
+UNWRAPPED = 1000
 
 
 def result(found: Result) -> None:
-    console = Console(highlight=False, soft_wrap=not Console().is_terminal)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=UNWRAPPED)  # for files and pipes: a line stays a line
     if found.tests:
         console.print(_tests(found))
     summary = found.summary
