@@ -1,0 +1,56 @@
+"""Builds hand-written images with the command lines of docs/design/runtime.md, and gives targets for them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from score_embed.target.native import NativeTarget
+from score_embed.target.qemu import QemuTarget
+from score_embed.target.wired import WiredTarget
+
+ROOT = Path(__file__).parents[2]
+RUNTIME = ROOT / "runtime"
+SUPPORT = Path(__file__).parent
+BUILD_ID = bytes(range(16))
+STRICT = ["-Wall", "-Wextra", "-Werror"]
+RUNTIME_FLAGS = ["-std=gnu99", "-Os", "-fno-tree-loop-im", "-fno-stack-protector"]
+
+
+def compile_c(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def _sources(port: str) -> list[str]:
+    folder = RUNTIME / port
+    return [str(p) for p in sorted([*RUNTIME.glob("*.c"), *folder.glob("*.c"), *folder.glob("*.S")])]
+
+
+def build_native(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
+    output = folder / "native.elf"
+    command = ["gcc", *RUNTIME_FLAGS, *STRICT, f"-I{RUNTIME}", f"-I{RUNTIME / 'x86'}", *flags, "-static", "-no-pie"]
+    command += [*_sources("x86"), *map(str, sources), f"-Wl,-T,{RUNTIME / 'x86' / 'sections.ld'}"]
+    compile_c([*command, "-Wl,--wrap=_exit,--wrap=_Exit,--wrap=sbrk,--wrap=__sbrk", "-o", str(output)])
+    return output
+
+
+def build_arm(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
+    output = folder / "arm.elf"
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", *RUNTIME_FLAGS, *STRICT, "-ffreestanding"]
+    command += [f"-I{RUNTIME}", f"-I{RUNTIME / 'arm'}", *flags, "-nostartfiles", *_sources("arm"), *map(str, sources)]
+    compile_c([*command, f"-T{RUNTIME / 'arm' / 'mps2-an385.ld'}", "-o", str(output)])
+    return output
+
+
+def hand_image(board: str, folder: Path, *flags: str) -> Path:
+    if board == "native":
+        return build_native(folder, SUPPORT / "hand.c", SUPPORT / "hand_native.c", flags=flags)
+    return build_arm(folder, SUPPORT / "hand.c", flags=flags)
+
+
+def target_of(board: str, elf: Path, build_id: bytes = BUILD_ID, watchdog: float = 10) -> WiredTarget:
+    if board == "native":
+        return NativeTarget(elf, build_id, watchdog)
+    return QemuTarget(elf, build_id, "qemu-system-arm", "mps2-an385", watchdog)
