@@ -40,7 +40,7 @@ def check(done: subprocess.CompletedProcess[str], code: int, *words: str) -> Non
         assert word in done.stderr, done.stderr
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     assert len([line for line in lines if "error:" in line]) == 1, done.stderr  # one message
-    assert len(lines) >= 2, "a hint says what to do"
+    assert len(lines) >= 2 or code == 3, "a hint says what to do; at an error of the C it is plain"
 
 
 def write(folder: Path, text: str, name: str = "p.c") -> str:
@@ -138,7 +138,7 @@ def test_crash_before_the_first_symbolic_input(tmp_path: Path) -> None:
     assert bug["confirmed"]
 
 
-@pytest.mark.parametrize("garbage", ["head -c 100000 /dev/urandom >&$2; sleep 60", "exit 3", "sleep 60"])
+@pytest.mark.parametrize("garbage", ["head -c 100000 /dev/urandom >&$2; exec sleep 60", "exit 3", "exec sleep 60"])
 def test_a_target_that_is_none(garbage: str, tmp_path: Path) -> None:
     """The image of a campaign is replaced by something else: garbage, silence, a sudden end."""
     source = write(tmp_path, GOOD)

@@ -130,7 +130,7 @@ class Ledger:
             known = bug or self.bugs.find(verdict.value, place)
             assert known is not None
             self._record.put_bug(known)
-        if fresh or bug:
+        if fresh or bug or number == 1:
             self._write_files(test, bug is not None)
         return bug
 

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from score_embed.campaign import Result
 
-MOST_TESTS = 50
+MOST_TESTS = 50  # a campaign with more tests shows only its first few
+FEW_TESTS = 10
 MOST_ROWS = 10
 UNWRAPPED = 1000
 
@@ -35,9 +36,10 @@ def result(found: Result) -> None:
 
 
 def _tests(found: Result) -> Table:
-    names = list(dict.fromkeys(name for test in found.tests for name in test.inputs))
+    names = list(dict.fromkeys(name for test in found.tests[:MOST_TESTS] for name in test.inputs))
     table = Table("test", *names, "verdict", "output")
-    for test in found.tests[:MOST_TESTS]:
+    shown = found.tests if len(found.tests) <= MOST_TESTS else found.tests[:FEW_TESTS]
+    for test in shown:
         values = [Text(str(test.inputs.get(name, ""))) for name in names]
         verdict = (
             f"{test.verdict} {test.code}"
@@ -45,8 +47,8 @@ def _tests(found: Result) -> Table:
             else test.verdict
         )
         table.add_row(str(test.number), *values, verdict, Text(test.output))
-    if len(found.tests) > MOST_TESTS:
-        table.caption = f"the first {MOST_TESTS} tests that took a new path"
+    if len(shown) < len(found.tests):
+        table.caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"
     return table
 
 
