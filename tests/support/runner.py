@@ -65,4 +65,5 @@ def explore(
         "run", "--json", "--out", str(out), *extra, *options, *sources, *(["--", *cflags] if cflags else []), cwd=folder
     )
     assert done.returncode in (0, 1), done.stderr
+    assert done.stdout, done.stderr
     return Campaign(json.loads(done.stdout), done.returncode, done.stderr, out)

@@ -205,7 +205,7 @@ class Campaign:
         return grow(self._settings.seed, data, size)
 
     def _layout(self, finished: Finished, data: bytes) -> tuple[Named, ...]:
-        return self._ledger.objects(replay(self._image.sites, finished.events, data))
+        return self._ledger.objects(replay(self._image.sites, finished.events, data, self._image.verify))
 
     def _loop(self, explorer: Explorer, interrupt: Interrupt, status: Status) -> str:
         """Run pair after pair; returns why it ended."""
@@ -241,7 +241,7 @@ class Campaign:
         data, finished = self._execute(number, pair)
         path: TracePath | None = None
         if finished.condition_match and finished.events:
-            path = replay(self._image.sites, finished.events, data, verify=self._settings.verify)
+            path = replay(self._image.sites, finished.events, data, self._image.verify)
         outcome = explorer.record(pair, finished, path)
         coverage = self._unbooked.union(finished.coverage)
         self._unbooked.clear()

@@ -75,7 +75,9 @@ def _where(image: Image, one: Finished, other: Finished) -> Difference:
     """The first event in which they differ; if only the untraced branches differ, where they ended."""
     site = one.site
     for left, right in zip(
-        read_events(image.sites, one.events), read_events(image.sites, other.events), strict=False
+        read_events(image.sites, one.events, image.verify),
+        read_events(image.sites, other.events, image.verify),
+        strict=False,
     ):
         if left != right:
             site = left.site

@@ -39,6 +39,7 @@ class Image:
     build_id: bytes
     program: str
     notes: list[tuple[str, str, int]] = field(default_factory=list)
+    verify: bool = False  # its events carry the stored values
 
 
 def build_image(
@@ -95,9 +96,11 @@ def load_image(elf: Path, board: Board | None = None) -> Image:
         raise StorageError(f"cannot read the image: {error.strerror}", str(elf)) from None
     except (ELFError, SiteTableError) as error:
         raise BuildError(f"this is no image of score-embed: {error}", str(elf)) from None
-    own: dict[str, Any] = next((unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit), {})
+    own: dict[str, Any] = next(
+        (unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit), {}
+    )
     notes = [(what, file, line) for what, file, line in own.get("notes", [])]
-    return Image(elf, table, build_id, str(own.get("program", elf.stem)), notes)
+    return Image(elf, table, build_id, str(own.get("program", elf.stem)), notes, bool(own.get("verify")))
 
 
 def _section(data: ELFFile, name: str) -> bytes:
@@ -153,8 +156,10 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"cannot read the file: {error.strerror}", str(path)) from None
 
 
-def _identity_source(program: Program, build_id: bytes, name: str, notes: list[tuple[str, str, int]]) -> str:
-    meta = {"sites": [], "files": [], "functions": [], "program": name, "notes": notes}
+def _identity_source(
+    program: Program, build_id: bytes, name: str, notes: list[tuple[str, str, int]], verify: bool
+) -> str:
+    meta = {"sites": [], "files": [], "functions": [], "program": name, "notes": notes, "verify": verify}
     text = json.dumps(json.dumps(meta, separators=(",", ":"))).replace("?", "\\?")
     return (
         '#include "probe.h"\n'
