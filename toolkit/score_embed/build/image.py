@@ -76,9 +76,8 @@ def build_image(
     elf = _cache() / f"{build_id.hex()}.elf"
     if not elf.is_file():
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            built = _build(
-                toolchain, Path(work), program, native, cflags, verify, _identity_source(program, build_id, name, notes)
-            )
+            identity = _identity_source(program, build_id, name, notes, verify)
+            built = _build(toolchain, Path(work), program, native, cflags, verify, identity)
             _publish(built, elf)
     return load_image(elf, board)
 
