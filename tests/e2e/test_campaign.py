@@ -163,28 +163,32 @@ def _runs(folder: Path) -> int:
         db.close()
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("board", BOARDS)
+def test_ctrl_c_saves_and_says_how_to_go_on(board: str, tmp_path: Path) -> None:
     source = write(tmp_path, MANY)
     with subprocess.Popen(
-        command("run", "--out", "o", source),
+        command("run", "--board", board, "--out", "o", source),
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     ) as running:
         deadline = time.monotonic() + 60
         while not ((tmp_path / "o" / "campaign.db").exists() and _runs(tmp_path / "o")):
             assert time.monotonic() < deadline
             assert running.poll() is None
             time.sleep(0.02)
-        running.send_signal(signal.SIGINT)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: all processes get it, the target too
         _, errors = running.communicate(timeout=60)
     assert running.returncode == 130, errors
     assert "score-embed run --resume o" in errors
     stopped = json.loads((tmp_path / "o" / "summary.json").read_text(encoding="utf-8"))
     assert stopped["stopped"] == "interrupted"
     assert stopped["runs"] == _runs(tmp_path / "o")
-    assert summary("--resume", "o", folder=tmp_path)["stopped"] == "exhausted"
+    assert stopped["incomplete"] == []  # no test was lost
+    resumed = summary("--resume", "o", "--max-tests", "10", folder=tmp_path)
+    assert resumed["runs"] == stopped["runs"] + 10
 
 
 def test_limits(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ class NativeTarget(WiredTarget):
                 [str(self._elf), str(to_target), str(from_target)],
                 pass_fds=(to_target, from_target),
                 stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
                 env={},  # the program's environment must be the same in every run
             )
         except OSError as error:

@@ -52,6 +52,7 @@ class QemuTarget(WiredTarget):
                 arguments,
                 pass_fds=(uart_qemu.fileno(), control_qemu.fileno()),
                 stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 preexec_fn=lambda: _die_with(parent),
