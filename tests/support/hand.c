@@ -99,7 +99,7 @@ static const sc_d OPAQUE[] = {38, 0, 0, SC_SLOT(2, 5), 2, SC_POINTER(9), SC_SLOT
 static const sc_d HARMLESS[] = {39, 0, 1, SC_NONE, 1, SC_SLOT(2, 2)};
 static const sc_d STORE[] = {40, 0, SC_MEMORY(2), 1, SC_SLOT(2, 2)};
 static const sc_d NOTE[] = {41, 0, 0};
-static const sc_d COND1[] = {42, 0, 4, 0, 2, SC_MEMORY(0), SC_NONE};
+static const sc_d COND1[] = {42, 0, 4, 0, 1, SC_MEMORY(0)};
 
 static void call_f(sc_u32 *sc_m)
 {

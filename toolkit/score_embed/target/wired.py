@@ -133,7 +133,7 @@ class WiredTarget(ABC):
                     channel.send(session.nudge(), deadline)
         except LinkClosed:
             status = self._terminate()
-            why = self.complaint.splitlines()[-1] if self.complaint else _status(status)
+            why = self.complaint.splitlines()[0] if self.complaint else _status(status)
             raise TargetError(
                 f"the target ended before it was ready: {why}",
                 self._name,
