@@ -40,8 +40,8 @@ def binary(kind: Kind, a: Expr, b: Expr) -> Expr:
         raise ValueError(f"operands of {kind.name} have {a.width} and {b.width} bits")
     if a.kind is _CONST and b.kind is _CONST:
         return _raw(kind, 1 if kind in COMPARISONS else a.width, (a, b))
-    if kind in COMMUTATIVE and (a.kind is _CONST or (b.kind is not _CONST and a.uid > b.uid)):
-        a, b = b, a  # a constant stands on the right
+    if kind in COMMUTATIVE and _belongs_right(a, b):
+        a, b = b, a
     if kind is Kind.EQ:
         return _eq(a, b)
     if kind is Kind.ULT or kind is Kind.SLT:
@@ -51,6 +51,13 @@ def binary(kind: Kind, a: Expr, b: Expr) -> Expr:
         if joined is not None:
             return joined
     return _same(kind, a) if a is b else _with_const(kind, a, b)
+
+
+def _belongs_right(a: Expr, b: Expr) -> bool:
+    """Constants stand on the right; else the order is by input bytes, which is the same in every session."""
+    if a.kind is _CONST or b.kind is _CONST:
+        return a.kind is _CONST
+    return a.deps > b.deps or (a.deps == b.deps and a.uid > b.uid)
 
 
 _JOINS = frozenset({Kind.OR, Kind.ADD, Kind.XOR})  # all alike where no two bits meet

@@ -1,0 +1,210 @@
+"""The explorer's judgement of single runs: predictions, soft pins, what makes a result incomplete."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from events import Stream, compare, condition, pin, slot, symbolic, table
+
+from score_embed.errors import StorageError
+from score_embed.explore.concolic import Explorer
+from score_embed.explore.pair import Pair, first_pair
+from score_embed.frontend.sites import Op, Site, SiteKind, Step, Template
+from score_embed.solve import build
+from score_embed.solve.chain import Chain, SmtLayer, UnsoundAnswer, default_chain
+from score_embed.solve.expr import Expr, Kind, table_size
+from score_embed.solve.query import Answer, Query, Result, Slicer
+from score_embed.target.base import Finished, Verdict
+from score_embed.trace.path import Path, replay
+
+X, Y = symbolic(16, slot(1), 4, "x"), symbolic(17, slot(2), 4, "y")
+FOO = Site(18, SiteKind.OPAQUE, "a.c", 18, "main", "foo", dest=slot(3))
+ARGUMENT = pin(19, slot(2), "argument")
+_BOTH = (Step(Op.LEAF, 32, 0), Step(Op.LEAF, 32, 1), Step(Op.EQ, 32))
+Z_IS_X = condition(20, Template((slot(3), slot(1)), _BOTH))
+X_ABOVE_Y = condition(21, Template((slot(2), slot(1)), (*_BOTH[:2], Step(Op.SLT, 32))))
+TABLE = table(X, Y, FOO, ARGUMENT, Z_IS_X, X_ABOVE_Y, condition(22, compare(Op.EQ, slot(3), 50)))
+
+
+def finish(path: Path, **changes: object) -> Finished:
+    """A run that sent this path's events and agrees with it."""
+    hash_ = path.condition_hash(len(path.conditions))
+    whole = Finished(
+        Verdict.RETURN, 0, 0, 0, 0, (), hash_, len(path.conditions), True, path.operand_hash, b"", (), 9,
+        len(path.data), b"",
+    )  # fmt: skip
+    return dataclasses.replace(whole, **changes)  # type: ignore[arg-type]
+
+
+def ints(x: int, y: int) -> bytes:
+    return x.to_bytes(4, "little") + y.to_bytes(4, "little")
+
+
+def run_foo(data: bytes) -> Path:
+    """`z = foo(y); if (z == x) if (y < x) …` with an opaque foo(v) = v * v % 50, as its events."""
+    x, y = (int.from_bytes(data[i : i + 4], "little") for i in (0, 4))
+    z = y * y % 50
+    stream = Stream().head(16).head(17).head(19).head(18).signed(z).head(20, int(z == x)).varint(0b0101)
+    if z == x:
+        stream.head(21, int(y < x)).varint(0b0101)
+    return replay(TABLE, bytes(stream), data)
+
+
+def explorer(first: bytes) -> tuple[Explorer, Pair]:
+    made = Explorer(default_chain(validate=True), seed=0, first=first)
+    pair = made.next()
+    assert pair is not None
+    return made, pair
+
+
+def test_a_flip_keeps_the_arguments_of_opaque_calls_if_it_can() -> None:
+    made, pair = explorer(ints(0, 8))
+    path = run_foo(pair.input)
+    outcome = made.record(pair, finish(path), path)
+    (child,) = outcome.children
+    assert child.input == ints(14, 8)  # y is pinned, so foo(y) stays 14
+    follow = run_foo(child.input)
+    assert follow.condition_hash(child.predicted) == child.condition_hash
+    assert made.stopped == "drained"
+
+
+def test_without_a_model_under_the_pins_they_are_dropped() -> None:
+    made, pair = explorer(ints(14, 8))
+    path = run_foo(pair.input)
+    outcome = made.record(pair, finish(path), path)
+    flipped = {child.neg_limit: child.input for child in outcome.children}
+    # x == 14 and y >= x needs another y than the pinned one.
+    assert int.from_bytes(flipped[2][:4], "little") == 14
+    assert int.from_bytes(flipped[2][4:], "little", signed=True) >= 14
+
+
+def test_nothing_is_derived_from_a_mispredicted_run() -> None:
+    made, pair = explorer(ints(0, 8))
+    path = run_foo(pair.input)
+    outcome = made.record(pair, finish(path, condition_match=False), None)
+    assert outcome.mispredicted
+    assert outcome.new_path  # its path counts all the same
+    assert not outcome.children
+    assert made.next() is None
+    assert made.stopped == "drained"
+
+
+def test_the_host_checks_the_prediction_itself() -> None:
+    made, pair = explorer(ints(0, 8))
+    path = run_foo(pair.input)
+    wrong = dataclasses.replace(pair, predicted=1, condition_hash=1)
+    assert made.record(wrong, finish(path), path).mispredicted
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_path", "children", "stopped"),
+    [
+        (Verdict.RETURN, True, 1, "exhausted"),
+        (Verdict.ABORT, True, 1, "exhausted"),
+        (Verdict.ASSUMPTION, False, 1, "exhausted"),
+        (Verdict.HANG, True, 1, "exhausted"),
+        (Verdict.WATCHDOG, False, 1, "drained"),
+        (Verdict.LOST, False, 1, "drained"),
+    ],
+)
+def test_what_each_verdict_means(verdict: Verdict, is_path: bool, children: int, stopped: str) -> None:
+    sites = table(X, condition(23, compare(Op.EQ, slot(1), 5)))
+    made, pair = explorer(bytes(4))
+    path = replay(sites, bytes(Stream().head(16).head(23, 0)), pair.input)
+    outcome = made.record(pair, finish(path, verdict=verdict), path)
+    assert (outcome.is_path, outcome.new_path, len(outcome.children)) == (is_path, is_path, children)
+    assert made.stopped == stopped
+
+
+def test_a_path_seen_before_is_redundant() -> None:
+    made, pair = explorer(ints(0, 8))
+    path = run_foo(pair.input)
+    assert not made.record(pair, finish(path), path).redundant
+    assert made.record(pair, finish(path), path).redundant
+
+
+def test_operands_that_differ_make_the_result_incomplete() -> None:
+    made, pair = explorer(ints(0, 8))
+    path = run_foo(pair.input)
+    made.record(pair, finish(path, operand_hash=1), path)
+    assert made.divergences == 1
+
+
+def test_concrete_conditions_keep_their_index_but_are_not_solved() -> None:
+    made, pair = explorer(ints(0, 8))
+    stream = Stream().head(16).head(17).head(18).signed(14).head(22, 0).head(20, 0).varint(0b0101)
+    path = replay(TABLE, bytes(stream), pair.input)
+    outcome = made.record(pair, finish(path), path)
+    (child,) = outcome.children
+    assert (child.neg_limit, child.predicted) == (2, 2)
+    assert made.unflipped == {(TABLE[22].coverage + 1, "concrete"): 1}
+
+
+def test_unsat_flips_are_booked_under_what_they_did_not_reach() -> None:
+    sites = table(X, condition(23, compare(Op.ULT, slot(1), 5)), condition(24, compare(Op.ULT, slot(1), 9)))
+    made, pair = explorer(bytes(4))
+    path = replay(sites, bytes(Stream().head(16).head(23, 1).head(24, 1)), pair.input)
+    outcome = made.record(pair, finish(path), path)
+    assert [child.neg_limit for child in outcome.children] == [1]
+    assert made.unflipped == {(sites[24].coverage, "unsat"): 1}
+
+
+class _GivesUp:
+    def solve(self, query: Query) -> Answer:
+        return Answer(Result.UNKNOWN, "smt")
+
+
+class _Lies:
+    def solve(self, query: Query) -> Answer:
+        return Answer(Result.SAT, "smt", {})
+
+
+def test_unknown_is_never_unsat() -> None:
+    made = Explorer(Chain(_GivesUp()), seed=0, first=ints(0, 8))
+    pair = made.next()
+    assert pair is not None
+    path = run_foo(pair.input)
+    made.record(pair, finish(path), path)
+    assert made.notes["solver gave up", 20] == 1
+    assert made.solver.unknown == 1
+
+
+def test_a_wrong_model_is_caught_before_use() -> None:
+    made = Explorer(Chain(_Lies()), seed=0, first=ints(0, 8))
+    pair = made.next()
+    assert pair is not None
+    path = run_foo(pair.input)
+    with pytest.raises(UnsoundAnswer):
+        made.record(pair, finish(path), path)
+
+
+def test_z3_gives_up_at_its_resource_limit() -> None:
+    def wide(start: int) -> Expr:
+        return build.from_bytes([build.byte(i) for i in range(start, start + 8)])
+
+    product = build.binary(Kind.MUL, wide(0), wide(8))
+    hard = build.binary(Kind.EQ, product, build.const(0xD1CE5B4D3A291707, 64))
+    odd = build.binary(Kind.ULT, build.const(0xFFFFFFFF, 64), wide(0))
+    slicer = Slicer()
+    slicer.add(odd)
+    answer = SmtLayer(rlimit=5_000).solve(slicer.query(hard, bytes(16)))
+    assert answer.result is Result.UNKNOWN
+
+
+def test_pairs_survive_the_store() -> None:
+    pair = Pair(bytes(range(16)), b"input", 3, 4, 2**64 - 1, 77)
+    assert Pair.from_bytes(pair.to_bytes()) == pair
+    assert Pair.from_bytes(first_pair(b"").to_bytes()) == first_pair(b"")
+    for damaged in (b"", pair.to_bytes()[:20], b"\xff" + pair.to_bytes()[1:]):
+        with pytest.raises(StorageError):
+            Pair.from_bytes(damaged)
+
+
+def test_formulas_die_with_their_path() -> None:
+    path = run_foo(ints(14, 8))
+    del path
+    before = table_size()
+    for x in range(50):
+        run_foo(ints(x, 8))
+    assert table_size() <= before + 5
