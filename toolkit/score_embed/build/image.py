@@ -72,11 +72,12 @@ def build_image(
         _keep(keep, sources, program)
     name = entry or sources[0].stem
     notes = [(n.what, n.file, n.line) for n in program.notes]
-    build_id = _identity(toolchain, program, native, cflags, verify)
+    facts = json.dumps({"program": name, "notes": notes, "verify": verify}, separators=(",", ":"))
+    build_id = _identity(toolchain, program, native, cflags, facts)
     elf = _cache() / f"{build_id.hex()}.elf"
     if not elf.is_file():
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            identity = _identity_source(program, build_id, name, notes, verify)
+            identity = _identity_source(program, build_id, facts)
             built = _build(toolchain, Path(work), program, native, cflags, verify, identity)
             _publish(built, elf)
     return load_image(elf, board)
@@ -127,7 +128,7 @@ def _symbol(data: ELFFile, name: str, size: int) -> bytes:
 
 
 def _identity(
-    toolchain: Toolchain, program: Program, native: Sequence[Path], cflags: Sequence[str], verify: bool
+    toolchain: Toolchain, program: Program, native: Sequence[Path], cflags: Sequence[str], facts: str
 ) -> bytes:
     board = toolchain.board
     digest = hashlib.sha256()
@@ -139,7 +140,7 @@ def _identity(
         board.runtime,
         board.linker_script,
         tuple(cflags),
-        verify,
+        facts,
     ]
     parts += [SEMANTICS, RUNTIME_FLAGS, PORTS[board.runtime], program.texts, program.notes]
     digest.update(repr(parts).encode("utf-8", "surrogateescape"))
@@ -155,11 +156,9 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"cannot read the file: {error.strerror}", str(path)) from None
 
 
-def _identity_source(
-    program: Program, build_id: bytes, name: str, notes: list[tuple[str, str, int]], verify: bool
-) -> str:
-    meta = {"sites": [], "files": [], "functions": [], "program": name, "notes": notes, "verify": verify}
-    text = json.dumps(json.dumps(meta, separators=(",", ":"))).replace("?", "\\?")
+def _identity_source(program: Program, build_id: bytes, facts: str) -> str:
+    """The generated C file that makes an image recognisable; `facts` go with the site table's texts."""
+    text = json.dumps(facts).replace("?", "\\?")
     return (
         '#include "probe.h"\n'
         f"SC_IMAGE({program.coverage}, {', '.join(map(str, build_id))});\n"

@@ -195,7 +195,7 @@ def _parse_meta(meta: bytes) -> dict[int, tuple[str, int, str, str]]:
             continue
         try:
             unit = json.loads(text)
-            for ident, file, line, function, name in unit["sites"]:
+            for ident, file, line, function, name in unit.get("sites", ()):
                 places[ident] = (unit["files"][file], line, unit["functions"][function], name)
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise SiteTableError(f"the section .sc_meta is damaged: {error}") from error
