@@ -7,7 +7,6 @@ Each formula is evaluated under the run's own input and compared with what the t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from score_embed.frontend.sites import Leaf, Place, Site, SiteTable
@@ -33,7 +32,7 @@ from score_embed.trace.event import (
     read_events,
 )
 from score_embed.trace.memory import Mirror, NotMirrored
-from score_embed.trace.template import Program, fit
+from score_embed.trace.template import Program, Programs, fit
 
 ASSUMPTION = 1  # flag of a condition
 
@@ -122,29 +121,15 @@ def replay(table: SiteTable, events: bytes, data: bytes, verify: bool = False) -
     """The path of the run with input `data` that sent `events`. Raises TraceError if they make no sense."""
     global _programs
     if _programs is None or _programs.table is not table:
-        _programs = _Programs(table)
+        _programs = Programs(table)
     return _Replay(_programs, data).run(events, verify)
 
 
-class _Programs:
-    """Templates of one table, compiled when first used."""
-
-    def __init__(self, table: SiteTable) -> None:
-        self.table = table
-        self._compiled: dict[int, Program] = {}
-
-    def get(self, site: Site) -> Program:
-        found = self._compiled.get(site.id)
-        if found is None:
-            found = self._compiled[site.id] = Program(site)
-        return found
-
-
-_programs: _Programs | None = None  # of the table used last: a campaign has one
+_programs: Programs | None = None  # of the table used last: a campaign has one
 
 
 class _Replay:
-    def __init__(self, programs: _Programs, data: bytes) -> None:
+    def __init__(self, programs: Programs, data: bytes) -> None:
         self._programs = programs
         self._sites = programs.table.sites
         self._data = data
@@ -202,6 +187,8 @@ class _Replay:
         self._path.notes[what, site] += 1
 
     def _value(self, expr: Expr) -> int:
+        if expr.kind is Kind.CONST:
+            return expr.value
         return evaluate(expr, self._data, self._values)
 
     def _leaf(self, leaf: Leaf, operand: Operand) -> Expr:
@@ -215,13 +202,13 @@ class _Replay:
 
     def _computed(self, site: Site, event: Computed) -> None:
         program = self._programs.get(site)
-        leaves = [self._leaf(leaf, sent) for leaf, sent in zip(program.leaves, event.operands, strict=True)]
+        leaves = tuple(map(self._leaf, program.leaves, event.operands))
         if site.is_branch:
             self._condition(site, program, leaves, event)
         elif site.dest is not None:
-            self._store(site, program.value(leaves), event.address, event.stored)
+            self._store(site, self._programs.value(program, leaves), event.address, event.stored)
         else:
-            self._pin(site, program.value(leaves))
+            self._pin(site, self._programs.value(program, leaves))
 
     def _store(self, site: Site, expr: Expr, address: int, stored: int | None) -> None:
         dest = site.dest
@@ -241,17 +228,13 @@ class _Replay:
         if actual != computed:
             self._path.disagreements.append(Disagreement(site.id, actual, computed))
 
-    def _condition(self, site: Site, program: Program, leaves: Sequence[Expr], event: Computed) -> None:
-        if program.root is None:
-            raise TraceError(f"site {site.id} is no comparison", _place(site))
-        a, b = program.operands(leaves)
-        for operand in (a, b):
-            self._operands = hashes.mix_operand(self._operands, self._value(operand))
-        formula = program.root(a, b)
-        self._verify(site, formula, event.stored)
+    def _condition(self, site: Site, program: Program, leaves: tuple[Expr, ...], event: Computed) -> None:
+        a, b, holds, fails = self._programs.comparison(program, leaves)
+        lanes = hashes.mix_operand(self._operands, self._value(a))
+        self._operands = hashes.mix_operand(lanes, self._value(b))
+        self._verify(site, holds, event.stored)
         direction = event.direction
-        held = formula if direction else build.negate(formula)
-        self._branch(site, -1, direction, held, (site.coverage + 1 - direction,))
+        self._branch(site, -1, direction, holds if direction else fails, (site.coverage + 1 - direction,))
 
     def _switch(self, site: Site, event: Switched) -> None:
         leaf = site.leaves[0]

@@ -1,13 +1,15 @@
 """Templates compiled for replay: given the formulas of its leaves, a site's formula.
 
-A template is checked once, when it is compiled; running it is a loop over a few steps.
+A template is checked once, when it is compiled; running it is a loop over a few steps. Consecutive runs compute
+the same formulas again and again, so results are kept by site and leaves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from score_embed.frontend.sites import Op, Place, Site
+from score_embed.frontend.sites import Op, Place, Site, SiteTable
 from score_embed.solve import build
 from score_embed.solve.expr import Expr, Kind
 from score_embed.trace.event import TraceError
@@ -62,6 +64,15 @@ def fit(expr: Expr, bits: int) -> Expr:
     return build.zext(expr, bits) if expr.width < bits else build.extract(expr, 0, bits)
 
 
+class Comparison(NamedTuple):
+    """Left and right side, the formula and its negation."""
+
+    a: Expr
+    b: Expr
+    holds: Expr
+    fails: Expr
+
+
 class Program:
     """One site's template. `root` compares the two operands of a condition; other templates leave one value."""
 
@@ -111,10 +122,13 @@ class Program:
         """The formula."""
         return self._run(leaves, len(self._steps))[0]
 
-    def operands(self, leaves: Sequence[Expr]) -> tuple[Expr, Expr]:
-        """The two sides of a condition."""
+    def comparison(self, leaves: Sequence[Expr]) -> Comparison:
+        """A condition's formula and its two sides."""
+        if self.root is None:
+            raise TraceError(f"site {self._site} is no comparison")
         a, b = self._run(leaves, len(self._steps) - 1)
-        return a, b
+        holds = self.root(a, b)
+        return Comparison(a, b, holds, build.negate(holds))
 
     def _run(self, leaves: Sequence[Expr], count: int) -> list[Expr]:
         stack: list[Expr] = []
@@ -129,3 +143,40 @@ class Program:
                 right = stack.pop()
                 stack[-1] = what(stack[-1], right)
         return stack
+
+
+_KEPT = 20_000  # results: bounds memory, and with it how many formulas outlive their path
+
+
+class Programs:
+    """The templates of one table, compiled when first used, with the results of earlier runs."""
+
+    def __init__(self, table: SiteTable) -> None:
+        self.table = table
+        self._compiled: dict[int, Program] = {}
+        self._values: dict[tuple[Program, tuple[Expr, ...]], Expr] = {}
+        self._comparisons: dict[tuple[Program, tuple[Expr, ...]], Comparison] = {}
+
+    def get(self, site: Site) -> Program:
+        found = self._compiled.get(site.id)
+        if found is None:
+            found = self._compiled[site.id] = Program(site)
+        return found
+
+    def value(self, program: Program, leaves: tuple[Expr, ...]) -> Expr:
+        key = program, leaves
+        found = self._values.get(key)
+        if found is None:
+            if len(self._values) >= _KEPT:
+                self._values.clear()
+            found = self._values[key] = program.value(leaves)
+        return found
+
+    def comparison(self, program: Program, leaves: tuple[Expr, ...]) -> Comparison:
+        key = program, leaves
+        found = self._comparisons.get(key)
+        if found is None:
+            if len(self._comparisons) >= _KEPT:
+                self._comparisons.clear()
+            found = self._comparisons[key] = program.comparison(leaves)
+        return found
