@@ -9,7 +9,7 @@
 
 static struct {
     sc_u8 block[255]; /* block[0] becomes the COBS code */
-    sc_u32 fill, crc, sequence;
+    sc_u32 fill, full, crc, sequence; /* full: the last block had 254 bytes, no 0 is implied after it */
 } tx SC_RUNTIME_DATA;
 
 static struct {
@@ -62,9 +62,11 @@ static void put_byte(sc_u32 byte)
 {
     if (byte) {
         tx.block[tx.fill++] = (sc_u8)byte;
-        if (tx.fill == 255) flush_block();
+        tx.full = tx.fill == 255;
+        if (tx.full) flush_block();
     } else {
         flush_block();
+        tx.full = 0;
     }
 }
 
@@ -75,6 +77,7 @@ void sc_frame_begin(sc_u32 type)
     if (!table.ready) make_tables();
     sc_port_write(&zero, 1);
     tx.fill = 1;
+    tx.full = 0;
     tx.crc = 0xFFFFu;
     head[0] = (sc_u8)type;
     head[1] = (sc_u8)tx.sequence++;
@@ -97,7 +100,7 @@ void sc_frame_end(void)
     sc_u32 crc = tx.crc;
     put_byte(crc & 255u);
     put_byte(crc >> 8);
-    flush_block(); /* the final block: its implied 0 is the one COBS drops */
+    if (tx.fill > 1 || !tx.full) flush_block(); /* its implied 0 is the one COBS drops */
     sc_port_write(&zero, 1);
 }
 

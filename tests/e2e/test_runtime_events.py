@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 from images import hand_image, target_of
 from runner import BOARDS
 
@@ -58,8 +59,11 @@ class Hand:
 
     def address(self, name: str) -> int:
         with self.elf.open("rb") as file:
-            symbol = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name(name)[0]
-            return int(symbol["st_value"])
+            table = ELFFile(file).get_section_by_name(".symtab")
+            assert isinstance(table, SymbolTableSection)
+            found = table.get_symbol_by_name(name)
+            assert found
+            return int(found[0]["st_value"])
 
 
 Maker = Callable[..., Hand]

@@ -48,7 +48,7 @@ class Frame:
 def encode(kind: int, sequence: int, payload: bytes) -> bytes:
     body = bytes((kind, sequence & 0xFF)) + payload
     crc = binascii.crc_hqx(body, 0xFFFF)
-    return b"\0" + cobs.encode(body + crc.to_bytes(2, "little")) + b"\0"
+    return b"".join((b"\0", cobs.encode(body + crc.to_bytes(2, "little")), b"\0"))
 
 
 class Decoder:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from score_embed.link.frame import DecodeError
 
@@ -252,14 +254,15 @@ def _end(payload: bytes) -> End:
     stack = struct.unpack(f"<{depth}I", payload[_END.size :])
     if verdict >= len(VERDICTS):
         raise ValueError(f"verdict {verdict}")
-    return End(number, VERDICTS[verdict], flags, *rest, stack)
+    values: list[Any] = [number, VERDICTS[verdict], flags, *rest, stack]
+    return End(*values)
 
 
 def _need_full(payload: bytes) -> NeedFull:
     return NeedFull(*_NUMBER.unpack(payload))
 
 
-_PARSERS = {
+_PARSERS: dict[int, Callable[[bytes], Reply]] = {
     Type.READY: _ready,
     Type.TRACE: _trace,
     Type.END: _end,

@@ -60,5 +60,5 @@ class Qmp:
     def _run(self, work: Coroutine[Any, Any, object]) -> None:
         try:
             self._loop.run_until_complete(asyncio.wait_for(work, _DEADLINE))
-        except (QMPError, OSError, EOFError, asyncio.TimeoutError, asyncio.CancelledError) as error:
+        except (TimeoutError, QMPError, OSError, EOFError, asyncio.CancelledError) as error:
             raise QmpFailed(str(error)) from None

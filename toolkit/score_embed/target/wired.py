@@ -152,7 +152,8 @@ class WiredTarget(ABC):
     def _exchange(self, request: Request) -> Result | None:
         """None: the deadline passed, or the target started again by itself."""
         channel, session = self._channel, self._session
-        assert channel is not None and session is not None
+        assert channel is not None
+        assert session is not None
         out = session.start(request)
         attempt = session.reruns
         deadline = time.monotonic() + self._watchdog + self.grace

@@ -1,0 +1,124 @@
+"""Random and mutated link traffic, and the C side of the link compiled with sanitizers."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from images import RUNTIME, SUPPORT, compile_c
+
+from score_embed.link.frame import encode
+from score_embed.link.message import RunMessage, Type, again, hello
+
+# How many streams a test sends: a few in every run of the tests, 10⁶ with SCORE_EMBED_STREAMS=1000000.
+STREAMS = int(os.environ.get("SCORE_EMBED_STREAMS", "20000"))
+SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
+
+
+def build_c_side(folder: Path) -> Path:
+    port = SUPPORT / "wire_port"
+    output = folder / "wire"
+    sources = [*map(str, sorted(RUNTIME.glob("*.c"))), str(port / "port.c")]
+    objects = []
+    for source in sources:
+        target = folder / (Path(source).stem + ("_port.o" if source == sources[-1] else ".o"))
+        rename = [] if source == sources[-1] else ["-Dexit=wire_exit"]
+        command = ["gcc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *SANITIZE, *rename]
+        compile_c([*command, f"-I{RUNTIME}", f"-I{port}", "-c", source, "-o", str(target)])
+        objects.append(str(target))
+    compile_c(["gcc", *SANITIZE, *objects, "-o", str(output)])
+    return output
+
+
+def run_c_side(binary: Path, mode: str, data: bytes) -> bytes:
+    environment = {"ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run([str(binary), mode], input=data, capture_output=True, timeout=600, env=environment, check=False)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")[-3000:]
+    return done.stdout
+
+
+def _run_message(rng: random.Random) -> bytes:
+    size = rng.choice((0, 1, 5, 40, 300, 301, 1000))
+    data = rng.randbytes(size)
+    base = None
+    if rng.random() < 0.5:
+        base = bytearray(data)
+        for _ in range(rng.randrange(4)):
+            if base:
+                base[rng.randrange(len(base))] ^= 0xFF
+    return RunMessage(
+        number=rng.randrange(4),
+        acknowledged=rng.randrange(4),
+        data=data,
+        base=bytes(base) if base is not None else None,
+        predicted=rng.choice((0, 1, 3, 0xFFFFFFFF)),
+        condition_hash=rng.getrandbits(64),
+        elide=rng.choice((0, 1, 5, 70, 0xFFFFFFFF)),
+        elide_crc=rng.getrandbits(32),
+        max_branches=rng.choice((0, 1, 10, 1000)),
+        watchdog_ms=rng.choice((0, 1000)),
+    ).encode()
+
+
+def valid_frame(rng: random.Random) -> bytes:
+    """One frame as the host may send it."""
+    kind, payload = rng.choice(
+        [
+            (Type.HELLO, hello),
+            (Type.AGAIN, lambda: again(rng.randrange(4))),
+            (Type.RESET, lambda: b""),
+            (Type.RUN, lambda: _run_message(rng)),
+            (Type.RUN, lambda: _run_message(rng)),
+            (Type.TRACE, lambda: rng.randbytes(rng.randrange(300))),
+        ]
+    )
+    return encode(kind, rng.randrange(256), payload())
+
+
+def mutated(rng: random.Random, data: bytes) -> bytes:
+    out = bytearray(data)
+    for _ in range(rng.randrange(1, 4)):
+        at = rng.randrange(len(out) + 1)
+        match rng.randrange(5):
+            case 0 if out:
+                out[at % len(out)] ^= 1 << rng.randrange(8)
+            case 1:
+                out[at:at] = rng.randbytes(rng.randrange(1, 5))
+            case 2:
+                del out[at : at + rng.randrange(1, 9)]
+            case 3:
+                out[at:at] = out[: rng.randrange(1, 20)]
+            case _:
+                out[at : at + 1] = rng.choice((b"\0", b"\xff", b"\1"))
+    return bytes(out)
+
+
+def reframed(rng: random.Random, data: bytes) -> bytes:
+    """A damaged payload in a good frame: gets past the CRC."""
+    return encode(rng.choice((*Type, 0, 0x7F, 0xFF)), rng.randrange(256), mutated(rng, data))
+
+
+def streams(seed: int, count: int) -> Iterator[bytes]:
+    rng = random.Random(seed)
+    for _ in range(count):
+        match rng.randrange(5):
+            case 0:
+                yield rng.randbytes(rng.randrange(60))
+            case 1:
+                yield valid_frame(rng)
+            case 2:
+                yield reframed(rng, _run_message(rng))
+            case _:
+                yield mutated(rng, valid_frame(rng))
+
+
+def portions(rng: random.Random, data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(data):
+        size = rng.choice((1, 2, 7, 64, 4096))
+        yield data[at : at + size]
+        at += size
+

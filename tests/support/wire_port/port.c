@@ -1,0 +1,105 @@
+/* A port whose link is standard input and output, to be compiled with sanitizers.
+ *
+ * `loop`: the whole test loop answers what it is sent. `frames`: every frame taken is printed ("F type size crc32",
+ * or "E" for a damaged one). `encode`: standard input becomes the payload of one frame. */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+SC_IMAGE(40, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+
+static jmp_buf back;
+int sc_main(int argc, char **argv);
+void wire_exit(int status) __attribute__((noreturn));
+
+int sc_main(int argc, char **argv)
+{
+    static const sc_d enter[] = {16, 0, 1, 0, 0}, what[] = {17, 0, SC_SLOT(0, 1)}, cond[] = {18, 0, 0, 0, 1, SC_SLOT(0, 1)};
+    sc_u32 sc_m[2], i, v;
+    (void)argc;
+    (void)argv;
+    sc_enter(enter, sc_m, (const void *)sc_main);
+    v = (sc_u32)sc_sym_slot(what, sc_m);
+    for (i = 0; i < v; i++) sc_cond(cond, sc_m, i & 1u, v, i, v);
+    sc_log("out", 3);
+    sc_leave(enter, sc_m, (const void *)sc_main);
+    return (int)v;
+}
+
+void wire_exit(int status)
+{
+    sc_end(SC_VERDICT_EXIT, status);
+}
+
+sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
+{
+    size_t got = fread(to, 1, n, stdin);
+    if (!got) {
+        fflush(stdout);
+        exit(0);
+    }
+    return (sc_u32)got;
+}
+
+void sc_port_write(const sc_u8 *from, sc_u32 n)
+{
+    fwrite(from, 1, n, stdout);
+}
+
+void sc_port_restore(void)
+{
+}
+
+void sc_port_run(sc_u32 watchdog_ms)
+{
+    (void)watchdog_ms;
+    if (!setjmp(back)) sc_program();
+    sc.running = 0;
+}
+
+void sc_port_stop(void)
+{
+    longjmp(back, 1);
+}
+
+void sc_port_reset(void)
+{
+}
+
+sc_u32 sc_port_free_ram(void)
+{
+    return 0;
+}
+
+static void frames(void)
+{
+    int byte;
+    while ((byte = getchar()) != EOF) {
+        const sc_u8 *payload = 0;
+        sc_u32 size = 0;
+        sc_i32 type = sc_frame_take((sc_u8)byte, &payload, &size);
+        if (type == SC_FRAME_BAD) puts("E");
+        else if (type >= 0) printf("F %d %u %u\n", (int)type, (unsigned)size, (unsigned)sc_crc32(0, payload, size));
+    }
+}
+
+static void encode(void)
+{
+    static sc_u8 text[70000];
+    size_t n = fread(text, 1, sizeof text, stdin);
+    sc_frame_begin(SC_TYPE_LOG);
+    sc_frame_put(text, (sc_u32)n);
+    sc_frame_end();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "frames")) frames();
+    else if (argc == 2 && !strcmp(argv[1], "encode")) encode();
+    else if (argc == 2 && !strcmp(argv[1], "loop")) sc_main_loop();
+    else return 2;
+    return 0;
+}

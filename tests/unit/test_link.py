@@ -1,0 +1,200 @@
+"""Messages, the generated C header, the session's answers to what can go wrong."""
+
+from __future__ import annotations
+
+import random
+import zlib
+
+import pytest
+from images import RUNTIME
+
+from score_embed.errors import TargetError
+from score_embed.link import message
+from score_embed.link.frame import Decoder, Frame, encode
+from score_embed.link.message import EndFlag, Type, difference
+from score_embed.link.session import MAX_ATTEMPTS, Request, Session
+from score_embed.target.base import Verdict
+
+BUILD_ID = bytes(range(16))
+
+
+def test_wire_header_is_current() -> None:
+    header = (RUNTIME / "wire.h").read_text()
+    assert header == message.wire_header(), "run: python -m score_embed.link.message > runtime/wire.h"
+
+
+def test_every_verdict_has_its_number() -> None:
+    assert {Verdict(name) for name in message.VERDICTS} | {Verdict.LOST} == set(Verdict)
+
+
+def apply(base: bytes, diff: bytes, size: int) -> bytes:
+    out, at, done = bytearray(base.ljust(size, b"\0")), 0, 0
+    while done < len(diff):
+        skip, count = int.from_bytes(diff[done : done + 2], "little"), int.from_bytes(diff[done + 2 : done + 4], "little")
+        at, done = at + skip, done + 4
+        out[at : at + count] = diff[done : done + count]
+        at, done = at + count, done + count
+    return bytes(out)
+
+
+def test_differences() -> None:
+    rng = random.Random(5)
+    for size in (0, 1, 2, 100, 65535, 70000, 200000):
+        base = rng.randbytes(size)
+        for changes in (0, 1, 2, 10):
+            data = bytearray(base)
+            for _ in range(changes if size else 0):
+                data[rng.randrange(size)] ^= 1 + rng.randrange(255)
+            diff = difference(base, bytes(data))
+            assert apply(base, diff, size) == data
+            assert len(diff) <= changes * 9 + 8 or not base
+        assert apply(b"", difference(b"", base), size) == base
+
+
+class FakeTarget:
+    """The target's side, in Python: answers RUN with a fixed trace; `faults` spoil one attempt each."""
+
+    def __init__(self, events: bytes = b"events of this test", faults: tuple[str, ...] = ()) -> None:
+        self.events, self.faults = events, list(faults)
+        self.held: bytes | None = None
+        self.runs: list[dict[str, int]] = []
+        self.decoder, self.sequence = Decoder(), 0
+
+    def frame(self, kind: Type, payload: bytes) -> bytes:
+        self.sequence += 1
+        return encode(kind, self.sequence, payload)
+
+    def ready(self, build_id: bytes = BUILD_ID, version: int = message.WIRE_VERSION) -> bytes:
+        return self.frame(Type.READY, message._READY.pack(version, 0, 8, build_id, 1000, 1000, 8, 10))
+
+    def answer(self, data: bytes) -> bytes:
+        out = b""
+        for item in self.decoder.feed(data):
+            assert isinstance(item, Frame)
+            if item.type == Type.HELLO:
+                out += self.ready()
+            elif item.type == Type.RUN:
+                out += self.run(item.payload)
+            elif item.type == Type.AGAIN:
+                out += self.end if item.payload == self.number else self.frame(Type.NEED_FULL, item.payload)
+        return out
+
+    def run(self, payload: bytes) -> bytes:
+        names = ["number", "ack", "flags", "base", "crc", "size", "hash", "k", "e", "ecrc", "branches", "ms"]
+        run = dict(zip(names, message._RUN.unpack_from(payload), strict=True))
+        self.runs.append(run)
+        self.number = payload[:4]
+        fault = self.faults.pop(0) if self.faults else ""
+        if not run["flags"] & 1 and (self.held is None or zlib.crc32(self.held) != run["base"] or fault == "forgot"):
+            self.held = None
+            return self.frame(Type.NEED_FULL, self.number)
+        self.held = apply(self.held or b"", payload[message._RUN.size :], run["size"])
+        events, e = self.events, run["e"]
+        failed = zlib.crc32(events[:e]) != run["ecrc"] or len(events) < e
+        out = b""
+        for at in range(e, 0 if failed else len(events), 8):
+            if not (fault == "chunk" and at == 8):
+                out += self.frame(Type.TRACE, message._CHUNK.pack(run["number"], at) + events[at : at + 8][: len(events)])
+        coverage = self.frame(Type.COVERAGE, message._CHUNK.pack(run["number"], 0) + bytes([1, 0, 0, 0, 7, 0, 0, 0]))
+        flags = EndFlag.MATCHED | (EndFlag.ELISION_FAILED if failed else 0)
+        numbers = (0, 0, 0, 0, 111, 2, 222, len(events), zlib.crc32(events), zlib.crc32(self.held), 4, 5, 0, 2, 0)
+        end = self.frame(Type.END, message._END.pack(run["number"], 1, flags, 0, *numbers, message.CANARY))
+        self.end = coverage + end
+        return out + {"end": b"", "coverage": end}.get(fault, coverage + end)
+
+
+def connected(target: FakeTarget) -> Session:
+    session = Session(BUILD_ID)
+    session.receive(target.answer(session.hello()))
+    assert session.ready is not None
+    return session
+
+
+def play(session: Session, target: FakeTarget, request: Request) -> None:
+    out = session.start(request)
+    for _ in range(100):
+        out = session.receive(target.answer(out))
+        if session.result:
+            return
+        out = out or session.nudge()
+    raise AssertionError("the session does not end")
+
+
+@pytest.mark.parametrize("faults", [(), ("chunk",), ("end",), ("coverage",), ("chunk", "end", "coverage", "chunk")])
+def test_result_is_whole_whatever_is_missing(faults: tuple[str, ...]) -> None:
+    target = FakeTarget(faults=faults)
+    session = connected(target)
+    play(session, target, Request(b"input"))
+    result = session.result
+    assert result is not None
+    assert (result.events, result.coverage, result.end.path_hash) == (target.events, (1, 7), 111)
+    assert target.held == b"input"
+    if "chunk" in faults:
+        assert target.runs[1]["e"] == 8  # only what was missing is asked for
+        assert session.reruns == len(target.runs) - 1 == 1
+
+
+def test_inputs_travel_as_differences_and_whole_when_asked() -> None:
+    target = FakeTarget(faults=("", "", "forgot"))
+    session = connected(target)
+    for data in (b"a long input of which little changes", b"a long input of which little Changes", b"x" * 36):
+        play(session, target, Request(data))
+        assert target.held == data
+    assert [run["flags"] for run in target.runs] == [1, 0, 0, 1]
+    assert [run["ack"] for run in target.runs][:3] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("prefix", [b"events of", b"something else", b"events of this test and more"])
+def test_elided_prefix(prefix: bytes) -> None:
+    target = FakeTarget()
+    session = connected(target)
+    play(session, target, Request(b"", prefix=prefix))
+    assert session.result is not None
+    assert session.result.events == target.events
+    assert len(target.runs) == (1 if target.events.startswith(prefix) else 2)
+
+
+def test_a_hopeless_link_is_given_up() -> None:
+    target = FakeTarget(faults=("chunk",) * 100)
+    target.events = bytes(8 * 100)
+    session = connected(target)
+
+    def exchange() -> None:
+        out = session.start(Request(b""))
+        for _ in range(100):
+            target.events += b"x"  # and never the same twice
+            out = session.receive(target.answer(out))
+
+    with pytest.raises(TargetError, match=f"{MAX_ATTEMPTS} attempts"):
+        exchange()
+
+
+def test_refusals_say_what_was_found_and_expected() -> None:
+    target = FakeTarget()
+    with pytest.raises(TargetError, match=bytes(16).hex()) as caught:
+        Session(BUILD_ID).receive(target.ready(bytes(16)))
+    assert BUILD_ID.hex() in caught.value.what
+    assert caught.value.hint
+    with pytest.raises(TargetError, match="version 9"):
+        Session(BUILD_ID).receive(target.ready(version=9))
+
+
+def test_a_restart_during_a_test_is_seen() -> None:
+    target = FakeTarget()
+    session = connected(target)
+    session.start(Request(b""))
+    booted = message._READY.pack(1, message.Capability.BOOTED, 8, BUILD_ID, 1, 1, 8, 1)
+    session.receive(target.ready())
+    assert not session.restarted
+    session.receive(encode(Type.READY, 0, booted))
+    assert session.restarted
+
+
+def test_late_answers_are_ignored() -> None:
+    target = FakeTarget()
+    session = connected(target)
+    play(session, target, Request(b"one"))
+    stale = target.end
+    session.start(Request(b"two"))
+    session.receive(stale)
+    assert session.result is None
