@@ -71,14 +71,14 @@ def test_python_decoder_survives_any_stream() -> None:
 def test_python_session_survives_any_stream() -> None:
     """Replies that are damaged, misplaced or made up: bytes or a TargetError, and nothing else."""
     rng = random.Random(2)
-    build_id = bytes(16)
+    build_id, crc = bytes(16), zlib.crc32(b"abc")
     replies = [
         (Type.READY, message._READY.pack(1, 0, 4, build_id, 100, 100, 64, 3)),
         (Type.TRACE, message._CHUNK.pack(1, 0) + b"abc"),
         (Type.LOG, message._CHUNK.pack(1, 0) + b"abc"),
         (Type.COVERAGE, message._CHUNK.pack(1, 0) + bytes(8)),
         (Type.NEED_FULL, message._NUMBER.pack(1)),
-        (Type.END, message._END.pack(1, 0, 1, 1, *range(15), message.CANARY) + bytes(4)),
+        (Type.END, message._END.pack(1, 0, 1, 1, *range(7), 3, crc, crc, 0, 0, 3, 2, 0, message.CANARY) + bytes(4)),
     ]
     ended = refused = 0
     for _ in range(STREAMS // 20):
