@@ -37,7 +37,7 @@
 #define SYM_BYTES(p, n) __score_bytes((p), (n), #p)
 
 #define SCORE_ASSUME(c) do { if (!(c)) __score_assume_fail(); } while (0)
-#define SCORE_ASSERT(c) do { if (!(c)) __score_assert_fail(); } while (0)
+#define SCORE_ASSERT(c) do { if (!(c)) __score_assert_fail(#c, __FILE__, __LINE__); } while (0)
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,7 +47,7 @@ void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const char *nam
 void __score_boolean(volatile void *object, __SIZE_TYPE__ size, const char *name);
 void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name);
 void __score_assume_fail(void) __attribute__((noreturn));
-void __score_assert_fail(void) __attribute__((noreturn));
+void __score_assert_fail(const char *condition, const char *file, int line) __attribute__((noreturn));
 
 #ifdef __cplusplus
 }
@@ -127,10 +127,10 @@ SCORE_WEAK_ void __score_assume_fail(void)
     exit(0);
 }
 
-SCORE_WEAK_ void __score_assert_fail(void)
+SCORE_WEAK_ void __score_assert_fail(const char *condition, const char *file, int line)
 {
     fflush(stdout);
-    fprintf(stderr, "score.h: SCORE_ASSERT failed\n");
+    fprintf(stderr, "%s:%d: SCORE_ASSERT failed: %s\n", file, line, condition);
     abort();
 }
 

@@ -26,6 +26,7 @@ SEMANTICS = (
     "-fno-delete-null-pointer-checks",
     "-ffp-contract=off",
     "-fstack-reuse=none",
+    "-fno-isolate-erroneous-paths-dereference",  # it would turn a division by zero into an illegal instruction
 )
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
 RUNTIME_FLAGS = ("-std=gnu99", "-Os", "-fno-tree-loop-im", "-ffreestanding", "-w")
