@@ -66,11 +66,17 @@ def _reasons(console: Console, summary: dict[str, Any]) -> None:
     if reasons:
         text = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
         console.print(f"branch directions not taken: {text} (listed in summary.json)")
-    rows = summary["incomplete"]
+    _rows(console, "left as written:", [row for row in summary["incomplete"] if not row["count"]])
+    lost = [row for row in summary["incomplete"] if row["count"]]
+    _rows(console, "not followed, so paths may be missing:", lost)
+
+
+def _rows(console: Console, title: str, rows: list[dict[str, Any]]) -> None:
     if rows:
-        console.print("not followed, so paths may be missing:")
+        console.print(title)
     for row in rows[:MOST_ROWS]:
         where = f"{row['file']}:{row['line']}: " if row["file"] else ""
-        console.print(Text(f"  {where}{row['what']} ({row['count']} times)"))
+        times = f" ({row['count']} times)" if row["count"] else ""
+        console.print(Text(f"  {where}{row['what']}{times}"))
     if len(rows) > MOST_ROWS:
         console.print(f"  … and {len(rows) - MOST_ROWS} more in summary.json")
