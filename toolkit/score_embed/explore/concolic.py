@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from score_embed.explore.pair import Pair, first_pair, prefix_ids
-from score_embed.explore.prf import grow
 from score_embed.explore.strategy import DepthFirst, Strategy
 from score_embed.solve.build import negate
 from score_embed.solve.chain import Chain, SolverStats
@@ -74,10 +73,6 @@ class Explorer:
     @property
     def solver(self) -> SolverStats:
         return self._chain.stats
-
-    def input_for(self, pair: Pair, size: int) -> bytes:
-        """The pair's input, at least `size` bytes long: what it does not say comes from the seed."""
-        return grow(self._seed, pair.input, size)
 
     # Results ------------------------------------------------------------------------------------------------
 

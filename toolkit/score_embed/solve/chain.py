@@ -19,6 +19,7 @@ from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer
 
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "smt")
 _MODELS_KEPT = 8
+_VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
 
 
 class UnsoundAnswer(AssertionError):
@@ -75,7 +76,7 @@ class ModelLayer:
         values = members(query.sets.get(index, FULL) & byte_set(query.target))
         bound = [condition for condition in query.several if condition.deps >> index & 1]
         candidate = bytearray(query.data)
-        for value in values:
+        for value in values[:_VALUES_TRIED]:
             candidate[index] = value
             memo: dict[Expr, int] = {}
             if all(evaluate(condition, candidate, memo) for condition in bound):

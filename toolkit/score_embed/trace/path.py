@@ -241,15 +241,12 @@ class _Replay:
         value = fit(self._mirror.slot(self._depth, leaf.where), leaf.bits)
         self._operands = hashes.mix_operand(self._operands, self._value(value))
         self._verify(site, value, event.stored)
-        labels = site.labels
-        for chain, (first, last) in enumerate(labels[: event.arm + 1]):
+        for chain, formulas in enumerate(self._programs.labels(site, value)[: event.arm + 1]):
             taken = int(chain == event.arm)
-            inside = build.member(value, first, last)
-            held = inside if taken else build.negate(inside)
             # Not taking an arm leads to any of the later ones; only taking it leads to it.
             later = range(site.coverage + chain + 1, site.coverage + site.outcomes)
             elsewhere = tuple(later) if taken else (site.coverage + chain,)
-            self._branch(site, chain, taken, held, elsewhere)
+            self._branch(site, chain, taken, formulas[taken], elsewhere)
             if self._path.diverged:
                 return
 

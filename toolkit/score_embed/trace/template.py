@@ -156,6 +156,7 @@ class Programs:
         self._compiled: dict[int, Program] = {}
         self._values: dict[tuple[Program, tuple[Expr, ...]], Expr] = {}
         self._comparisons: dict[tuple[Program, tuple[Expr, ...]], Comparison] = {}
+        self._labels: dict[tuple[int, Expr], list[tuple[Expr, Expr]]] = {}
 
     def get(self, site: Site) -> Program:
         found = self._compiled.get(site.id)
@@ -179,4 +180,15 @@ class Programs:
             if len(self._comparisons) >= _KEPT:
                 self._comparisons.clear()
             found = self._comparisons[key] = program.comparison(leaves)
+        return found
+
+    def labels(self, site: Site, value: Expr) -> list[tuple[Expr, Expr]]:
+        """For each label of a switch: the value is not in it, the value is."""
+        key = site.id, value
+        found = self._labels.get(key)
+        if found is None:
+            if len(self._labels) * len(site.labels) >= _KEPT:
+                self._labels.clear()
+            inside = [build.member(value, first, last) for first, last in site.labels]
+            found = self._labels[key] = [(build.negate(formula), formula) for formula in inside]
         return found
