@@ -16,7 +16,8 @@ import pytest
 from score_embed.target.base import Finished, Run, Verdict
 
 HEADERS = Path("/usr/include/csmith")
-SEEDS = range(1, 31)
+ENDLESS = {20, 25, 27}  # csmith does not promise an end, and these have none
+SEEDS = [seed for seed in range(1, 34) if seed not in ENDLESS]
 FLAGS = (f"-I{HEADERS}", "-w")
 CALLER = "int random_main(int, char **);\nint main(int argc, char **argv) { return random_main(argc, argv); }\n"
 # Programs are kept small: csmith's own size has nothing to do with how many constructs meet in one function.

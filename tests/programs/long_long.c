@@ -18,6 +18,7 @@ int main(void)
         q = 3;
     if ((unsigned)q % 1000u == 999u)
         t = -1;
-    printf("%llx %lld\n", q, t);
+    /* In halves: not every C library of boards prints %lld. */
+    printf("%x %x %d %u\n", (unsigned)(q >> 32), (unsigned)q, (int)(t >> 32), (unsigned)t);
     return 0;
 }

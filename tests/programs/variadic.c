@@ -27,7 +27,7 @@ int main(void)
         snprintf(text, sizeof text, "%d", 12345);
     else
         snprintf(text, sizeof text, "%s", "none");
-    printf("%d %u %x %ld %lld %s %%\n", b, (unsigned)a, a * 257u, (long)a - b, (long long)a * b, text);
+    printf("%d %u %x %ld %hd %s %%\n", b, (unsigned)a, a * 257u, (long)a - b, (short)(a * b), text);
     printf("%d\n", total(3, 1, 2, 3));
     return 0;
 }
