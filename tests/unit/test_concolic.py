@@ -117,6 +117,21 @@ def test_what_each_verdict_means(verdict: Verdict, is_path: bool, children: int,
     assert made.stopped == stopped
 
 
+def test_a_lost_run_is_not_called_mispredicted() -> None:
+    made, pair = explorer(ints(0, 8))
+    path = run_foo(pair.input)
+    outcome = made.record(pair, finish(path, verdict=Verdict.LOST, condition_match=False), path)
+    assert not outcome.mispredicted
+    assert not outcome.children
+    assert {what for what, _ in outcome.notes} == {"lost"}
+
+
+def test_a_missing_trace_is_noted() -> None:
+    made, pair = explorer(ints(0, 8))
+    path = run_foo(pair.input)
+    assert made.record(pair, finish(path), None).notes == {("trace lost", 0): 1}
+
+
 def test_a_path_seen_before_is_redundant() -> None:
     made, pair = explorer(ints(0, 8))
     path = run_foo(pair.input)

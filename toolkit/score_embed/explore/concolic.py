@@ -86,13 +86,14 @@ class Explorer:
         if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST):
             notes[finished.verdict.value, finished.site] += 1
         children: list[Pair] = []
-        mispredicted = finished.verdict is not Verdict.LOST and not _as_predicted(pair, finished, path)
+        lost = finished.verdict is Verdict.LOST  # then the target could not say
+        as_predicted = _as_predicted(pair, finished, path)
+        mispredicted = not as_predicted and not lost
         if mispredicted:
             notes["mispredicted", pair.site] += 1
-        elif path is None:
-            if finished.conditions:
-                notes["trace lost", finished.site] += 1
-        else:
+        if path is None and finished.conditions and as_predicted:
+            notes["trace lost", finished.site] += 1
+        if path is not None and as_predicted:  # from any other run nothing is derived
             self._check(finished, path, notes)
             children = self._flip(pair, finished, path, notes)
         self.notes.update(notes)
