@@ -6,6 +6,7 @@ void exit(int status) __attribute__((noreturn));
 
 sc_u8 sc_input[SC_INPUT_CAPACITY] SC_RUNTIME_DATA;
 
+#define CANARY 0x5C0EC0DEu
 static sc_u32 canary[2] SC_RUNTIME_DATA;   /* something wild wrote over the runtime if these change */
 static sc_u32 main_returned SC_RUNTIME_DATA; /* sc_main returned; exit() is running */
 static sc_u32 link_errors SC_RUNTIME_DATA;   /* damaged frames since the last END */
@@ -137,14 +138,13 @@ static void send_end(void)
     sc_u32 stack[SC_STACK_SITES], n = stack_sites(stack), i, flags = 0, coverage = send_coverage();
     if (sc.matched) flags |= SC_END_MATCHED;
     if (sc.elision_failed || sc.count < sc.elide) flags |= SC_END_ELISION_FAILED;
+    if (canary[0] == CANARY && canary[1] == CANARY) flags |= SC_END_INTACT;
+    if (sc.code || sc.pc || sc.address) flags |= SC_END_DETAILS;
     sc_frame_begin(SC_TYPE_END);
     put(sc.number, 4);
     put(sc.verdict, 1);
     put(flags, 1);
     put(n, 1);
-    put((sc_u32)sc.code, 4);
-    put(sc.pc, 8);
-    put(sc.address, 8);
     put(sc.last_site, 4);
     put(sc_hash_value(&sc.path), 8);
     put(sc.conditions, 4);
@@ -157,7 +157,11 @@ static void send_end(void)
     put(sc.log_sent, 4);
     put(coverage, 4);
     put(link_errors, 4);
-    put(canary[0] == canary[1] ? canary[0] : 0, 4);
+    if (flags & SC_END_DETAILS) {
+        put((sc_u32)sc.code, 4);
+        put(sc.pc, 8);
+        put(sc.address, 8);
+    }
     for (i = 0; i < n; i++) put(stack[i], 4);
     sc_frame_end();
     link_errors = 0;
@@ -171,20 +175,55 @@ static void need_full(sc_u32 number)
     sc_frame_end();
 }
 
-/* Make the input from what is held; 0 if that cannot be, or did not give the input that was meant. */
-static sc_u32 apply(const sc_u8 *p, sc_u32 n)
+/* A RUN as it is read; everything after its end is 0 and sets `bad`. */
+static struct {
+    const sc_u8 *p;
+    sc_u32 left, bad;
+} message SC_RUNTIME_DATA;
+
+static sc_u32 take(void)
 {
-    sc_u32 flags = p[8], base = u32(p + 9), crc = u32(p + 13), size = u32(p + 17), at = 0, done = SC_RUN_SIZE;
+    if (!message.left) {
+        message.bad = 1;
+        return 0;
+    }
+    message.left--;
+    return *message.p++;
+}
+
+static sc_u32 take_varint(void)
+{
+    sc_u32 v = 0, shift = 0, byte;
+    do {
+        byte = take();
+        if (shift < 32u) v |= (byte & 127u) << shift;
+        shift += 7u;
+    } while (byte & 128u);
+    return v;
+}
+
+static sc_u32 take_u32(void)
+{
+    sc_u32 v = take();
+    v |= take() << 8;
+    v |= take() << 16;
+    return v | take() << 24;
+}
+
+/* Make the input from what is held; 0 if that cannot be, or did not give the input that was meant. */
+static sc_u32 apply(sc_u32 full, sc_u32 crc, sc_u32 base, sc_u32 size)
+{
+    sc_u32 at = 0;
     if (size > SC_INPUT_CAPACITY) return 0;
-    if (!(flags & SC_RUN_FULL) && (size != sc.input_size || sc_crc32(0, sc_input, size) != base)) return 0;
-    while (n - done >= 4u) {
-        sc_u32 count = p[done + 2] | (sc_u32)p[done + 3] << 8;
-        at += p[done] | (sc_u32)p[done + 1] << 8;
-        done += 4u;
-        if (count > n - done || at > size || count > size - at) return 0;
-        sc_copy_bytes(sc_input + at, p + done, count);
+    if (!full && (size != sc.input_size || sc_crc32(0, sc_input, size) != base)) return 0;
+    while (message.left) {
+        sc_u32 skip = take_varint(), count = take_varint();
+        if (message.bad || skip > size - at || count > size - at - skip || count > message.left) return 0;
+        at += skip;
+        sc_copy_bytes(sc_input + at, message.p, count);
+        message.p += count;
+        message.left -= count;
         at += count;
-        done += count;
     }
     sc.input_size = size;
     sc.input_crc = sc_crc32(0, sc_input, size);
@@ -193,24 +232,38 @@ static sc_u32 apply(const sc_u8 *p, sc_u32 n)
 
 static void run(const sc_u8 *p, sc_u32 n)
 {
-    sc_u32 number;
-    if (n < SC_RUN_SIZE) {
+    sc_u32 number, acknowledged, flags, crc, base = 0, size;
+    message.p = p;
+    message.left = n;
+    message.bad = 0;
+    number = take_varint();
+    acknowledged = number - take_varint();
+    flags = take();
+    crc = take_u32();
+    if (!(flags & SC_RUN_FULL)) base = take_u32();
+    size = take_varint();
+    sc.max_branches = take_varint();
+    sc.watchdog_ms = take_varint();
+    sc.predicted = sc.elide = 0;
+    if (flags & SC_RUN_PREDICTED) {
+        sc.predicted = take_varint();
+        sc.predicted_hash = take_u32();
+        sc.predicted_hash |= (sc_u64)take_u32() << 32;
+    }
+    if (flags & SC_RUN_ELIDED) {
+        sc.elide = take_varint();
+        sc.elide_crc = take_u32();
+    }
+    if (message.bad) {
         link_errors++;
         return;
     }
-    number = u32(p);
-    if (u32(p + 4) == sc.number && sc.ended) acknowledge();
-    if (!apply(p, n)) {
+    if (acknowledged == sc.number && sc.ended) acknowledge();
+    if (!apply(flags & SC_RUN_FULL, crc, base, size)) {
         need_full(number);
         return;
     }
     sc.number = number;
-    sc.predicted_hash = u32(p + 21) | (sc_u64)u32(p + 25) << 32;
-    sc.predicted = u32(p + 29);
-    sc.elide = u32(p + 33);
-    sc.elide_crc = u32(p + 37);
-    sc.max_branches = u32(p + 41);
-    sc.watchdog_ms = u32(p + 45);
 
     sc_port_restore();
     sc_taint_reset();
@@ -254,7 +307,7 @@ static void handle(sc_i32 type, const sc_u8 *p, sc_u32 n)
 void sc_main_loop(void)
 {
     static sc_u8 in[256] SC_RUNTIME_DATA;
-    canary[0] = canary[1] = SC_CANARY;
+    canary[0] = canary[1] = CANARY;
     send_ready(SC_CAN_BOOTED);
     for (;;) {
         sc_u32 i, n = sc_port_read(in, sizeof in);

@@ -3,10 +3,8 @@
 #define SC_WIRE_H
 
 #define SC_WIRE_VERSION 1u
-#define SC_CANARY 0x5C0EC0DEu
 #define SC_MAX_OUTPUT 65536u
-#define SC_RUN_SIZE 49u
-#define SC_END_SIZE 87u
+#define SC_RUN_SIZE 64u /* most bytes of a RUN before the input */
 
 enum {
     SC_TYPE_HELLO = 1,
@@ -23,11 +21,15 @@ enum {
 
 enum {
     SC_RUN_FULL = 1,
+    SC_RUN_PREDICTED = 2,
+    SC_RUN_ELIDED = 4,
 };
 
 enum {
     SC_END_MATCHED = 1,
     SC_END_ELISION_FAILED = 2,
+    SC_END_INTACT = 4,
+    SC_END_DETAILS = 8,
 };
 
 enum {

@@ -78,7 +78,7 @@ def test_python_session_survives_any_stream() -> None:
         (Type.LOG, message._CHUNK.pack(1, 0) + b"abc"),
         (Type.COVERAGE, message._CHUNK.pack(1, 0) + bytes(8)),
         (Type.NEED_FULL, message._NUMBER.pack(1)),
-        (Type.END, message._END.pack(1, 0, 1, 1, *range(7), 3, crc, crc, 0, 0, 3, 2, 0, message.CANARY) + bytes(4)),
+        (Type.END, message._END.pack(1, 0, 1, 1, *range(4), 3, crc, crc, 0, 0, 3, 2, 0) + bytes(4)),
     ]
     ended = refused = 0
     for _ in range(STREAMS // 20):

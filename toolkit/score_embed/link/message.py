@@ -18,7 +18,7 @@ from typing import Any
 from score_embed.link.frame import DecodeError
 
 WIRE_VERSION = 1
-CANARY = 0x5C0EC0DE
+MAX_RUN_HEAD = 5 + 5 + 1 + 4 + 4 + 5 + 5 + 5 + 5 + 8 + 5 + 4 + 8  # the last 8: one (skip, count)
 MAX_OUTPUT = 65536  # bytes of the program's own output that are kept of one test
 
 
@@ -39,11 +39,15 @@ class Type(IntEnum):
 
 class RunFlag(IntEnum):
     FULL = 1  # the input is a difference against nothing
+    PREDICTED = 2  # the number of predicted conditions and their hash follow
+    ELIDED = 4  # the number of event bytes the host holds and their CRC follow
 
 
 class EndFlag(IntEnum):
     MATCHED = 1  # the condition hash was as predicted
     ELISION_FAILED = 2  # the events left out were not those the host holds
+    INTACT = 4  # the runtime's canaries are alive
+    DETAILS = 8  # code, pc and address follow: they are not all zero
 
 
 class Capability(IntEnum):
@@ -69,12 +73,12 @@ VERDICTS: tuple[str, ...] = (
 )
 
 _HELLO = struct.Struct("<H")
-_RUN = struct.Struct("<IIBIIIQIIIII")
-_DIFF = struct.Struct("<HH")
 _READY = struct.Struct("<HHB16sIIHI")
-_END = struct.Struct("<IBBBiQQIQIQIIIIIIIII")
+_END = struct.Struct("<IBBBIQIQIIIIIIII")
+_DETAILS = struct.Struct("<iQQ")
 _CHUNK = struct.Struct("<II")
 _NUMBER = struct.Struct("<I")
+_HASH = struct.Struct("<Q")
 
 
 class MessageError(DecodeError):
@@ -107,9 +111,6 @@ class End:
     number: int
     verdict: str
     flags: int
-    code: int
-    pc: int
-    address: int
     site: int
     path_hash: int
     conditions: int
@@ -122,7 +123,9 @@ class End:
     log_size: int
     coverage_size: int
     link_errors: int
-    canary: int
+    code: int
+    pc: int
+    address: int
     stack: tuple[int, ...]
 
 
@@ -176,44 +179,51 @@ class RunMessage:
     watchdog_ms: int
 
     def encode(self) -> bytes:
+        """As short as can be: a slow line carries one of these for every test."""
         base = self.base if self.base is not None and len(self.base) == len(self.data) else None
-        head = _RUN.pack(
-            self.number,
-            self.acknowledged,
-            RunFlag.FULL if base is None else 0,
-            0 if base is None else zlib.crc32(base),
-            zlib.crc32(self.data),
-            len(self.data),
-            self.condition_hash,
-            self.predicted,
-            self.elide,
-            self.elide_crc,
-            self.max_branches,
-            self.watchdog_ms,
-        )
-        return head + difference(base or b"", self.data)
+        flags = 0 if base is not None else int(RunFlag.FULL)
+        flags |= RunFlag.PREDICTED if self.predicted else 0
+        flags |= RunFlag.ELIDED if self.elide else 0
+        parts = [varint(self.number), varint(self.number - self.acknowledged & 0xFFFFFFFF), bytes((flags,))]
+        parts.append(_NUMBER.pack(zlib.crc32(self.data)))
+        if base is not None:
+            parts.append(_NUMBER.pack(zlib.crc32(base)))
+        parts += [varint(len(self.data)), varint(self.max_branches), varint(self.watchdog_ms)]
+        if self.predicted:
+            parts += [varint(self.predicted), _HASH.pack(self.condition_hash)]
+        if self.elide:
+            parts += [varint(self.elide), _NUMBER.pack(self.elide_crc)]
+        return b"".join(parts) + difference(base, self.data)
 
 
-def difference(base: bytes, data: bytes) -> bytes:
-    """`data` as (skip, count, bytes)* against `base`; runs of up to 4 equal bytes are cheaper sent than skipped."""
-    if not base:
-        parts = [data[at : at + 0xFFFF] for at in range(0, len(data), 0xFFFF)]
-        return b"".join(_DIFF.pack(0, len(part)) + part for part in parts)
+def varint(n: int) -> bytes:
+    """LEB128."""
+    if n < 128:
+        return bytes((n,))
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def difference(base: bytes | None, data: bytes) -> bytes:
+    """`data` as (skip, count, bytes)* against `base`; up to 2 equal bytes between changes are cheaper sent."""
+    if base is None:
+        return varint(0) + varint(len(data)) + data
     if base == data:
         return b""
     spans: list[list[int]] = []
     for at in range(len(data)):
         if base[at] != data[at]:
-            if spans and at - spans[-1][1] <= 4 and at + 1 - spans[-1][0] <= 0xFFFF:
+            if spans and at - spans[-1][1] <= 2:
                 spans[-1][1] = at + 1
             else:
                 spans.append([at, at + 1])
     out, position = [], 0
     for first, last in spans:
-        while first - position > 0xFFFF:
-            out.append(_DIFF.pack(0xFFFF, 0))
-            position += 0xFFFF
-        out.append(_DIFF.pack(first - position, last - first) + data[first:last])
+        out += [varint(first - position), varint(last - first), data[first:last]]
         position = last
     return b"".join(out)
 
@@ -249,12 +259,15 @@ def _coverage(payload: bytes) -> Coverage:
 
 
 def _end(payload: bytes) -> End:
-    head = _END.unpack_from(payload)
-    number, verdict, flags, depth, *rest = head
-    stack = struct.unpack(f"<{depth}I", payload[_END.size :])
+    number, verdict, flags, depth, *rest = _END.unpack_from(payload)
+    at, details = _END.size, (0, 0, 0)
+    if flags & EndFlag.DETAILS:
+        details = _DETAILS.unpack_from(payload, at)
+        at += _DETAILS.size
+    stack = struct.unpack(f"<{depth}I", payload[at:])
     if verdict >= len(VERDICTS):
         raise ValueError(f"verdict {verdict}")
-    values: list[Any] = [number, VERDICTS[verdict], flags, *rest, stack]
+    values: list[Any] = [number, VERDICTS[verdict], flags, *rest, *details, stack]
     return End(*values)
 
 
@@ -280,10 +293,8 @@ def wire_header() -> str:
         "#define SC_WIRE_H",
         "",
         f"#define SC_WIRE_VERSION {WIRE_VERSION}u",
-        f"#define SC_CANARY 0x{CANARY:08X}u",
         f"#define SC_MAX_OUTPUT {MAX_OUTPUT}u",
-        f"#define SC_RUN_SIZE {_RUN.size}u",
-        f"#define SC_END_SIZE {_END.size}u",
+        f"#define SC_RUN_SIZE {MAX_RUN_HEAD}u /* most bytes of a RUN before the input */",
         "",
     ]
     groups: list[tuple[str, list[tuple[str, int]]]] = [

@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 
 from score_embed.errors import TargetError
-from score_embed.link.message import CANARY, EndFlag
+from score_embed.link.message import EndFlag
 from score_embed.link.session import Request, Result, Session
 from score_embed.link.transport import Channel, LinkClosed
 from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict
@@ -97,7 +97,7 @@ class WiredTarget(ABC):
             self._renew()
             return _judged(Verdict.LOST if restarted else Verdict.WATCHDOG, 0)
         finished = _finished(result)
-        if finished.verdict in _SUSPECT or result.end.canary != CANARY:
+        if finished.verdict in _SUSPECT or not result.end.flags & EndFlag.INTACT:
             self._renew()
         return finished
 
