@@ -147,15 +147,14 @@ void sc_assign(const sc_d *d, sc_u32 *m, ...)
     if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = va_arg(tail, const void *);
     FETCH(tainted, m, d + 4, n, tail);
     va_end(tail);
-    if (tainted) {
-        sc_event(d, depth, 0);
-        send_leaves(d + 4, n);
-        if (KIND(dest) == MEMORY) sc_address(to);
-        sc.value_bytes = BYTES(dest);
-    }
-    if (KIND(dest) == SLOT) sc_set_slot(m, INDEX(dest), tainted);
-    else if (to && tainted) sc_taint_set(to, BYTES(dest), SITE(d));
+    if (to && tainted) sc_taint_set(to, BYTES(dest), SITE(d)); /* first: what it reports must not part event and value */
     else if (to) sc_taint_clear(to, BYTES(dest));
+    else if (KIND(dest) == SLOT) sc_set_slot(m, INDEX(dest), tainted);
+    if (!tainted) return;
+    sc_event(d, depth, 0);
+    send_leaves(d + 4, n);
+    if (KIND(dest) == MEMORY) sc_address(to);
+    sc.value_bytes = BYTES(dest);
 }
 
 void sc_pin(const sc_d *d, sc_u32 *m, ...)
