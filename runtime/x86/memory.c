@@ -25,8 +25,9 @@ static struct region {
 static struct {
     uintptr_t current, high; /* the break, and the highest it was in this test */
     uintptr_t at_start;      /* the break when the snapshot was made */
+    uintptr_t used;          /* what was not zero then ends here */
     unsigned mapped;
-    char *copy;              /* the heap below at_start */
+    char *copy;              /* the heap below `used` */
 } heap SC_RUNTIME_DATA;
 
 static void *map_fixed(uintptr_t at, size_t size, int protection)
@@ -140,11 +141,10 @@ void sc_x86_memory_init(void)
     map_fixed(SC_STACK_BASE, SC_STACK_SIZE, PROT_READ | PROT_WRITE);
     mallopt(M_MMAP_MAX, 0);
     __wrap___sbrk(0);
-    heap.at_start = heap.current;
-    if (heap.at_start > SC_HEAP_BASE) {
-        heap.copy = allocate(heap.at_start - SC_HEAP_BASE);
-        memcpy(heap.copy, (void *)(uintptr_t)SC_HEAP_BASE, heap.at_start - SC_HEAP_BASE);
-    }
+    heap.at_start = heap.used = heap.current;
+    while (heap.used > SC_HEAP_BASE && !*(char *)(heap.used - 1u)) heap.used--;
+    heap.copy = allocate(heap.used - SC_HEAP_BASE + 1u);
+    memcpy(heap.copy, (void *)(uintptr_t)SC_HEAP_BASE, heap.used - SC_HEAP_BASE);
     add_thread_block();
     add_region(__data_start, __start_sc_data);
     add_region(__stop_sc_data, _end);
@@ -167,8 +167,8 @@ void sc_x86_memory_restore(void)
 {
     struct region *r;
     for (r = regions; r < regions + 3; r++) memcpy(r->at, r->copy, r->size);
-    zero(heap.at_start, heap.high);
-    if (heap.copy) memcpy((void *)(uintptr_t)SC_HEAP_BASE, heap.copy, heap.at_start - SC_HEAP_BASE);
+    zero(heap.used, heap.high);
+    memcpy((void *)(uintptr_t)SC_HEAP_BASE, heap.copy, heap.used - SC_HEAP_BASE);
     heap.current = heap.high = heap.at_start;
     zero_stack();
 }
