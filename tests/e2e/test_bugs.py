@@ -152,3 +152,11 @@ def test_a_test_replays_in_a_plain_build(tmp_path: Path) -> None:
     )
     assert done.returncode == -6
     assert b"p.c" in done.stderr
+
+
+def test_inputs_in_a_function_left_alone_are_explained(tmp_path: Path) -> None:
+    program = '#include "score.h"\nint main(void)\n{\n    int x;\n    SYM_INT(x);\n    __asm__("" : "+r"(x));\n    return x == 3;\n}\n'
+    (tmp_path / "p.c").write_text(program)
+    done = score_embed("run", "p.c", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "p.c:6: error: function 'main' is not instrumented: inline assembly with operands" in done.stderr

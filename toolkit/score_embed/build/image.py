@@ -78,7 +78,10 @@ def build_image(
     if not elf.is_file():
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             identity = _identity_source(program, build_id, facts)
-            built = _build(toolchain, Path(work), program, native, cflags, verify, identity)
+            try:
+                built = _build(toolchain, Path(work), program, native, cflags, verify, identity)
+            except BuildError as error:
+                raise _explained(error, program) from None
             _publish(built, elf)
     return load_image(elf, board)
 
@@ -125,6 +128,15 @@ def _symbol(data: ELFFile, name: str, size: int) -> bytes:
 
 
 # --- building ------------------------------------------------------------------------------------------------
+
+
+def _explained(error: BuildError, program: Program) -> BuildError:
+    """Inputs declared in a function that is left uninstrumented surface only as undefined names at the link."""
+    if "__score_" not in error.what or not program.notes:
+        return error
+    note = program.notes[0]
+    hint = "Declare the symbolic inputs in another function, or take that construct out of this one."
+    return BuildError(f"{note.what}, but it declares symbolic inputs", f"{note.file}:{note.line}", hint)
 
 
 def _identity(

@@ -93,15 +93,18 @@ class Explorer:
             notes["mispredicted", pair.site] += 1
         if path is None and finished.conditions and as_predicted:
             notes["trace lost", finished.site] += 1
-        if path is not None and as_predicted:  # from any other run nothing is derived
-            self._check(finished, path, notes)
+        # From any other run nothing is derived.
+        if path is not None and as_predicted and self._check(finished, path, notes):
             children = self._flip(pair, finished, path, notes)
         self.notes.update(notes)
         self._queue.add(children)
         return Outcome(tuple(children), is_path, new, mispredicted, notes)
 
-    def _check(self, finished: Finished, path: Path, notes: Counter[tuple[str, int]]) -> None:
-        """Take over what the path says was lost, and compare it with what the target counted."""
+    def _check(self, finished: Finished, path: Path, notes: Counter[tuple[str, int]]) -> bool:
+        """Take over what the path says was lost, and compare it with what the target counted.
+
+        False: the formulas do not describe the run, so nothing may be derived from it.
+        """
         notes.update(path.notes)
         self.concretized += sum(count for (what, _), count in path.notes.items() if what != "divergence")
         for disagreement in path.disagreements:
@@ -115,6 +118,9 @@ class Explorer:
             if (len(path.conditions), path.operand_hash) != expected:
                 self.divergences += 1
                 notes["operands differ from their formulas", finished.site] += 1
+                return False
+        self.divergences += len(path.disagreements)
+        return not path.disagreements
 
     def _flip(self, pair: Pair, finished: Finished, path: Path, notes: Counter[tuple[str, int]]) -> list[Pair]:
         """For each condition from neg_limit on, a pair that takes its other side: shallowest first."""

@@ -213,7 +213,7 @@ class UnitLowering:
         reason = self._left_alone(node)
         if reason:
             self.result.failed.append(
-                (name, Note(f"function '{name}' is not instrumented: {reason}", file, node.decl.coord.line))
+                (name, Note(f"function '{_shown(name)}' is not instrumented: {reason}", file, node.decl.coord.line))
             )
         if reason or name in self.excluded:
             return to_c(node)
@@ -221,7 +221,7 @@ class UnitLowering:
             text = self._lowered(node, t)
         except Unsupported as error:
             coord = getattr(error.node, "coord", None) or node.decl.coord
-            note = Note(f"function '{name}' is not instrumented: {error.what}", str(coord.file), coord.line)
+            note = Note(f"function '{_shown(name)}' is not instrumented: {error.what}", str(coord.file), coord.line)
             self.result.failed.append((name, note))
             return to_c(node)
         self.result.defined[name] = external
@@ -425,3 +425,7 @@ def _length(init: c_ast.Node) -> tuple[str | None, int | None]:
 
 def _with_semicolon(text: str) -> str:
     return text if text.lstrip().startswith("#") else text + ";"
+
+
+def _shown(name: str) -> str:
+    return "main" if name == "sc_main" else name
