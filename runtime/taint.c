@@ -1,4 +1,4 @@
-/* Taint of memory: one bit a byte of the program's RAM, with two levels of summary above it.
+/* Taint of memory: one bit a byte of the program's RAM, with three levels of summary above it.
  *
  * A summary bit says that the word below it may be non-zero; clearing leaves it set and walking mends it. So a
  * test's taint is found and wiped in time proportional to what was tainted, however large the map.
@@ -10,12 +10,14 @@
 #define WORDS (SC_RAM_SIZE / 32u)
 #define GROUPS (WORDS / 32u)
 #define TOPS ((GROUPS + 31u) / 32u)
+#define ROOTS ((TOPS + 31u) / 32u)
 
 sc_u32 sc_any SC_RUNTIME_DATA;
 
 static sc_u32 bits[WORDS] SC_RUNTIME_DATA;
 static sc_u32 groups[GROUPS] SC_RUNTIME_DATA;
 static sc_u32 tops[TOPS] SC_RUNTIME_DATA;
+static sc_u32 roots[ROOTS] SC_RUNTIME_DATA;
 
 static struct {
     sc_u32 count, word[SC_SHADOW], rest; /* rest: CRC of tainted bytes beyond the shadow's capacity */
@@ -36,6 +38,7 @@ static void mark(sc_u32 w, sc_u32 mask)
     bits[w] |= mask;
     groups[w >> 5] |= 1u << (w & 31u);
     tops[w >> 10] |= 1u << (w >> 5 & 31u);
+    roots[w >> 15] |= 1u << (w >> 10 & 31u);
     sc_any = 1;
 }
 
@@ -118,25 +121,33 @@ void sc_taint_copy(const void *dst, const void *src, sc_size n, sc_u32 site)
         for (i = n; i-- > 0;) copy_bit(to + i, from + i);
 }
 
+/* The words of one top word; mends it. */
+static void walk_top(sc_u32 t, void (*f)(sc_u32 w, sc_u32 context), sc_u32 context)
+{
+    sc_u32 tb, gb;
+    for (tb = tops[t]; tb; tb &= tb - 1u) {
+        sc_u32 g = t * 32u + (sc_u32)__builtin_ctz(tb);
+        for (gb = groups[g]; gb; gb &= gb - 1u) {
+            sc_u32 w = g * 32u + (sc_u32)__builtin_ctz(gb);
+            if (bits[w]) f(w, context);
+            if (!bits[w]) groups[g] &= ~(1u << (w & 31u));
+        }
+        if (!groups[g]) tops[t] &= ~(1u << (g & 31u));
+    }
+}
+
 /* Call f for every word with taint; mends the summaries on the way. sc_any becomes exact. */
 static void walk(void (*f)(sc_u32 w, sc_u32 context), sc_u32 context)
 {
-    sc_u32 t, any = 0;
+    sc_u32 r, rb, any = 0;
     if (!sc_any) return;
-    for (t = 0; t < TOPS; t++) {
-        sc_u32 tb = tops[t];
-        while (tb) {
-            sc_u32 g = (sc_u32)__builtin_ctz(tb), gb;
-            tb &= tb - 1u;
-            g += t * 32u;
-            for (gb = groups[g]; gb; gb &= gb - 1u) {
-                sc_u32 w = g * 32u + (sc_u32)__builtin_ctz(gb);
-                if (bits[w]) f(w, context);
-                if (!bits[w]) groups[g] &= ~(1u << (w & 31u));
-            }
-            if (!groups[g]) tops[t] &= ~(1u << (g & 31u));
+    for (r = 0; r < ROOTS; r++) {
+        for (rb = roots[r]; rb; rb &= rb - 1u) {
+            sc_u32 t = r * 32u + (sc_u32)__builtin_ctz(rb);
+            walk_top(t, f, context);
+            if (!tops[t]) roots[r] &= ~(1u << (t & 31u));
         }
-        any |= tops[t];
+        any |= roots[r];
     }
     sc_any = any != 0;
 }
