@@ -193,3 +193,15 @@ def test_damage_on_the_link_changes_no_result(
         assert (a.verdict, a.events, a.path_hash, a.operand_hash) == (b.verdict, b.events, b.path_hash, b.operand_hash)
     assert counters.crc_errors > 0
     assert counters.reruns > 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_restarted_target_runs_the_next_test(images: dict[str, Path], board: str) -> None:
+    """Also when nobody has read what the instance before said, and when it was restarted twice."""
+    target = target_of(board, images[board])
+    for i in range(30):
+        assert target.run(Run(i, bytes([6]))).verdict is Verdict.ILLEGAL_INSTRUCTION
+        for _ in range(i % 3):
+            target.restart()
+        assert target.run(Run(i, bytes([12]))).output == b"some output\n"
+    target.close()

@@ -52,6 +52,12 @@ class Channel:
             if data:
                 return data
 
+    def discard(self) -> None:
+        """Drop what has arrived until now: it is of an instance that is no more. Raises LinkClosed."""
+        self._pending = b""
+        while self._read():
+            pass
+
     def close(self) -> None:
         for fd in {self._read_fd, self._write_fd}:
             if fd >= 0:

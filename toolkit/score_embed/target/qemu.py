@@ -1,4 +1,4 @@
-"""The QEMU target: a machine in an emulator, the link its first UART, QMP to reset it and to quit.
+"""The QEMU target: a machine in an emulator, the link its first UART, QMP to reset it.
 
 UART and QMP are socket pairs, so nothing listens anywhere and nothing is left in the file system. QEMU gets SIGKILL
 when its host dies.
@@ -79,7 +79,7 @@ class QemuTarget(WiredTarget):
         if self._qmp is None or self._process is None or self._process.poll() is not None:
             return False
         try:
-            self._qmp.execute("system_reset")
+            self._qmp.reset()
         except QmpFailed:
             return False
         return True

@@ -1,4 +1,4 @@
-"""QEMU's control channel: reset and quit, each with a deadline.
+"""QEMU's control channel: reset, with a deadline.
 
 qemu.qmp is asynchronous; a target's methods are not. This wrapper owns an event loop and runs it only while a
 command is under way.
@@ -32,9 +32,9 @@ class Qmp:
         self._loop = asyncio.new_event_loop()
         self._client: QMPClient | None = None
 
-    def execute(self, command: str) -> None:
-        """Raises QmpFailed."""
-        self._run(self._execute(command))
+    def reset(self) -> None:
+        """Reset the machine; returns when that has happened. Raises QmpFailed."""
+        self._run(self._reset())
 
     def close(self) -> None:
         """Safe to call twice."""
@@ -50,12 +50,14 @@ class Qmp:
             self._socket.close()
             self._loop.close()
 
-    async def _execute(self, command: str) -> None:
+    async def _reset(self) -> None:
         if self._client is None:
             client = QMPClient("score-embed")
             await client.connect(self._socket)
             self._client = client
-        await self._client.execute(command)
+        with self._client.listener(("RESET",)) as resets:
+            await self._client.execute("system_reset")  # only asks for it: the event says that it is done
+            await resets.get()
 
     def _run(self, work: Coroutine[Any, Any, object]) -> None:
         try:

@@ -171,11 +171,17 @@ class WiredTarget(ABC):
 
     def _renew(self) -> None:
         """The next test finds a fresh instance."""
-        if self._channel is not None and self._reset():
-            self._keep_counters()
-            self._session = None
-        else:
+        channel = self._channel
+        if channel is None or not self._reset():
             self._stop()
+            return
+        try:
+            channel.discard()
+        except LinkClosed:
+            self._stop()
+            return
+        self._keep_counters()
+        self._session = None
 
     def _keep_counters(self) -> None:
         self._closed_counters = self.counters
