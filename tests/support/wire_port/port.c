@@ -1,11 +1,13 @@
 /* A port whose link is standard input and output, to be compiled with sanitizers.
  *
  * `loop`: the whole test loop answers what it is sent. `frames`: every frame taken is printed ("F type size crc32",
- * or "E" for a damaged one). `encode`: standard input becomes the payload of one frame. */
+ * or "E" for a damaged one). `encode`: standard input becomes the payload of one frame. `taint`: operations on the
+ * taint map, one a line; what they find is printed. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "state.h"
 
@@ -95,10 +97,40 @@ static void encode(void)
     sc_frame_end();
 }
 
+static void taint(void)
+{
+    sc_u8 *ram = (sc_u8 *)(sc_uptr)SC_RAM_BASE;
+    char op;
+    unsigned a, b, n, i;
+    if (mmap(ram, SC_RAM_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != ram)
+        exit(3);
+    sc.mispredicted = 1; /* events are made but not sent */
+    while (scanf(" %c %u %u %u", &op, &a, &b, &n) == 4) {
+        switch (op) {
+        case 's': sc_taint_set(ram + a, n, 1); break;
+        case 'c': sc_taint_clear(ram + a, n); break;
+        case 'm': sc_taint_copy(ram + a, ram + b, n, 1); break;
+        case 'g': printf("%u\n", (unsigned)sc_taint_get(ram + a, n)); break;
+        case 'a': printf("%u\n", (unsigned)sc_taint_any(ram + a, n)); break;
+        case 'r': sc_taint_reset(); break;
+        case 'o': sc_shadow_take(); break;
+        case 'w': ram[a] = (sc_u8)n; break;
+        case 'p': sc_shadow_compare(1); break;
+        case 'd':
+            for (i = 0; i < SC_RAM_SIZE; i++)
+                if (sc_taint_get(ram + i, 1)) printf("%u ", i);
+            puts("");
+            break;
+        default: exit(4);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "frames")) frames();
     else if (argc == 2 && !strcmp(argv[1], "encode")) encode();
+    else if (argc == 2 && !strcmp(argv[1], "taint")) taint();
     else if (argc == 2 && !strcmp(argv[1], "loop")) sc_main_loop();
     else return 2;
     return 0;
