@@ -1,6 +1,6 @@
 """Any byte stream on the link gives frames and named errors, on both sides: no exception, no hang, no wild access.
 
-SCORE_EMBED_STREAMS=1000000 sends a million streams to each side.
+SCORE_PROOF_STREAMS=1000000 sends a million streams to each side.
 """
 
 from __future__ import annotations
