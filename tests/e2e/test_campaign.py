@@ -29,7 +29,7 @@ MANY = """
 #include "score.h"
 int main(void)
 {
-    unsigned char b[11];
+    unsigned char b[14];
     int n = 0;
     SYM_BYTES(b, sizeof b);
     for (unsigned i = 0; i < sizeof b; i++)
