@@ -13,8 +13,8 @@ from images import RUNTIME, SUPPORT, compile_c
 from score_embed.link.frame import encode
 from score_embed.link.message import RunMessage, Type, again, hello
 
-# How many streams a test sends: a few in every run of the tests, 10⁶ with SCORE_EMBED_STREAMS=1000000.
-STREAMS = int(os.environ.get("SCORE_EMBED_STREAMS", "20000"))
+# How many streams a test sends: a few in every run of the tests, 10⁶ with SCORE_PROOF_STREAMS=1000000.
+STREAMS = int(os.environ.get("SCORE_PROOF_STREAMS", "20000"))
 SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
 
 
