@@ -126,3 +126,27 @@ def test_old_style_parameters_arrive_promoted(tmp_path: Path, board: str) -> Non
     assert found.summary["stopped"] == "exhausted"
     assert found.summary["paths"] == 3
     assert found.summary["divergences"] == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_index_may_be_overwritten_by_what_it_selects(tmp_path: Path, board: str) -> None:
+    program = """
+        #include <stddef.h>
+        #include "score.h"
+        struct node { int key; struct node *next; };
+        int main(void)
+        {
+            unsigned char t[4];
+            int i = 0;
+            SYM_BYTES(t, 4);
+            i = t[i];
+            if (i == 7)
+                return 1;
+            if (~0u == 0xffffffffu && offsetof(struct node, key) == 0 && t[1] == 9)
+                return 2;
+            return 0;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program}, "--board", board, "--verify")
+    assert found.summary["stopped"] == "exhausted"
+    assert found.summary["paths"] == 3

@@ -37,7 +37,8 @@ TYPES = (
 CONSTANTS = ("0", "1", "2", "3", "7", "10", "16", "31", "64", "100", "127", "128", "200", "255", "-1", "-5", "-100")
 WIDE = ("300", "1000", "32767", "65535", "40000u", "0x7fffffff", "0x80000000u", "5000000000LL", "1ULL", "-7L")
 DIVISORS = ("2", "3", "5", "7", "10", "16u", "-3", "100")
-BINARY = ("+", "-", "*", "&", "|", "^")
+BINARY = ("+", "-", "&", "|", "^")
+FACTORS = ("2", "3", "5u", "-7", "100L", "1000ULL")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
@@ -62,7 +63,7 @@ class Function:
             "    struct rec r = { a, b, 5 }, *q = &r;",
             f"    static {pick(TYPES)} g = {pick(CONSTANTS)};",
             "    __typeof__(v3) *p = &v3;",
-            "    int n = 0;",
+            "    int n = 0, m;  /* m: loops only, so that they end soon */",
         ]
         for _ in range(self.rng.randint(4, 8)):
             lines += self.statement(2)
@@ -84,10 +85,13 @@ class Function:
             return self.leaf()
         inner = self.expression(depth - 1)
         match rng.randrange(12):
-            case 0 | 1 | 2 | 3:
+            case 0 | 1 | 2:
                 return f"({inner} {rng.choice(BINARY)} {self.expression(depth - 1)})"
+            case 3:  # products of two 64-bit unknowns are hard for any solver, and say nothing more about C
+                return rng.choice(["(a * b)", f"({inner} * {rng.choice(FACTORS)})"])
             case 4:
-                return f"({inner} {rng.choice('/%')} {rng.choice(DIVISORS)})"
+                narrow = rng.choice(["short", "unsigned short", "signed char", "unsigned char"])
+                return f"(({narrow}){inner} {rng.choice('/%')} {rng.choice(DIVISORS)})"
             case 5:
                 count = rng.choice([str(rng.randrange(7)), f"({rng.choice(self.scalars)} & 7)"])
                 return f"({inner} {rng.choice(['<<', '>>'])} {count})"
@@ -128,9 +132,11 @@ class Function:
             case 0 | 1:
                 return [f"    {rng.choice(self.places)} = {self.expression(3)};"]
             case 2:
-                return [f"    {rng.choice(self.places)} {rng.choice('+-*&|^')}= {self.expression(2)};"]
+                return [f"    {rng.choice(self.places)} {rng.choice('+-&|^')}= {self.expression(2)};"]
             case 3:
-                return [f"    {rng.choice(self.places)} {rng.choice(['/=', '%=', '<<=', '>>='])} 3;"]
+                place = rng.choice(["r.c", "r.s", "q->s"])  # narrow, for the sake of the solver
+                change = rng.choice(["/= 3", "%= 7", "/= -5", "*= 3", "<<= 3", ">>= 2"])
+                return [f"    {place} {change};"]
             case 4:
                 place = rng.choice(["v0", "v1", "t[1]", "r.s", "(*p)", "q->i", "g"])
                 step = rng.choice(["++", "--"])
@@ -145,9 +151,10 @@ class Function:
                 return self.switch(depth)
             case 9 if self.may_decide():
                 body = self.statement(0)
-                return [f"    for (n = 0; B(n < ({rng.choice('ab')} & 3)); n++) {{", *body, "    }"]
+                return [f"    for (m = 0; B(m < ({rng.choice('ab')} & 3)); m++) {{", *body, "    }"]
             case 10 if self.may_decide():
-                return ["    do {", *self.statement(0), "        n++;", f"    }} while (B(n < {rng.randint(1, 2)}));"]
+                end = f"    }} while (B(++m < {rng.randint(1, 2)}));"
+                return ["    m = 0;", "    do {", *self.statement(0), "        n++;", end]
             case 11 if self.may_decide():
                 self.labels += 1
                 skip = f"skip{self.labels}"

@@ -31,15 +31,15 @@ class Campaign:
         return [item["what"] for item in self.summary["incomplete"]]
 
 
-def score_embed(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """`score-embed ARGUMENTS…` to its end."""
+def score_embed(*arguments: str, cwd: Path, deadline: float = DEADLINE) -> subprocess.CompletedProcess[str]:
+    """`score-embed ARGUMENTS…` to its end; raises subprocess.TimeoutExpired after `deadline` seconds."""
     return subprocess.run(
         [sys.executable, "-m", "score_embed.cli.main", *arguments],
         cwd=cwd,
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=DEADLINE,
+        timeout=deadline,
         check=False,
     )
 

@@ -95,8 +95,8 @@ class Calls:
         if special is not None:
             return self._special_call(special, node)
         symbol = self.b.declarations.scope.find(name) if name else None
-        if name == "offsetof" and symbol is None:
-            return Const(self.types.size, self.b.declarations.text(node).replace("offsetof", "__builtin_offsetof", 1))
+        if name == "__builtin_offsetof":
+            return Const(self.types.size, self.b.declarations.text(node))
         if name.startswith("__builtin_") and symbol is None:
             symbol = self._builtin(name, node)
         if name and symbol is None:

@@ -254,7 +254,9 @@ class Emitter:
         slots = template.slots | ({dest.slot} if in_slot else set())
         guard = self._guard(slots, template.memory or not in_slot)
         probe = f"sc_assign({', '.join([d, 'sc_m', *([] if in_slot else [dest.tail or '']), *template.tail()])});"
-        if in_slot and dest.slot not in template.slots:
+        # A leaf's address must be computed before the destination changes, too: `i = t[i]`.
+        used = template.slots | {slot.index for e in s.exp.walk() if isinstance(e, Load) for slot in e.place.slots}
+        if in_slot and dest.slot not in used:
             return f"{lvalue} = {s.exp.c()}; if ({guard}) {{ {probe}{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; if ({guard}) {{ {probe}{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"

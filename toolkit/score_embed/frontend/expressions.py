@@ -186,7 +186,7 @@ class Expressions:
                 return Const(Pointer(symbol.type), symbol.name)
             case None:
                 if node.name in ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
-                    text = f'"{self.b.body.name}"'
+                    text = '"main"' if self.b.body.name == "sc_main" else f'"{self.b.body.name}"'
                     return self._value_Constant(c_ast.Constant("string", text))
                 raise Unsupported(f"undeclared name '{node.name}'", node)
         return self.read(self.lvalue(node))
@@ -275,7 +275,7 @@ class Expressions:
         return result
 
     def _value_TernaryOp(self, node: c_ast.TernaryOp) -> Exp | Place | None:
-        known = self.b.declarations.constant(node.cond)
+        known = self.b.declarations.constant(node.cond) if isinstance(node.cond, c_ast.Constant) else None
         if known is not None and node.iftrue is not None:
             t = self._common_type(node)
             chosen = self.value(node.iftrue if known else node.iffalse)
@@ -600,7 +600,8 @@ class Expressions:
                 return self.jump(node.exprs[-1], label, when, assumed=assumed)
             case c_ast.FuncCall(name=c_ast.ID(name="__builtin_expect")):
                 return self.jump(node.args.exprs[0], label, when, assumed=assumed)
-        known = self.b.declarations.constant(node)
+        # Only a literal is decided here: everything else has C's types, which the compiler knows best.
+        known = self.b.declarations.constant(node) if isinstance(node, c_ast.Constant) else None
         if known is not None:
             if bool(known) == when:
                 self.b.goto(label)

@@ -88,7 +88,7 @@ class Statements:
     def _do_EmptyStatement(self, node: c_ast.EmptyStatement) -> None:
         pass
 
-    _do_Pragma = _do_StaticAssert = _do_EmptyStatement
+    _do_Pragma = _do_StaticAssert = _do_AttributeDeclaration = _do_EmptyStatement
 
     def _do_DeclList(self, node: c_ast.DeclList) -> None:
         for decl in node.decls:
@@ -332,7 +332,7 @@ class Statements:
             self.b.add(Return(self.b.coord, ref))
 
     def _do_Asm(self, node: Asm) -> None:
-        if node.outputs is not None:
+        if node.outputs or node.inputs or node.labels:
             raise Unsupported("inline assembly with operands", node)
         self.b.add(Verbatim(self.b.coord, self.b.declarations.text(node) + ";"))
 
