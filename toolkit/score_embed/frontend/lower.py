@@ -362,8 +362,12 @@ class UnitLowering:
                 node.name = symbol.name
             elif isinstance(symbol, SlotVariable):
                 node.name = symbol.slot.name
-        for _, child in node.children():
-            self._rename_ids(child)
+        for slot, child in node.children():
+            is_member = (isinstance(node, c_ast.StructRef) and slot == "field") or (
+                isinstance(node, c_ast.NamedInitializer) and isinstance(child, c_ast.ID) and slot != "expr"
+            )
+            if not is_member:
+                self._rename_ids(child)
 
 
 def _tagged(ext: c_ast.Node) -> c_ast.Node | None:

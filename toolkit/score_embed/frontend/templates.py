@@ -133,7 +133,12 @@ class TemplateText:
             case Binary():
                 return self._binary(exp)
             case Convert():
-                return self._convert(self.add(exp.operand), self._signed(exp.operand.type), self.bits_of(exp.type))
+                return self._convert(
+                    self.add(exp.operand),
+                    # gcc sign-extends a pointer that becomes a wider integer
+                    self._signed(exp.operand.type) or isinstance(exp.operand.type, Pointer),
+                    self.bits_of(exp.type),
+                )
         raise AssertionError(exp)
 
     def comparison(self, op: str, left: Exp, right: Exp) -> None:
