@@ -60,7 +60,7 @@ def build_image(
     if not sources:
         raise UsageError("there is nothing to build", hint="Name the C files of the program.")
     toolchain = Toolchain(board)
-    model = toolchain.data_model()
+    model = toolchain.data_model(cflags)
     flags = toolchain.preprocessor_flags(cflags)
     texts = [Source(path, preprocess(board.cc, flags, path)) for path in sources]
     if entry:
@@ -203,7 +203,7 @@ def _build(
     def compile_one(job: tuple[Path, str, Path]) -> Path:
         source, how, output = job
         if how == "instrumented":
-            toolchain.compile_instrumented(source, output, verify=verify)
+            toolchain.compile_instrumented(source, output, cflags, verify=verify)
         elif how == "plain":
             toolchain.compile_plain(source, output, cflags)
         else:
@@ -213,7 +213,7 @@ def _build(
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         objects = list(pool.map(compile_one, jobs))
     output = work / "image.elf"
-    toolchain.link(objects, output)
+    toolchain.link(objects, output, cflags)
     return output
 
 

@@ -46,8 +46,11 @@ class Toolchain:
         self.board = board
         self.runtime = share.folder("runtime")
 
-    def data_model(self) -> DataModel:
-        text = self._run([self.board.cc, *self.board.cflags, "-dM", "-E", "-x", "c", "/dev/null"], "data model")
+    def data_model(self, cflags: Sequence[str]) -> DataModel:
+        text = self._run(
+            [self.board.cc, *self.board.cflags, *_code_generation(cflags), "-dM", "-E", "-x", "c", "/dev/null"],
+            "data model",
+        )
         try:
             return DataModel.from_macros(text)
         except KeyError as missing:
@@ -58,8 +61,15 @@ class Toolchain:
     def preprocessor_flags(self, cflags: Sequence[str]) -> list[str]:
         return [*self.board.cflags, f"-I{self.runtime}", *cflags]
 
-    def compile_instrumented(self, source: Path, output: Path, *, verify: bool) -> None:
-        flags = [*self.board.cflags, *SEMANTICS, "-w", f"-I{self.runtime}", *(["-DSC_VERIFY"] if verify else [])]
+    def compile_instrumented(self, source: Path, output: Path, cflags: Sequence[str], *, verify: bool) -> None:
+        flags = [
+            *self.board.cflags,
+            *_code_generation(cflags),
+            *SEMANTICS,
+            "-w",
+            f"-I{self.runtime}",
+            *(["-DSC_VERIFY"] if verify else []),
+        ]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def compile_plain(self, source: Path, output: Path, cflags: Sequence[str]) -> None:
@@ -77,7 +87,7 @@ class Toolchain:
         flags = [*self.board.cflags, *RUNTIME_FLAGS, *includes, *(["-DSC_VERIFY"] if verify else [])]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
-    def link(self, objects: Sequence[Path], output: Path) -> None:
+    def link(self, objects: Sequence[Path], output: Path, cflags: Sequence[str]) -> None:
         script = self.board.linker_script
         folder = self.runtime / self.board.runtime
         command = [
@@ -86,6 +96,7 @@ class Toolchain:
             *PORTS[self.board.runtime],
             *([f"-T{folder / script}"] if script else []),
             *map(str, objects),
+            *(flag for flag in cflags if flag.startswith(("-l", "-L", "-Wl,"))),
             *self.board.ldflags,
             "-o",
             str(output),
@@ -110,6 +121,11 @@ class Toolchain:
         if done.returncode:
             raise _failure(done.stderr, where)
         return done.stdout
+
+
+def _code_generation(cflags: Sequence[str]) -> list[str]:
+    """The user's flags that change what types and code are; the rest has been spent on preprocessing."""
+    return [flag for flag in cflags if flag.startswith(("-f", "-m", "-O"))]
 
 
 def _failure(stderr: str, where: str) -> BuildError:
