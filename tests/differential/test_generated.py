@@ -56,7 +56,9 @@ def check(board: str, seed: int, folder: Path) -> bool:
     source.write_text(program(seed, FUNCTIONS))
     judge = plain.build_plain([source], folder, ["-DPLAIN"], blocks=False, model=MODELS[board])
     judged = dict(zip(INPUTS, plain.run_plain(judge, INPUTS, 3), strict=True))
-    expected = sum(len({judged[bytes([a, b, k])].blocks for a in range(256) for b in range(256)}) for k in range(FUNCTIONS))
+    expected = sum(
+        len({judged[bytes([a, b, k])].blocks for a in range(256) for b in range(256)}) for k in range(FUNCTIONS)
+    )
     where = f"seed {seed}\n{source.read_text()}"
 
     chosen = random.Random(seed).sample(INPUTS, CHECKED)

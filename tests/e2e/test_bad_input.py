@@ -233,9 +233,7 @@ def test_unwritable_folder(tmp_path: Path) -> None:
     else:
         locked.chmod(0o555)
     try:
-        check(
-            score_embed("run", "--out", str(locked / "o"), source, folder=tmp_path), 74, str(locked), "--out"
-        )
+        check(score_embed("run", "--out", str(locked / "o"), source, folder=tmp_path), 74, str(locked), "--out")
         (tmp_path / "file").write_text("", encoding="utf-8")
         check(score_embed("run", "--out", "file", source, folder=tmp_path), 2, "file")
     finally:

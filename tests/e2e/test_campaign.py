@@ -45,9 +45,7 @@ def command(*words: str) -> list[str]:
 
 
 def score_embed(*words: str, folder: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command(*words), cwd=folder, capture_output=True, text=True, timeout=300, check=False
-    )
+    done = subprocess.run(command(*words), cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done
@@ -102,9 +100,7 @@ def test_a_bug_with_its_place_and_replay(board: str, tmp_path: Path) -> None:
     source = EXAMPLES / "checksum.c"
     found = summary("--board", board, str(source), folder=tmp_path, code=1)
     (bug,) = found["bugs"]
-    line = next(
-        i for i, text in enumerate(source.read_text(encoding="utf-8").splitlines(), 1) if "sum /" in text
-    )
+    line = next(i for i, text in enumerate(source.read_text(encoding="utf-8").splitlines(), 1) if "sum /" in text)
     assert (bug["kind"], Path(bug["file"]).name, bug["line"]) == ("division-by-zero", "checksum.c", line)
     assert (bug["function"], bug["stack"], bug["confirmed"]) == (
         "average",
@@ -133,9 +129,7 @@ def test_a_bug_with_its_place_and_replay(board: str, tmp_path: Path) -> None:
 def test_a_killed_campaign_ends_with_the_same_paths(tmp_path: Path) -> None:
     source = write(tmp_path, MANY)
     whole = summary("--out", "whole", source, folder=tmp_path)
-    with subprocess.Popen(
-        command("run", "--out", "o", source), cwd=tmp_path, stdout=subprocess.DEVNULL
-    ) as running:
+    with subprocess.Popen(command("run", "--out", "o", source), cwd=tmp_path, stdout=subprocess.DEVNULL) as running:
         kills = 0
         deadline = time.monotonic() + 120
         while running.poll() is None and time.monotonic() < deadline:

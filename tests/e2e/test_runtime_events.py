@@ -176,9 +176,7 @@ def test_a_long_stream_in_many_chunks_and_elision(make: Maker) -> None:
 
     def result(prefix: bytes, predicted: int = 0) -> tuple[bytes, int, int]:
         before = target.counters
-        result = target._exchange(
-            Request(data, predicted, mixed(*conditions[:predicted]), prefix=prefix)
-        )
+        result = target._exchange(Request(data, predicted, mixed(*conditions[:predicted]), prefix=prefix))
         assert result is not None
         assert result.end.flags & EndFlag.MATCHED
         after = target.counters

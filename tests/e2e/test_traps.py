@@ -34,9 +34,7 @@ def test_a_frame_reused_after_opaque_code_filled_it_is_not_symbolic(tmp_path: Pa
         }
     """
     fill = "void fill(unsigned char *p) { for (int i = 0; i < 16; i++) p[i] = (unsigned char)(i * 3); }\n"
-    found = explore(
-        tmp_path, {"p.c": program, "fill.c": fill}, "--board", board, "--verify", native=("fill.c",)
-    )
+    found = explore(tmp_path, {"p.c": program, "fill.c": fill}, "--board", board, "--verify", native=("fill.c",))
     assert found.summary["paths"] == 2
     assert found.summary["divergences"] == 0
     assert found.summary["conditions"]["max"] == 1

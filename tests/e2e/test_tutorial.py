@@ -49,9 +49,7 @@ def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_tutorial(checkout: Path) -> None:
-    lines = [
-        line for line in commands("docs/tutorial.md") if not line.startswith(("tools/setup.sh", ". .venv/"))
-    ]
+    lines = [line for line in commands("docs/tutorial.md") if not line.startswith(("tools/setup.sh", ". .venv/"))]
     assert len(lines) >= 9
     for line in lines:
         done = run(line.replace("20s", SHORT), checkout)
@@ -88,9 +86,7 @@ def test_the_project_file_of_the_tutorial(checkout: Path) -> None:
     (checkout / "score-embed.yaml").write_text(yaml.replace("5m", SHORT), encoding="utf-8")
     (checkout / "include").mkdir()
     (checkout / "include" / "limit.h").write_text("#define LIMIT 7\n", encoding="utf-8")
-    (checkout / "parser.c").write_text(
-        '#include "limit.h"\nint parse(int x) { return x > LIMIT; }\n', encoding="utf-8"
-    )
+    (checkout / "parser.c").write_text('#include "limit.h"\nint parse(int x) { return x > LIMIT; }\n', encoding="utf-8")
     (checkout / "harness.c").write_text(
         '#include "score.h"\nint parse(int x);\nint main(void) { int x; SYM_INT(x); if (parse(x)) return 1; return 0; }\n',
         encoding="utf-8",

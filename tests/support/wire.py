@@ -35,7 +35,9 @@ def build_c_side(folder: Path) -> Path:
 
 def run_c_side(binary: Path, mode: str, data: bytes) -> bytes:
     environment = {"ASAN_OPTIONS": "detect_leaks=0"}
-    done = subprocess.run([str(binary), mode], input=data, capture_output=True, timeout=600, env=environment, check=False)
+    done = subprocess.run(
+        [str(binary), mode], input=data, capture_output=True, timeout=600, env=environment, check=False
+    )
     assert done.returncode == 0, done.stderr.decode(errors="replace")[-3000:]
     return done.stdout
 
@@ -121,4 +123,3 @@ def portions(rng: random.Random, data: bytes) -> Iterator[bytes]:
         size = rng.choice((1, 2, 7, 64, 4096))
         yield data[at : at + size]
         at += size
-

@@ -77,9 +77,7 @@ def test_wrong_profiles_are_named_with_their_line(text: str, line: int, words: s
 
 def test_missing_tool_says_how_to_get_it(tmp_path: Path) -> None:
     path = tmp_path / "b.yaml"
-    path.write_text(
-        GOOD.replace("gcc", "no-such-gcc") + "packages: {no-such-gcc: gcc-none}\n", encoding="utf-8"
-    )
+    path.write_text(GOOD.replace("gcc", "no-such-gcc") + "packages: {no-such-gcc: gcc-none}\n", encoding="utf-8")
     with pytest.raises(UsageError, match="'no-such-gcc'") as caught:
         profile.load_board(path).require_tools()
     assert caught.value.hint == "Install it: apt-get install gcc-none"

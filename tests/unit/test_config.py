@@ -23,9 +23,7 @@ def test_defaults(tmp_path: Path) -> None:
 
 
 def test_command_line_beats_environment_beats_project(tmp_path: Path) -> None:
-    (tmp_path / "score-embed.yaml").write_text(
-        "board: a\nseed: 1\nmax-tests: 7\nverify: yes\n", encoding="utf-8"
-    )
+    (tmp_path / "score-embed.yaml").write_text("board: a\nseed: 1\nmax-tests: 7\nverify: yes\n", encoding="utf-8")
     environ = {"SCORE_EMBED_SEED": "2", "SCORE_EMBED_BOARD": "b", "SCORE_EMBED_DEBUG": "1", "HOME": "/"}
     settings = config.resolve(parse("--board", "c"), environ, tmp_path)
     assert (settings.board, settings.seed, settings.max_tests, settings.verify) == ("c", 2, 7, True)
@@ -42,9 +40,7 @@ def test_lists(tmp_path: Path) -> None:
     assert settings.instrument == ("*.h", "*.inc")
 
 
-@pytest.mark.parametrize(
-    ("word", "value"), [("90", 90.0), ("60s", 60.0), ("1.5m", 90.0), ("2h", 7200.0), ("0.5", 0.5)]
-)
+@pytest.mark.parametrize(("word", "value"), [("90", 90.0), ("60s", 60.0), ("1.5m", 90.0), ("2h", 7200.0), ("0.5", 0.5)])
 def test_seconds(word: str, value: float) -> None:
     assert config.seconds(word) == value
 
@@ -82,9 +78,7 @@ def test_unknown_environment_variable(tmp_path: Path) -> None:
 
 
 def test_settings_survive_the_record(tmp_path: Path) -> None:
-    settings = config.resolve(
-        parse("--native", "l.c", "--time", "3m", "--keep", "--first", "t.json"), {}, tmp_path
-    )
+    settings = config.resolve(parse("--native", "l.c", "--time", "3m", "--keep", "--first", "t.json"), {}, tmp_path)
     again = config.from_json(config.to_json(settings))
     assert again.time == 180
     assert again.keep is True

@@ -136,7 +136,9 @@ class FakeTarget:
         out = b""
         for at in range(e, 0 if failed else len(events), 8):
             if not (fault == "chunk" and at == 8):
-                out += self.frame(Type.TRACE, message._CHUNK.pack(run["number"], at) + events[at : at + 8][: len(events)])
+                out += self.frame(
+                    Type.TRACE, message._CHUNK.pack(run["number"], at) + events[at : at + 8][: len(events)]
+                )
         coverage = self.frame(Type.COVERAGE, message._CHUNK.pack(run["number"], 0) + bytes([1, 0, 0, 0, 7, 0, 0, 0]))
         flags = EndFlag.MATCHED | (EndFlag.ELISION_FAILED if failed else 0)
         numbers = (0, 111, 2, 222, len(events), zlib.crc32(events), zlib.crc32(self.held), 4, 5, 0, 2, 0)

@@ -47,7 +47,7 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
     ("code", "reason"),
     [
         ("int f(int n) { int a[n]; a[0] = 1; return a[0]; }", "variable length array"),
-        ("int f(int x) { __asm__(\"nop\" : \"+r\"(x)); return x; }", "inline assembly"),
+        ('int f(int x) { __asm__("nop" : "+r"(x)); return x; }', "inline assembly"),
         ("int f(int x) { void *p = &&l; goto *p; l: return x; }", "LabelAddress"),
         ("__attribute__((naked)) void f(void) { }", "attribute naked"),
         ("__attribute__((interrupt)) void f(void *p) { }", "attribute interrupt"),

@@ -132,9 +132,7 @@ def test_bugs_are_counted_by_kind_and_place() -> None:
 
 def test_lines_of_a_real_program(tmp_path: Path) -> None:
     source = tmp_path / "p.c"
-    source.write_text(
-        "int f(int x)\n{\n    return 10 / x;\n}\nint main(void) { return f(1); }\n", encoding="utf-8"
-    )
+    source.write_text("int f(int x)\n{\n    return 10 / x;\n}\nint main(void) { return f(1); }\n", encoding="utf-8")
     program = tmp_path / "p"
     subprocess.run(["gcc", "-g", "-O0", "-static", "-o", program, source], check=True, timeout=60)
     symbols = subprocess.run(["nm", program], check=True, capture_output=True, text=True, timeout=60).stdout

@@ -17,10 +17,14 @@ TYPES = {
     **{f"U{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
     **{f"I{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
 }
-ALL_MACROS = '#include <stdint.h>\n#include "score.h"\nvoid f(void);\nvoid f(void)\n{\n' + "".join(
-    f"    {{ {t} x; volatile {t} v; SYM_{n}(x); SYM_{n}(v); SCORE_ASSUME(x == v); SCORE_ASSERT(x == v); }}\n"
-    for n, t in TYPES.items()
-) + "    { _Bool b; char s[3]; SYM_BOOL(b); SYM_BYTES(s, sizeof s); }\n}\n"
+ALL_MACROS = (
+    '#include <stdint.h>\n#include "score.h"\nvoid f(void);\nvoid f(void)\n{\n'
+    + "".join(
+        f"    {{ {t} x; volatile {t} v; SYM_{n}(x); SYM_{n}(v); SCORE_ASSUME(x == v); SCORE_ASSERT(x == v); }}\n"
+        for n, t in TYPES.items()
+    )
+    + "    { _Bool b; char s[3]; SYM_BOOL(b); SYM_BYTES(s, sizeof s); }\n}\n"
+)
 
 MAIN = """
 #include <stdio.h>

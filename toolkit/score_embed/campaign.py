@@ -122,9 +122,7 @@ def recorded_settings(record: Store) -> config.Settings:
 class Campaign:
     """A campaign that is ready to run tests."""
 
-    def __init__(
-        self, settings: config.Settings, board: Board, image: Image, record: Store, target: Target
-    ) -> None:
+    def __init__(self, settings: config.Settings, board: Board, image: Image, record: Store, target: Target) -> None:
         self._settings, self._board, self._image = settings, board, image
         self._record, self._target = record, target
         self._ledger = Ledger(board, image, record, settings.seed, record.get("versions"))
@@ -179,9 +177,7 @@ class Campaign:
             raise NothingToExplore("the program has no symbolic input", self._image.program, hint)
         difference = firsttest.check_deterministic(self._attempt, self._image, data)
         if difference is not None:
-            self._ledger.note(
-                "the first test took different paths when run again", difference.file, difference.line
-            )
+            self._ledger.note("the first test took different paths when run again", difference.file, difference.line)
             where = f"{difference.file}:{difference.line}: " if difference.file else ""
             print(
                 f"{where}warning: the same input does not always take the same path here; results may be wrong\n"

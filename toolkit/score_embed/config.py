@@ -101,9 +101,7 @@ def _yes_no(word: str) -> bool:
 
 
 OPTIONS: tuple[Option, ...] = (
-    Option(
-        "board", str, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"
-    ),
+    Option("board", str, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"),
     Option("out", Path, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
     Option("resume", Path, "DIR", "continue the campaign in this folder"),
     Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
@@ -138,9 +136,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             parser.add_argument(flag, metavar=option.metavar, help=option.help)
 
 
-def resolve(
-    given: Mapping[str, Any], environ: Mapping[str, str] | None = None, folder: Path | None = None
-) -> Settings:
+def resolve(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """Merge the command line (field → words), the environment and the project file of `folder`."""
     values = _from_project(folder / PROJECT_FILE) if folder else {}
     values |= _from_environment(environ or {})

@@ -31,9 +31,7 @@ SHOWN_OUTPUT = 80
 class Ledger:
     """What a campaign has found so far."""
 
-    def __init__(
-        self, board: Board, image: Image, record: Store, seed: int, versions: Mapping[str, str]
-    ) -> None:
+    def __init__(self, board: Board, image: Image, record: Store, seed: int, versions: Mapping[str, str]) -> None:
         self._board, self._image, self._record = board, image, record
         self._seed, self._versions = seed, versions
         files = {site.file for site in image.sites.sites.values() if site.file}

@@ -35,9 +35,7 @@ def replay_tests(folder: Path, wanted: int | None) -> list[Replayed]:
         rows = [row for row in record.tests() if wanted is None or row.number == wanted]
         if not rows:
             what = "the campaign has no tests" if wanted is None else f"the campaign has no test {wanted}"
-            raise UsageError(
-                what, str(folder), "The numbers are in the names of the files in tests/ and bugs/."
-            )
+            raise UsageError(what, str(folder), "The numbers are in the names of the files in tests/ and bugs/.")
         board = find_board(settings.board)
         board.require_tools()
         image = load_image(folder / workplace.IMAGE, board)

@@ -87,9 +87,7 @@ def furnish(folder: Path, image: Image) -> None:
 def compiler_version(board: Board) -> str:
     """The first line of what the compiler says of itself."""
     try:
-        done = subprocess.run(
-            [board.cc, "--version"], capture_output=True, text=True, timeout=60, check=False
-        )
+        done = subprocess.run([board.cc, "--version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
     return done.stdout.partition("\n")[0]

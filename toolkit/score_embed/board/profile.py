@@ -66,11 +66,7 @@ class Board:
         for tool in self.tools():
             if shutil.which(tool) is None:
                 package = self.apt.get(tool)
-                hint = (
-                    f"Install it: apt-get install {package}"
-                    if package
-                    else "Install it or correct the profile."
-                )
+                hint = f"Install it: apt-get install {package}" if package else "Install it or correct the profile."
                 what = f"the board {self.name!r} needs the program {tool!r}, which is not installed"
                 raise UsageError(what, str(self.path), hint)
 
@@ -101,9 +97,7 @@ def load_board(path: Path) -> Board:
     doc.check_keys(_KEYS, "key")
     order = doc.text("argument-order")
     if order not in ("left", "right"):
-        raise UsageError(
-            f"argument-order: {order!r}", doc.where("argument-order"), "Write `left` or `right`."
-        )
+        raise UsageError(f"argument-order: {order!r}", doc.where("argument-order"), "Write `left` or `right`.")
     apt: dict[str, str] = {}
     if "packages" in doc.values:
         packages = doc.section("packages")

@@ -20,9 +20,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Run one test or all tests again on the board, and say whether verdict and path are the same.",
         allow_abbrev=False,
     )
-    sub.add_argument(
-        "folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest"
-    )
+    sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     sub.add_argument("test", nargs="?", metavar="TEST", help="number of one test; all tests if absent")
     sub.set_defaults(execute=execute)
 
@@ -49,7 +47,5 @@ def execute(values: argparse.Namespace) -> int:
     console.print(f"{len(results) - len(failed)} of {len(results)} tests reproduced")
     if failed:
         hint = "The program depends on something besides its input: time, addresses, uninitialised memory."
-        raise ReplayMismatch(
-            f"{len(failed)} of {len(results)} tests came out differently", str(values.folder), hint
-        )
+        raise ReplayMismatch(f"{len(failed)} of {len(results)} tests came out differently", str(values.folder), hint)
     return 0

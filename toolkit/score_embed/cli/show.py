@@ -41,11 +41,7 @@ def _tests(found: Result) -> Table:
     shown = found.tests if len(found.tests) <= MOST_TESTS else found.tests[:FEW_TESTS]
     for test in shown:
         values = [Text(str(test.inputs.get(name, ""))) for name in names]
-        verdict = (
-            f"{test.verdict} {test.code}"
-            if test.code and test.verdict in ("exit", "return")
-            else test.verdict
-        )
+        verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return") else test.verdict
         table.add_row(str(test.number), *values, verdict, Text(test.output))
     if len(shown) < len(found.tests):
         table.caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"

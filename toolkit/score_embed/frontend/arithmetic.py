@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from score_embed.frontend.constant import wrap
 from score_embed.frontend.declare import Unsupported
 from score_embed.frontend.ir import (
     COMPARISONS,
@@ -176,9 +177,3 @@ class Arithmetic:
             exp, self._null(exp.type) if isinstance(exp.type, Pointer) else zero(self.types.int)
         )
         return "!=", left, right
-
-
-def wrap(value: int, t: Int) -> int:
-    """`value` reduced to the range of t."""
-    value &= (1 << t.bits) - 1
-    return value - (1 << t.bits) if t.signed and value >> (t.bits - 1) else value

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pycparser import c_ast
 
 from score_embed.errors import BuildError
+from score_embed.frontend.constant import ConstantFolder, Value
 from score_embed.frontend.gnu_ast import GnuAttribute
 from score_embed.frontend.ir import Slot
 from score_embed.frontend.types import (
@@ -29,7 +30,6 @@ from score_embed.frontend.types import (
     Struct,
     Types,
     VaList,
-    parse_int,
 )
 
 _FLOATS = {
@@ -135,6 +135,7 @@ class Declarations:
         self.typeof_: Callable[[c_ast.Node], CType] | None = None
         self.text: Callable[[c_ast.Node], str] = lambda node: ""
         self._anonymous = 0
+        self._folder = ConstantFolder(types, self._enumerator, self.type_of)
 
     # --- types -----------------------------------------------------------------------------------------------
 
@@ -309,42 +310,14 @@ class Declarations:
 
     def constant(self, node: c_ast.Node) -> int | None:
         """The value of an integer constant expression, or None if only the compiler can tell."""
-        match node:
-            case c_ast.Constant(type=kind) if kind in ("char", "wchar"):
-                return char_value(node.value, self.types.model.char_signed)
-            case c_ast.Constant(type=kind) if "int" in kind:
-                return parse_int(node.value.lower().rstrip("ul"))
-            case c_ast.ID():
-                symbol = self.scope.find(node.name)
-                return symbol.value if isinstance(symbol, Constant) else None
-            case c_ast.UnaryOp(op="sizeof" | "_Alignof"):
-                return self._sizeof(node.expr) if node.op == "sizeof" else None
-            case c_ast.UnaryOp():
-                value = self.constant(node.expr)
-                return None if value is None else _UNARY[node.op](value) if node.op in _UNARY else None
-            case c_ast.BinaryOp():
-                left, right = self.constant(node.left), self.constant(node.right)
-                if left is None or right is None or (node.op in ("/", "%") and right == 0):
-                    return None
-                return _BINARY[node.op](left, right)
-            case c_ast.TernaryOp():
-                test = self.constant(node.cond)
-                return None if test is None else self.constant(node.iftrue if test else node.iffalse)
-            case c_ast.Cast():
-                value, to = self.constant(node.expr), self.type_of(node.to_type)
-                if value is None or not isinstance(to, Int):
-                    return None
-                value &= (1 << to.bits) - 1
-                return value - (1 << to.bits) if to.signed and value >> (to.bits - 1) else value
-        return None
+        value = self._folder.fold(node)
+        return None if value is None else value.number
 
-    def _sizeof(self, node: c_ast.Node) -> int | None:
-        if not isinstance(node, c_ast.Typename):
-            return None
-        t = self.type_of(node)
-        if isinstance(t, Int):
-            return t.bits // 8
-        return self.types.model.pointer // 8 if isinstance(t, Pointer) else None
+    def _enumerator(self, name: str) -> Value | None:
+        symbol = self.scope.find(name)
+        if isinstance(symbol, Constant) and symbol.value is not None:
+            return Value(symbol.value, symbol.type)
+        return None
 
 
 def _packed(node: c_ast.Node) -> bool:
@@ -354,62 +327,6 @@ def _packed(node: c_ast.Node) -> bool:
 def attribute_texts(node: c_ast.Node) -> list[str]:
     """The GNU attributes of a declaration, struct or enum, as source text."""
     return [a.text for a in getattr(node, "attributes", None) or [] if isinstance(a, GnuAttribute)]
-
-
-def _trunc_div(a: int, b: int) -> int:
-    q = abs(a) // abs(b)
-    return q if (a < 0) == (b < 0) else -q
-
-
-_UNARY: dict[str, Callable[[int], int]] = {
-    "-": lambda v: -v,
-    "+": lambda v: v,
-    "~": lambda v: ~v,
-    "!": lambda v: int(not v),
-}
-_BINARY: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": _trunc_div,
-    "%": lambda a, b: a - b * _trunc_div(a, b), "<<": lambda a, b: a << b if 0 <= b < 128 else 0,
-    ">>": lambda a, b: a >> b if 0 <= b < 128 else 0, "&": lambda a, b: a & b, "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b, "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b),
-    "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b), ">": lambda a, b: int(a > b),
-    ">=": lambda a, b: int(a >= b), "&&": lambda a, b: int(bool(a and b)), "||": lambda a, b: int(bool(a or b)),
-}  # fmt: skip
-_ESCAPES = {
-    "n": 10,
-    "t": 9,
-    "r": 13,
-    "0": 0,
-    "a": 7,
-    "b": 8,
-    "f": 12,
-    "v": 11,
-    "\\": 92,
-    "'": 39,
-    '"': 34,
-    "?": 63,
-    "e": 27,
-}
-
-
-def char_value(text: str, char_signed: bool) -> int | None:
-    """The value of a character constant as written (`'\\x41'`); None for multi-character ones."""
-    wide = not text.startswith("'")
-    body = text[text.index("'") + 1 : -1]
-    if body.startswith("\\x"):
-        value = int(body[2:], 16)
-    elif body.startswith("\\") and body[1] in "01234567":
-        value = int(body[1:], 8)
-    elif body.startswith("\\"):
-        value = _ESCAPES.get(body[1], -1)
-    elif len(body) == 1:
-        value = ord(body)
-    else:
-        return None
-    if wide or value < 0:
-        return value if value >= 0 else None
-    value &= 0xFF
-    return value - 256 if char_signed and value > 127 else value
 
 
 def located(error: Unsupported, file: str) -> BuildError:

@@ -14,6 +14,7 @@ from pycparser import c_ast
 
 from score_embed.frontend.arithmetic import Arithmetic, is_untracked, zero
 from score_embed.frontend.builder import Builder
+from score_embed.frontend.constant import char_value
 from score_embed.frontend.declare import (
     Constant,
     FunctionName,
@@ -21,7 +22,6 @@ from score_embed.frontend.declare import (
     SlotVariable,
     Unsupported,
     Variable,
-    char_value,
 )
 from score_embed.frontend.ir import (
     NEGATED,

@@ -109,4 +109,3 @@ class GnuLexer(CLexer):  # type: ignore[misc]
             if depth == 0:
                 break
         return Token("CONST", ATTRIBUTE + "".join(words), start.lineno, start.column, start.filename)
-

@@ -343,9 +343,7 @@ class _GnuParser(CParser):  # type: ignore[misc]
         attributes: list[c_ast.Node] = []
         if token.type == "ID" and not self._at_attribute_statement():
             attributes = self._gnu_attributes()
-        statement = (
-            self._parse_pragmacomp_or_statement() if self._starts_statement() else c_ast.EmptyStatement(coord)
-        )
+        statement = self._parse_pragmacomp_or_statement() if self._starts_statement() else c_ast.EmptyStatement(coord)
         if token.type == "CASE":
             return c_ast.Case(expr, [statement], coord)
         if token.type == "DEFAULT":

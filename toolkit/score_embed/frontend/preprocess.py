@@ -23,9 +23,7 @@ def preprocess(cc: str, flags: Sequence[str], source: Path) -> str:
     # SCORE_EMBED: `score.h` then declares the probes' side of its macros.
     command = [cc, "-E", *flags, "-DSCORE_EMBED=1", str(source)]
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_DEADLINE, check=False
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_DEADLINE, check=False)
     except FileNotFoundError:
         raise UsageError(
             f"the compiler '{cc}' is not installed", hint="Install the toolchain of the board's profile."

@@ -132,9 +132,9 @@ class _GnuGenerator(CGenerator):  # type: ignore[misc]
     def visit_FileAST(self, n: c_ast.FileAST) -> str:
         # File-scope asm ends like a declaration here, with the semicolon added by the caller elsewhere.
         return "".join(
-            self.visit(item) + "\n" if isinstance(item, Asm) else super(_GnuGenerator, self).visit_FileAST(
-                c_ast.FileAST(item)
-            )
+            self.visit(item) + "\n"
+            if isinstance(item, Asm)
+            else super(_GnuGenerator, self).visit_FileAST(c_ast.FileAST(item))
             for item in self._runs(n.ext)
         )
 

@@ -194,9 +194,7 @@ class Store:
         return [number for (number,) in self._read("SELECT number FROM coverage")]
 
     def bugs(self) -> list[Bug]:
-        return [
-            Bug.from_json(json.loads(text)) for (text,) in self._read("SELECT data FROM bugs ORDER BY test")
-        ]
+        return [Bug.from_json(json.loads(text)) for (text,) in self._read("SELECT data FROM bugs ORDER BY test")]
 
     def tests(self) -> list[TestRow]:
         """All executed tests in order."""
@@ -224,9 +222,7 @@ class Store:
 
 def _row(values: tuple[Any, ...]) -> TestRow:
     number, data, verdict, code, path, outcome, place, inputs, output = values
-    return TestRow(
-        number, data, verdict, code, path & (2**64 - 1), outcome, place, json.loads(inputs), output
-    )
+    return TestRow(number, data, verdict, code, path & (2**64 - 1), outcome, place, json.loads(inputs), output)
 
 
 def _signed(number: int) -> int:
@@ -252,9 +248,7 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
         hint = f"Everything up to the last second is kept: free some space, then run with --resume {folder}"
         return StorageError("the disk is full", str(folder), hint)
     if "readonly" in lowered or "read-only" in lowered or "permi" in lowered or "unable to open" in lowered:
-        return StorageError(
-            f"cannot write here: {text}", str(folder), "Choose another folder with --out DIR."
-        )
+        return StorageError(f"cannot write here: {text}", str(folder), "Choose another folder with --out DIR.")
     if "malformed" in lowered or "not a database" in lowered:
         return StorageError("the campaign file is damaged", str(folder / FILE), "Start a new campaign.")
     return StorageError(f"cannot read or write the results: {text}", str(folder), "Check the disk.")

@@ -32,9 +32,7 @@ class Verdict(Enum):
         return self not in _NO_BUG
 
 
-_NO_BUG = frozenset(
-    {Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST}
-)
+_NO_BUG = frozenset({Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 
 @dataclass(frozen=True, slots=True)

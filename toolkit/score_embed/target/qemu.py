@@ -31,9 +31,7 @@ def _die_with(parent: int) -> None:
 
 
 class QemuTarget(WiredTarget):
-    def __init__(
-        self, elf: Path, build_id: bytes, command: str, machine: str, watchdog: float = 10
-    ) -> None:
+    def __init__(self, elf: Path, build_id: bytes, command: str, machine: str, watchdog: float = 10) -> None:
         super().__init__(f"{command} -M {machine}", build_id, watchdog)
         self._elf, self._command, self._machine = elf.absolute(), command, machine
         self._process: subprocess.Popen[bytes] | None = None
