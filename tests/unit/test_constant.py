@@ -6,12 +6,12 @@ import random
 from pathlib import Path
 
 import pytest
+from compilers import COMPILERS, assert_compiles, types_of
 from pycparser import c_ast
 
 from score_embed.frontend.constant import ConstantFolder
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.parse import parse
-from tests.unit.test_types import COMPILERS, assert_compiles, types_of
 
 SEED, EXPRESSIONS = 20261121, 400
 LITERALS = ["0", "1", "2u", "3l", "5ul", "7ll", "9ull", "0x7fffffff", "0xffffffffu", "0x80000000", "-1", "~0u", "~0ul",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -49,6 +50,9 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
         ("int f(int n) { int a[n]; a[0] = 1; return a[0]; }", "variable length array"),
         ('int f(int x) { __asm__("nop" : "+r"(x)); return x; }', "inline assembly"),
         ("int f(int x) { void *p = &&l; goto *p; l: return x; }", "LabelAddress"),
+        ("struct s { long long b : 40; }; long long f(struct s *p) { return p->b + 1; }", "a bit-field wider than int"),
+        ("void f(void *p) { *p; }", "dereference of a pointer to void"),
+        ("int f(void) { int a; " + "".join(f"int x{i} = a;" for i in range(4500)) + " return 0; }", "4095 variables"),
         ("__attribute__((naked)) void f(void) { }", "attribute naked"),
         ("__attribute__((interrupt)) void f(void *p) { }", "attribute interrupt"),
     ],
@@ -59,6 +63,15 @@ def test_what_cannot_be_lowered_is_left_alone_and_listed(model: DataModel, code:
     assert "function 'f' is not instrumented" in program.notes[0].what
     assert reason in program.notes[0].what
     assert "sc_enter" not in program.texts[0]
+
+
+def test_a_deep_index_has_an_address_of_few_operands(model: DataModel) -> None:
+    sums = "".join(f"[{'+'.join(f'v{i}' for i in range(n, n + 11))}]" for n in (0, 11, 22, 33))
+    variables = ",".join(f"v{i} = a" for i in range(44))
+    program = lowered(model, f"int m[2][2][2][2]; int f(int a) {{ int {variables}; return m{sums}; }}")
+    assert not program.notes
+    counts = [int(text.split(",")[2]) for text in re.findall(r"sc_d\d+\[\] = \{ (.*?) \}", program.texts[0])]
+    assert 4 < max(counts) <= 16
 
 
 def test_a_call_of_a_function_left_alone_is_opaque(model: DataModel) -> None:

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
 from pathlib import Path
 
 import pytest
+from compilers import COMPILERS, assert_compiles, types_of
 
-from score_embed.frontend.types import DataModel, Types, declare
-
-COMPILERS = [["gcc"], ["gcc", "-m32"], ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"]]
-
-
-def types_of(command: list[str]) -> Types:
-    done = subprocess.run([*command, "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True, check=True)
-    return Types(DataModel.from_macros(done.stdout))
-
-
-def assert_compiles(command: list[str], lines: list[str], folder: Path) -> None:
-    source = folder / "oracle.c"
-    source.write_text("\n".join(lines) + "\n")
-    done = subprocess.run(
-        [*command, "-fsyntax-only", str(source)], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stderr[:2000]
+from score_embed.frontend.types import declare
 
 
 @pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))

@@ -28,19 +28,14 @@ from score_embed.frontend.types import (
     Int,
     Pointer,
     Types,
-    VaList,
     Void,
     as_int,
     compatible_text,
     declare,
     is_integer,
+    is_untracked,
     unqualified,
 )
-
-
-def is_untracked(t: CType) -> bool:
-    """Types whose values have no formula."""
-    return isinstance(t, (Float, VaList)) or (isinstance(t, Int) and t.bits > 64)
 
 
 def zero(t: Int) -> Const:

@@ -38,17 +38,19 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.types import (
     Array,
     CType,
-    Float,
+    Enum,
     Int,
     Pointer,
-    VaList,
     as_int,
     compatible_text,
     declare,
     is_integer,
+    is_untracked,
     unqualified,
     without_const,
 )
+
+_MOST_SLOTS = 4095  # a leaf word has 12 bits for its slot, and one slot is never tainted
 
 
 class Builder:
@@ -95,6 +97,8 @@ class Builder:
     # --- slots and temporaries -------------------------------------------------------------------------------
 
     def new_slot(self, name: str, t: CType) -> Slot:
+        if self.body.slots >= _MOST_SLOTS:
+            raise Unsupported(f"more than {_MOST_SLOTS} variables and temporaries")
         slot = Slot(self.body.slots, name, t)
         self.body.slots += 1
         return slot
@@ -164,7 +168,7 @@ class Builder:
 
     def save(self, exp: Exp, *, keep: bool = False) -> Exp:
         """Compute `exp` now, into a temporary."""
-        if isinstance(exp, Raw) and isinstance(exp.type, (Float, VaList)):
+        if is_untracked(exp.type):
             name = self.plain_temporary(exp.type)
             self.add(SetPlain(self.coord, name, exp))
             return Raw(exp.type, name)
@@ -208,7 +212,7 @@ class Builder:
         """An automatic variable: a slot if it can be one, else memory (or untracked, if it has no integer value)."""
         emitted = self.unique(name)
         symbol: Symbol
-        trackable = (isinstance(t, Int) and t.bits <= 64) or isinstance(t, Pointer) or is_integer(t)
+        trackable = isinstance(t, (Int, Enum, Pointer)) and not is_untracked(t)
         if trackable and name not in self.addressed and not t.volatile:
             plain = unqualified(t)
             symbol = SlotVariable(self.new_slot(emitted, plain))
@@ -218,7 +222,7 @@ class Builder:
                 raise Unsupported("an array of unknown size")
             shown = without_const(t)
             self.body.declarations.append(declare(shown, emitted) + ";")
-            plain_kind = isinstance(t, (Float, VaList)) and name not in self.addressed and not t.volatile
+            plain_kind = is_untracked(t) and name not in self.addressed and not t.volatile
             symbol = PlainVariable(emitted, t) if plain_kind else Variable(emitted, shown, False)
         self.declarations.scope.names[name] = symbol
         return symbol

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
-from score_embed.frontend.arithmetic import is_untracked
 from score_embed.frontend.declare import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir import (
@@ -37,6 +36,7 @@ from score_embed.frontend.types import (
     as_int,
     declare,
     is_integer,
+    is_untracked,
     unqualified,
 )
 
@@ -254,7 +254,8 @@ class Calls:
         return self.arith.convert(self.e.rvalue(node.args.exprs[0]), self.types.long)
 
     def _special__builtin_constant_p(self, node: c_ast.FuncCall) -> Exp:
-        return Const(self.types.int, "0", 0)
+        known = all(self.b.declarations.constant(node) is not None or _is_string(node) for node in node.args.exprs)
+        return Const(self.types.int, str(int(known)), int(known))
 
     def _special__builtin_types_compatible_p(self, node: c_ast.FuncCall) -> Exp:
         return Const(self.types.int, self.b.declarations.text(node))
@@ -283,3 +284,7 @@ class Calls:
         if short in moves:
             return FunctionName(name, Function(void_pointer, moves[short]), "<builtin>")
         raise Unsupported(f"builtin '{name}'", node)
+
+
+def _is_string(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.Constant) and str(node.value).endswith('"')

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from score_embed.frontend.arithmetic import Arithmetic, is_untracked, zero
+from score_embed.frontend.arithmetic import Arithmetic, zero
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.constant import char_value
 from score_embed.frontend.declare import (
@@ -24,6 +24,7 @@ from score_embed.frontend.declare import (
     Variable,
 )
 from score_embed.frontend.ir import (
+    COMPARISONS,
     NEGATED,
     AddressOf,
     Assign,
@@ -54,12 +55,15 @@ from score_embed.frontend.types import (
     as_int,
     declare,
     is_integer,
+    is_untracked,
     parse_int,
     unqualified,
     without_const,
 )
 
 LValue = SlotRef | Place | PlainVariable
+_EXCHANGEABLE = COMPARISONS | {"+", "*", "&", "|", "^"}
+_MOST_LEAVES = 12  # an expression or address with more is split by a temporary
 
 
 class Expressions:
@@ -255,13 +259,12 @@ class Expressions:
     def _value_BinaryOp(self, node: c_ast.BinaryOp) -> Exp:
         if node.op in ("&&", "||"):
             return self._short_circuit(node)
-        left, right = self.operands(node.left, node.right)
+        left, right = self.operands(node)
         return self._bounded(self.arith.binary(node.op, left, right, self.size_text))
 
     def _bounded(self, exp: Exp) -> Exp:
         """Keep templates small: an expression with many operands is split by a temporary."""
-        leaves = sum(1 for e in exp.walk() if not e.children())
-        return self.b.save(exp) if leaves > 12 and not is_untracked(exp.type) else exp
+        return self.b.save(exp) if leaf_count(exp) > _MOST_LEAVES and not is_untracked(exp.type) else exp
 
     def _short_circuit(self, node: c_ast.BinaryOp) -> Exp:
         result = self.b.temporary(self.types.int)
@@ -305,11 +308,25 @@ class Expressions:
             return self.types.usual(as_int(a), as_int(b))
         if isinstance(a, Float) or isinstance(b, Float):
             return self.arith.float_type(a, b)
-        if isinstance(a, Pointer) and (not isinstance(b, Pointer) or isinstance(b.to, Void)):
-            return b if isinstance(b, Pointer) and self.b.declarations.constant(node.iffalse) is None else a
+        if isinstance(a, Pointer) and isinstance(b, Pointer):
+            return self._common_pointer(a, b, node)
         if isinstance(a, Void) or isinstance(b, Void):
             return self.types.void
         return b if isinstance(b, Pointer) else a
+
+    def _common_pointer(self, a: Pointer, b: Pointer, node: c_ast.TernaryOp) -> Pointer:
+        """C11 6.5.15p6: a null pointer constant takes the other's type, else `void *` wins."""
+        if self._is_null_constant(node.iffalse):
+            return a
+        if self._is_null_constant(node.iftrue or node.cond) or isinstance(b.to, Void):
+            return b
+        return a
+
+    def _is_null_constant(self, node: c_ast.Node) -> bool:
+        """An integer constant 0, also cast to `void *` (C11 6.3.2.3)."""
+        if isinstance(node, c_ast.Cast) and self.b.declarations.type_of(node.to_type) == Pointer(self.types.void):
+            node = node.expr
+        return self.b.declarations.constant(node) == 0
 
     @staticmethod
     def _decayed(t: CType) -> CType:
@@ -345,14 +362,40 @@ class Expressions:
 
     # --- operands and places ---------------------------------------------------------------------------------
 
-    def operands(self, left: c_ast.Node, right: c_ast.Node) -> tuple[Exp, Exp]:
-        first = self.rvalue(left)
+    def operands(self, node: c_ast.BinaryOp) -> tuple[Exp, Exp]:
+        """Both operands, in gcc's order: left first, but for two rewritings of its own that show."""
+        right = node.right
+        while isinstance(right, c_ast.ExprList):  # a - (f(), b) is (f(), a - b)
+            for item in right.exprs[:-1]:
+                self.effect(item)
+            right = right.exprs[-1]
+        first = self.rvalue(node.left)
         with self.b.buffered() as effects:
             second = self.rvalue(right)
-        if effects and any(isinstance(e, (Load, Raw)) for e in first.walk()):
+        if (
+            effects
+            and any(isinstance(e, (Load, Raw)) for e in first.walk())
+            and not self._read_late(node, first, second)
+        ):
             first = self.b.save(first)
         self.b.body.statements.extend(effects)
         return first, second
+
+    def _read_late(self, node: c_ast.BinaryOp, first: Exp, second: Exp) -> bool:
+        """gcc puts a plain variable last where operands may be exchanged: it is read after the right one's calls."""
+        left = node.left
+        while isinstance(left, c_ast.Cast):
+            left = left.expr
+        if node.op not in _EXCHANGEABLE or not isinstance(left, c_ast.ID) or is_untracked(first.type):
+            return False
+        variable = self.lvalue(left)
+        if not isinstance(variable, Place) or variable.type.volatile:
+            return False
+        if not isinstance(first.type, Int) or not isinstance(second.type, Int):
+            return isinstance(first.type, Pointer) and isinstance(second.type, Pointer)
+        # A conversion to another width is an operation of its own, which stays where it is.
+        common = self.types.usual(first.type, second.type)
+        return is_integer(variable.type) and as_int(variable.type).bits == first.type.bits == common.bits
 
     def settled(self, exp: Exp) -> Exp:
         """An address or index over slots and constants only: inner loads go to temporaries."""
@@ -397,6 +440,8 @@ class Expressions:
         of = pointer.type
         if not isinstance(of, Pointer):
             raise Unsupported("dereference of a non-pointer", node)
+        if isinstance(of.to, Void):
+            raise Unsupported("dereference of a pointer to void", node)
         pointer = self.settled(pointer)
         if isinstance(pointer, AddressOf) and pointer.place.type == of.to:
             return pointer.place
@@ -415,8 +460,10 @@ class Expressions:
         else:
             base = self.settled(self.rvalue(node.name))
         index = self.settled(self.arith.promoted(self.rvalue(node.subscript)))
+        if leaf_count(index) + leaf_count(base if isinstance(base, Exp) else base.address) > _MOST_LEAVES:
+            index = self.b.save(index)
         if isinstance(base, Exp):
-            if not isinstance(base.type, Pointer):
+            if not isinstance(base.type, Pointer) or isinstance(base.type.to, Void):
                 raise Unsupported("subscript of a non-pointer", node)
             pointee = base.type.to
             address = PointerAdd(base.type, base, index, self.size_text(pointee))
@@ -504,6 +551,9 @@ class Expressions:
 
     def _read_bit_field(self, place: Place) -> Exp:
         assert place.container is not None
+        if place.bits is None or self.types.int.bits < place.bits < as_int(place.type).bits:
+            # gcc computes with exactly its width, for which C has no name
+            raise Unsupported("a bit-field wider than int")
         self.b.add(ForgetObject(self.b.coord, place.container, "bit-field", False))
         t = self.types.promote(as_int(place.type), place.bits)
         ref = self.b.temporary(t)
@@ -641,6 +691,10 @@ class Expressions:
         if isinstance(t, (Void, Function)):
             return "1"
         return f"sizeof({declare(unqualified(t))})"
+
+
+def leaf_count(exp: Exp) -> int:
+    return sum(1 for e in exp.walk() if not e.children())
 
 
 def slots_of(exp: Exp) -> tuple[Slot, ...]:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from score_embed.frontend.arithmetic import is_untracked
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.calls import Calls
 from score_embed.frontend.declare import (
@@ -40,14 +39,13 @@ from score_embed.frontend.types import (
     Array,
     CType,
     Enumeration,
-    Float,
     Function,
     Struct,
     Types,
-    VaList,
     as_int,
     declare,
     is_integer,
+    is_untracked,
     unqualified,
 )
 
@@ -314,7 +312,7 @@ class UnitLowering:
     def _bind(self, builder: Builder, name: str, t: CType, slot: Slot) -> None:
         names = self.declarations.scope.names
         builder.reserve(name)
-        if isinstance(t, (Float, VaList)) or is_untracked(t):
+        if is_untracked(t):
             names[name] = PlainVariable(name, t) if name not in builder.addressed else Variable(name, t, False)
         elif name in builder.addressed or t.volatile:
             symbol = builder.declare_local(name, t)

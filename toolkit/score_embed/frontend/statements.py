@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from score_embed.frontend.arithmetic import is_untracked
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.declare import (
     FunctionName,
@@ -32,7 +31,18 @@ from score_embed.frontend.ir import (
     Tick,
     Verbatim,
 )
-from score_embed.frontend.types import Array, Function, Int, Struct, Void, as_int, declare, is_integer, unqualified
+from score_embed.frontend.types import (
+    Array,
+    Function,
+    Int,
+    Struct,
+    Void,
+    as_int,
+    declare,
+    is_integer,
+    is_untracked,
+    unqualified,
+)
 
 
 class _SwitchContext:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from score_embed.frontend.declare import Unsupported
 from score_embed.frontend.ir import (
     AddressOf,
     Binary,
@@ -41,6 +42,8 @@ _EITHER = {
     "==": Op.EQ,
     "!=": Op.NE,
 }
+
+MOST_LEAVES = 32  # of one site: SC_MAX_LEAVES of runtime/probe.h
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class TemplateText:
         return [*words, str(len(self.steps)), *self.steps]
 
     def descriptor(self) -> list[str]:
+        if len(self.leaves) > MOST_LEAVES:
+            raise Unsupported(f"more than {MOST_LEAVES} operands in one expression")
         return [str(len(self.leaves)), *(leaf.descriptor() for leaf in self.leaves)]
 
     def tail(self) -> list[str]:

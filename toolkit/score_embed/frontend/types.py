@@ -263,6 +263,11 @@ def is_integer(t: CType) -> bool:
     return isinstance(t, (Int, Enum))
 
 
+def is_untracked(t: CType) -> bool:
+    """Types whose values have no formula."""
+    return isinstance(t, (Float, VaList)) or (isinstance(t, Int) and t.bits > 64)
+
+
 def as_int(t: CType) -> Int:
     """The integer type behind an integer or enum type."""
     if isinstance(t, Enum):
