@@ -1,0 +1,96 @@
+"""Lowering of assignments, `++` and `--`: one store, with the conversions C makes of it."""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from score_embed.frontend.declare import (
+    PlainVariable,
+)
+from score_embed.frontend.ir import (
+    Const,
+    Copy,
+    Exp,
+    ForgetObject,
+    Load,
+    Place,
+    Raw,
+    SetPlain,
+    SlotRef,
+)
+from score_embed.frontend.lowering import LValue
+from score_embed.frontend.places import Places
+from score_embed.frontend.types import (
+    Struct,
+    is_untracked,
+    unqualified,
+)
+
+
+class Assignments(Places):
+    """Assignments of one function (C11 6.5.16, 6.5.2.4, 6.5.3.1)."""
+
+    def _assignment(self, node: c_ast.Assignment, *, wanted: bool) -> Exp | Place | None:
+        self.b.at(node)
+        if node.op == "=" and isinstance(unqualified(self.type_of(node.lvalue)), Struct):
+            return self._assign_struct(node)
+        if node.op != "=":
+            return self._compound_assignment(node, wanted)
+        dest = self.lvalue(node.lvalue)
+        return self.store(dest, self.rvalue(node.rvalue), wanted=wanted)
+
+    def _assign_struct(self, node: c_ast.Assignment) -> Place:
+        dest = self._struct_operand(node.lvalue)
+        source = self.place_value(node.rvalue)
+        self.b.add(Copy(self.b.coord, dest, source))
+        return dest
+
+    def _compound_assignment(self, node: c_ast.Assignment, wanted: bool) -> Exp | None:
+        # gcc evaluates the right operand of `op=` first (docs: measured on x86, ARM and AVR).
+        with self.b.buffered() as effects:
+            right = self.rvalue(node.rvalue)
+        self.b.body.statements.extend(effects)
+        with self.b.buffered() as more:
+            dest = self.lvalue(node.lvalue)
+        if more:
+            right = self.b.save(right) if any(isinstance(e, (Load, Raw)) for e in right.walk()) else right
+            self.b.body.statements.extend(more)
+        old = self.read(dest)
+        assert isinstance(old, Exp)
+        return self.store(dest, self.arith.binary(node.op[:-1], old, right, self.size_text), wanted=wanted)
+
+    def _step(self, node: c_ast.UnaryOp, *, wanted: bool) -> Exp | None:
+        """`++` and `--`, before and after."""
+        dest = self.lvalue(node.expr)
+        old = self.read(dest)
+        assert isinstance(old, Exp)
+        post = node.op.startswith("p")
+        if post and wanted:
+            old = self.b.save(old)
+        one = Const(self.types.int, "1", 1)
+        new = self.arith.binary("+" if "+" in node.op else "-", old, one, self.size_text)
+        result = self.store(dest, new, wanted=wanted and not post)
+        return old if post and wanted else result
+
+    def store(self, dest: LValue, exp: Exp, *, wanted: bool = False) -> Exp | None:
+        """`dest = exp` with conversion; the value of the assignment if it is wanted."""
+        if isinstance(dest, PlainVariable):
+            self.b.add(SetPlain(self.b.coord, dest.name, self.arith.convert(exp, dest.type)))
+            return Raw(unqualified(dest.type), dest.name)
+        exp = self.arith.convert(exp, dest.type)
+        if isinstance(dest, SlotRef):
+            self.b.assign(dest, exp)
+            return dest
+        if dest.container is not None:
+            self.b.report(exp, "bit-field")
+            self.b.add(ForgetObject(self.b.coord, dest.container, "bit-field", True))
+            self.b.add(SetPlain(self.b.coord, dest.text, exp))
+            return self._read_bit_field(dest) if wanted else None
+        if is_untracked(unqualified(dest.type)):
+            self.b.add(ForgetObject(self.b.coord, dest.text, "floating point", True))
+            self.b.add(SetPlain(self.b.coord, dest.text, exp))
+            return Raw(unqualified(dest.type), dest.text) if wanted else None
+        if wanted and not isinstance(exp, Const):
+            exp = self.b.save(exp)
+        self.b.assign(dest, exp)
+        return exp

@@ -1,0 +1,201 @@
+"""Lowering of conditions: short-circuit operators become branches, everything else one comparison.
+
+`jump` lowers a condition for its truth; `&&`, `||` and `?:` as values put both outcomes into one temporary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pycparser import c_ast
+
+from score_embed.frontend.arithmetic import zero
+from score_embed.frontend.assignments import Assignments
+from score_embed.frontend.ir import (
+    NEGATED,
+    Branch,
+    Const,
+    Copy,
+    Exp,
+    Place,
+    Raw,
+    SetPlain,
+)
+from score_embed.frontend.lowering import decayed
+from score_embed.frontend.types import (
+    CType,
+    Float,
+    Pointer,
+    Struct,
+    Void,
+    as_int,
+    declare,
+    is_integer,
+    is_untracked,
+)
+
+
+class Conditions(Assignments):
+    """Conditions and conditional values of one function (C11 6.5.13 to 6.5.15)."""
+
+    def jump(self, node: c_ast.Node, label: str, when: bool, *, assumed: bool | None = None) -> None:
+        """Go to `label` if the truth of `node` is `when`; else fall through.
+
+        `assumed`: the truth of `node` that an assumption demands (None: it demands nothing of this node alone).
+        """
+        match node:
+            case c_ast.UnaryOp(op="!"):
+                return self.jump(node.expr, label, not when, assumed=None if assumed is None else not assumed)
+            case c_ast.BinaryOp(op="&&" | "||"):
+                return self._jump_both(node, label, when, assumed)
+            case c_ast.ExprList():
+                for item in node.exprs[:-1]:
+                    self.effect(item)
+                return self.jump(node.exprs[-1], label, when, assumed=assumed)
+            case c_ast.FuncCall(name=c_ast.ID(name="__builtin_expect")):
+                return self.jump(node.args.exprs[0], label, when, assumed=assumed)
+        # Only a literal is decided here: everything else has C's types, which the compiler knows best.
+        known = self.b.declarations.constant(node) if isinstance(node, c_ast.Constant) else None
+        if known is not None:
+            if bool(known) == when:
+                self.b.goto(label)
+            return None
+        self.b.at(node)
+        return self.branch(self.rvalue(node), label, when, assumed=assumed)
+
+    def _jump_both(self, node: c_ast.BinaryOp, label: str, when: bool, assumed: bool | None) -> None:
+        decides = node.op == "||"  # the truth of the left operand that decides the whole
+        each = assumed if assumed is not None and assumed != decides else None
+        if decides == when:
+            self.jump(node.left, label, when, assumed=each)
+            self.jump(node.right, label, when, assumed=each)
+        else:
+            skip = self.b.label("skip")
+            self.jump(node.left, skip, decides, assumed=each)
+            self.jump(node.right, label, when, assumed=each)
+            self.b.place_label(skip)
+
+    def branch(self, exp: Exp, label: str, when: bool, *, assumed: bool | None = None) -> None:
+        """One branch of the program: the comparison at the root of `exp`, or a truth test."""
+        op, left, right = self.arith.atom(exp)
+        if isinstance(left, Raw) or isinstance(right, Raw):
+            op, left, right = self.arith.atom(self._settle_raw(exp))
+        if assumed is False:  # only the false side of a comparison can be marked
+            op, when = NEGATED[op], not when
+        self.b.add(Branch(self.b.coord, op, left, right, label, when, assumed is not None))
+
+    def _settle_raw(self, exp: Exp) -> Exp:
+        if is_untracked(exp.type):
+            exp = Raw(self.types.int, f"({exp.c()} != 0)", (exp,))
+        ref = self.b.temporary(exp.type)
+        self.b.assign(ref, exp)
+        return ref
+
+    def truth_operands(self, exp: Exp) -> tuple[Exp, Exp]:
+        if isinstance(exp.type, Pointer):
+            return exp, Const(exp.type, f"(({declare(exp.type)}) 0)", 0)
+        return exp, zero(self.types.int)
+
+    def _short_circuit(self, node: c_ast.BinaryOp) -> Exp:
+        result = self.b.temporary(self.types.int)
+        no, end = self.b.label("false"), self.b.label("end")
+        self.jump(node, no, False)
+        self.b.assign(result, Const(self.types.int, "1", 1))
+        self.b.goto(end)
+        self.b.place_label(no)
+        self.b.assign(result, zero(self.types.int))
+        self.b.place_label(end)
+        return result
+
+    def _value_TernaryOp(self, node: c_ast.TernaryOp) -> Exp | Place | None:
+        known = self.b.declarations.constant(node.cond) if isinstance(node.cond, c_ast.Constant) else None
+        if known is not None and node.iftrue is not None:
+            t = self._common_type(node)
+            chosen = self.value(node.iftrue if known else node.iffalse)
+            return self.arith.convert(chosen, t) if isinstance(chosen, Exp) and not isinstance(t, Void) else chosen
+        t = self._common_type(node)
+        if isinstance(t, Void):
+            self._conditional_effect(node)
+            return None
+        other, end = self.b.label("else"), self.b.label("end")
+        store, result = self._result_holder(t)
+        if node.iftrue is None:
+            test = self.b.save(self.rvalue(node.cond))
+            self.branch(test, other, False)
+            store(test)
+        else:
+            self.jump(node.cond, other, False)
+            store(self.value(node.iftrue))
+        self.b.goto(end)
+        self.b.place_label(other)
+        store(self.value(node.iffalse))
+        self.b.place_label(end)
+        return result
+
+    def _conditional_effect(self, node: c_ast.Node) -> None:
+        other, end = self.b.label("else"), self.b.label("end")
+        if isinstance(node, c_ast.BinaryOp):
+            self.jump(node.left, end, node.op == "||")
+            self.effect(node.right)
+        else:
+            if node.iftrue is None:
+                self.value(node)
+                return
+            self.jump(node.cond, other, False)
+            self.effect(node.iftrue)
+            self.b.goto(end)
+            self.b.place_label(other)
+            self.effect(node.iffalse)
+        self.b.place_label(end)
+
+    def _common_type(self, node: c_ast.TernaryOp) -> CType:
+        a, b = (decayed(self.type_of(n)) for n in (node.iftrue or node.cond, node.iffalse))
+        if is_integer(a) and is_integer(b):
+            return self.types.usual(as_int(a), as_int(b))
+        if isinstance(a, Float) or isinstance(b, Float):
+            return self.arith.float_type(a, b)
+        if isinstance(a, Pointer) and isinstance(b, Pointer):
+            return self._common_pointer(a, b, node)
+        if isinstance(a, Void) or isinstance(b, Void):
+            return self.types.void
+        return b if isinstance(b, Pointer) else a
+
+    def _common_pointer(self, a: Pointer, b: Pointer, node: c_ast.TernaryOp) -> Pointer:
+        """C11 6.5.15p6: a null pointer constant takes the other's type, else `void *` wins."""
+        if self._is_null_constant(node.iffalse):
+            return a
+        if self._is_null_constant(node.iftrue or node.cond) or isinstance(b.to, Void):
+            return b
+        return a
+
+    def _is_null_constant(self, node: c_ast.Node) -> bool:
+        """An integer constant 0, also cast to `void *` (C11 6.3.2.3)."""
+        if isinstance(node, c_ast.Cast) and self.b.declarations.type_of(node.to_type) == Pointer(self.types.void):
+            node = node.expr
+        return self.b.declarations.constant(node) == 0
+
+    def _result_holder(self, t: CType) -> tuple[Callable[[Exp | Place | None], None], Exp | Place]:
+        """Where both arms of a conditional put their value, and how."""
+        if isinstance(t, Struct):
+            place = self.b.object_temporary(t)
+
+            def store_struct(value: Exp | Place | None) -> None:
+                assert isinstance(value, Place)
+                self.b.add(Copy(self.b.coord, place, value))
+
+            return store_struct, place
+        if is_untracked(t):
+            name = self.b.plain_temporary(t)
+
+            def store_plain(value: Exp | Place | None) -> None:
+                assert isinstance(value, Exp)
+                self.b.add(SetPlain(self.b.coord, name, self.arith.convert(value, t)))
+
+            return store_plain, Raw(t, name)
+        ref = self.b.temporary(t)
+
+        def store(value: Exp | Place | None) -> None:
+            assert isinstance(value, Exp)
+            self.b.assign(ref, self.arith.convert(value, ref.type))
+
+        return store, ref

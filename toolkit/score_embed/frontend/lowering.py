@@ -1,0 +1,110 @@
+"""What the lowerings of places, assignments, conditions and values share: each may need any other's value.
+
+C's expressions are mutually recursive, so the layers (places → assignments → conditions → expressions) are classes
+that build on one another; what a lower layer needs of a higher one is declared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pycparser import c_ast
+
+from score_embed.frontend.arithmetic import Arithmetic
+from score_embed.frontend.builder import Builder
+from score_embed.frontend.declare import (
+    PlainVariable,
+    Unsupported,
+)
+from score_embed.frontend.ir import (
+    Exp,
+    Load,
+    Place,
+    Raw,
+    Slot,
+    SlotRef,
+)
+from score_embed.frontend.types import (
+    Array,
+    CType,
+    Function,
+    Pointer,
+    Void,
+    declare,
+    unqualified,
+)
+
+MOST_LEAVES = 12  # an expression or address with more is split by a temporary
+LValue = SlotRef | Place | PlainVariable
+
+
+class ValueLowering:
+    """The state of one function's lowering. `call`, `block` and `initialise` are supplied by those lowerings."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.b = builder
+        self.types = builder.types
+        self.arith = Arithmetic(builder.types)
+        self.call: Callable[[c_ast.FuncCall, bool], Exp | Place | None]
+        self.block: Callable[[c_ast.Node], Exp | Place | None]
+        self.initialise: Callable[[Place, c_ast.Node], None]
+        self._types: dict[int, tuple[c_ast.Node, CType]] = {}  # the node is kept so that its id stays its own
+
+    def value(self, node: c_ast.Node) -> Exp | Place | None:
+        """The value of any expression: scalar, struct or nothing. Emits its side effects first."""
+        raise NotImplementedError
+
+    def effect(self, node: c_ast.Node) -> None:
+        """Evaluate for side effects only."""
+        raise NotImplementedError
+
+    def rvalue(self, node: c_ast.Node) -> Exp:
+        """The value of an expression of scalar (or decayed) type. Emits its side effects first."""
+        result = self.value(node)
+        if isinstance(result, Exp):
+            return result
+        if result is None:
+            raise Unsupported("a void value is used", node)
+        raise Unsupported("a struct is used as a scalar", node)
+
+    def place_value(self, node: c_ast.Node) -> Place:
+        """The value of an expression of struct or union type, as the place where it lies."""
+        result = self.value(node)
+        if isinstance(result, Place):
+            return result
+        raise Unsupported("a struct was expected", node)
+
+    def type_of(self, node: c_ast.Node) -> CType:
+        """The type of an expression that is not evaluated (sizeof, typeof)."""
+        raise NotImplementedError
+
+    def settled(self, exp: Exp) -> Exp:
+        """An address or index over slots and constants only: inner loads go to temporaries."""
+        if any(isinstance(e, (Load, Raw)) for e in exp.walk()):
+            return self.b.save(exp)
+        return exp
+
+    def size_text(self, t: CType) -> str:
+        if isinstance(t, (Void, Function)):
+            return "1"
+        return f"sizeof({declare(unqualified(t))})"
+
+
+def leaf_count(exp: Exp) -> int:
+    return sum(1 for e in exp.walk() if not e.children())
+
+
+def slots_of(exp: Exp) -> tuple[Slot, ...]:
+    """The slots that an address depends on, each once."""
+    seen: dict[int, Slot] = {}
+    for e in exp.walk():
+        if isinstance(e, SlotRef):
+            seen[e.slot.index] = e.slot
+    return tuple(seen.values())
+
+
+def decayed(t: CType) -> CType:
+    """The type of a value of type t (C11 6.3.2.1)."""
+    if isinstance(t, Array):
+        return Pointer(t.of)
+    return Pointer(t) if isinstance(t, Function) else unqualified(t)

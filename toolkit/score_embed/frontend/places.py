@@ -1,0 +1,208 @@
+"""Lowering of lvalues: where an object lies, and what reading it means.
+
+The address of a place is made of slots and constants only; inner loads go to temporaries first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from score_embed.frontend.declare import (
+    FunctionName,
+    PlainVariable,
+    SlotVariable,
+    Unsupported,
+    Variable,
+)
+from score_embed.frontend.ir import (
+    AddressOf,
+    Assign,
+    Const,
+    Exp,
+    ForgetObject,
+    GlobalAddress,
+    Load,
+    Offset,
+    Place,
+    PointerAdd,
+    Raw,
+    SlotRef,
+)
+from score_embed.frontend.lowering import MOST_LEAVES, LValue, ValueLowering, decayed, leaf_count, slots_of
+from score_embed.frontend.types import (
+    Array,
+    CType,
+    Function,
+    Pointer,
+    Struct,
+    Void,
+    as_int,
+    declare,
+    is_integer,
+    is_untracked,
+    unqualified,
+    without_const,
+)
+
+
+class Places(ValueLowering):
+    """Lvalues of one function (C11 6.3.2.1, 6.5.2)."""
+
+    def lvalue(self, node: c_ast.Node) -> LValue:
+        match node:
+            case c_ast.ID():
+                return self._named(node)
+            case c_ast.UnaryOp(op="*"):
+                return self.dereference(self.rvalue(node.expr), node)
+            case c_ast.ArrayRef():
+                return self._element(node)
+            case c_ast.StructRef():
+                return self._member(node)
+            case c_ast.CompoundLiteral():
+                return self._compound_literal(node)
+            case c_ast.Constant() if node.value.startswith('"'):
+                t = Array(self.types.char, f"sizeof({node.value})")
+                return Place(node.value, t, self.b.local_address(node.value, t), False)
+            case c_ast.UnaryOp(op="__extension__" | "__real__" | "__imag__"):
+                raise Unsupported("complex numbers", node)
+        raise Unsupported("this is no lvalue", node)
+
+    def _named(self, node: c_ast.ID) -> LValue:
+        symbol = self.b.declarations.scope.find(node.name)
+        match symbol:
+            case SlotVariable():
+                t = symbol.slot.type
+                return SlotRef(as_int(t) if is_integer(t) else t, symbol.slot)
+            case PlainVariable():
+                return symbol
+            case Variable():
+                if symbol.static:
+                    return Place(symbol.name, symbol.type, GlobalAddress(Pointer(symbol.type), symbol.name), True)
+                return self.b.local_place(symbol.name, symbol.type)
+        raise Unsupported(f"'{node.name}' is no variable", node)
+
+    def dereference(self, pointer: Exp, node: c_ast.Node) -> Place:
+        of = pointer.type
+        if not isinstance(of, Pointer):
+            raise Unsupported("dereference of a non-pointer", node)
+        if isinstance(of.to, Void):
+            raise Unsupported("dereference of a pointer to void", node)
+        pointer = self.settled(pointer)
+        if isinstance(pointer, AddressOf) and pointer.place.type == of.to:
+            return pointer.place
+        return Place(f"(*{pointer.c()})", of.to, pointer, False, slots_of(pointer))
+
+    def _element(self, node: c_ast.ArrayRef) -> Place:
+        base_type = decayed(self.type_of(node.name))
+        if not isinstance(base_type, Pointer):  # i[a]
+            node = c_ast.ArrayRef(node.subscript, node.name, node.coord)
+        base: Place | Exp
+        whole = self.type_of(node.name)
+        if isinstance(whole, Array):
+            array = self.lvalue(node.name)
+            assert isinstance(array, Place)
+            base = array
+        else:
+            base = self.settled(self.rvalue(node.name))
+        index = self.settled(self.arith.promoted(self.rvalue(node.subscript)))
+        if leaf_count(index) + leaf_count(base if isinstance(base, Exp) else base.address) > MOST_LEAVES:
+            index = self.b.save(index)
+        if isinstance(base, Exp):
+            if not isinstance(base.type, Pointer) or isinstance(base.type.to, Void):
+                raise Unsupported("subscript of a non-pointer", node)
+            pointee = base.type.to
+            address = PointerAdd(base.type, base, index, self.size_text(pointee))
+            return Place(f"{base.c()}[{index.c()}]", pointee, address, False, slots_of(address))
+        assert isinstance(base.type, Array)
+        of: CType = replace(base.type.of, volatile=base.type.of.volatile or base.type.volatile)
+        address = PointerAdd(Pointer(of), base.address, index, self.size_text(of))
+        static = base.static and isinstance(index, Const)
+        return Place(f"{base.text}[{index.c()}]", of, address, static, slots_of(address))
+
+    def _member(self, node: c_ast.StructRef) -> Place:
+        if node.type == "->":
+            base = self.dereference(self.rvalue(node.name), node)
+            head = base.text[2:-1] + "->" if base.text.startswith("(*") else base.text + "."
+        else:
+            found = self._struct_operand(node.name)
+            base, head = found, found.text + "."
+        if not isinstance(base.type, Struct):
+            raise Unsupported("member of a non-struct", node)
+        member = base.type.record.find(node.field.name)
+        if member is None:
+            raise Unsupported(f"no member '{node.field.name}'", node)
+        t = replace(member.type, volatile=member.type.volatile or base.type.volatile)
+        text = head + node.field.name
+        if member.bits is not None:
+            return Place(text, t, base.address, False, base.slots, base.text, member.bits)
+        offset = f"__builtin_offsetof({declare(unqualified(base.type))}, {node.field.name})"
+        return Place(text, t, Offset(Pointer(t), base.address, offset), base.static, base.slots)
+
+    def _struct_operand(self, node: c_ast.Node) -> Place:
+        if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.CompoundLiteral)) or (
+            isinstance(node, c_ast.UnaryOp) and node.op == "*"
+        ):
+            found = self.lvalue(node)
+            assert isinstance(found, Place)
+            return found
+        return self.place_value(node)
+
+    def _compound_literal(self, node: c_ast.CompoundLiteral) -> Place:
+        t = self.b.declarations.type_of(node.type)
+        if isinstance(t, Array) and t.count is None:
+            raise Unsupported("compound literal of unknown size", node)
+        name = self.b.fresh_name("literal")
+        self.b.body.declarations.append(declare(without_const(t), name) + ";")
+        place = self.b.local_place(name, without_const(t))
+        self.initialise(place, node.init)
+        return place
+
+    def _address(self, node: c_ast.Node) -> Exp:
+        if isinstance(node, c_ast.ID):
+            symbol = self.b.declarations.scope.find(node.name)
+            if isinstance(symbol, FunctionName):
+                return Const(Pointer(symbol.type), symbol.name)
+        if isinstance(node, c_ast.UnaryOp) and node.op == "*":
+            return self.rvalue(node.expr)
+        place = self.lvalue(node)
+        if not isinstance(place, Place) or place.container is not None:
+            raise Unsupported("address of a variable that has none", node)
+        return AddressOf(Pointer(place.type), place, f"(&{place.text})")
+
+    def decay(self, place: Place) -> Exp:
+        assert isinstance(place.type, Array)
+        return AddressOf(Pointer(place.type.of), place, f"({place.text})")
+
+    def read(self, place: LValue) -> Exp | Place:
+        """Lvalue conversion (C11 6.3.2.1)."""
+        if isinstance(place, PlainVariable):
+            return Raw(unqualified(place.type), place.name)
+        if isinstance(place, SlotRef):
+            return place
+        if isinstance(place.type, Array):
+            return self.decay(place)
+        if isinstance(place.type, Struct):
+            return place
+        if isinstance(place.type, Function):
+            return Raw(Pointer(place.type), f"(&{place.text})", (place.address,))
+        if place.container is not None:
+            return self._read_bit_field(place)
+        t = unqualified(place.type)
+        if is_untracked(t):
+            self.b.add(ForgetObject(self.b.coord, place.text, "floating point", False))
+            return Raw(t, place.text)
+        load = Load(as_int(t) if is_integer(t) else t, place)
+        return self.b.save(load) if place.type.volatile else load
+
+    def _read_bit_field(self, place: Place) -> Exp:
+        assert place.container is not None
+        if place.bits is None or self.types.int.bits < place.bits < as_int(place.type).bits:
+            # gcc computes with exactly its width, for which C has no name
+            raise Unsupported("a bit-field wider than int")
+        self.b.add(ForgetObject(self.b.coord, place.container, "bit-field", False))
+        t = self.types.promote(as_int(place.type), place.bits)
+        ref = self.b.temporary(t)
+        self.b.add(Assign(self.b.coord, ref, Raw(t, place.text)))
+        return ref
