@@ -7,18 +7,12 @@ Sites are static arrays inside the function, where every name of the user's is i
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
-
 from score_embed.frontend.ir import (
     Assign,
-    Body,
     Branch,
     Call,
     Clear,
-    Coord,
     Copy,
-    Exp,
     Fail,
     ForgetObject,
     Goto,
@@ -27,7 +21,6 @@ from score_embed.frontend.ir import (
     Load,
     Pin,
     Place,
-    Raw,
     Return,
     SetPlain,
     SlotRef,
@@ -37,8 +30,9 @@ from score_embed.frontend.ir import (
     Tick,
     Verbatim,
 )
-from score_embed.frontend.sites import FIRST_SITE, MAGIC, SiteKind
+from score_embed.frontend.probes import Probes, line_directive
 from score_embed.frontend.sites import Place as Where
+from score_embed.frontend.sites import SiteKind
 from score_embed.frontend.templates import LeafText, TemplateText, leaf_word, oriented
 from score_embed.frontend.types import (
     Array,
@@ -46,7 +40,6 @@ from score_embed.frontend.types import (
     Function,
     Int,
     Pointer,
-    Types,
     as_int,
     declare,
     has_const_member,
@@ -64,65 +57,8 @@ typedef __UINTPTR_TYPE__ sc_word;
 """
 
 
-@dataclass
-class Numbering:
-    """Site ids and coverage indices, unique over all translation units of an image."""
-
-    site: int = FIRST_SITE
-    coverage: int = 0
-
-    def next_site(self) -> int:
-        self.site += 1
-        return self.site - 1
-
-    def take_coverage(self, count: int) -> int:
-        self.coverage += count
-        return self.coverage - count
-
-
-@dataclass
-class Meta:
-    """What goes into `.sc_meta` for one translation unit."""
-
-    file: str
-    files: list[str] = field(default_factory=list)
-    functions: list[str] = field(default_factory=list)
-    sites: list[tuple[int, int, int, int, str]] = field(default_factory=list)
-
-    def add(self, site: int, coord: Coord, function: str, name: str) -> None:
-        self.sites.append((site, _index(self.files, coord.file), coord.line, _index(self.functions, function), name))
-
-    def c(self) -> str:
-        text = json.dumps(
-            {"file": self.file, "sites": self.sites, "files": self.files, "functions": self.functions},
-            separators=(",", ":"),
-        )
-        parts = [json.dumps(text[i : i + 400]) for i in range(0, len(text), 400)]
-        body = "\n  ".join(part.replace("?", "\\?") for part in parts)
-        return f'static const char sc_meta[] __attribute__((section(".sc_meta"), used)) =\n  {body};\n'
-
-
-def _index(items: list[str], item: str) -> int:
-    if item not in items:
-        items.append(item)
-    return items.index(item)
-
-
-class Emitter:
+class Emitter(Probes):
     """Prints one lowered function."""
-
-    def __init__(self, body: Body, types: Types, numbering: Numbering, meta: Meta, *, verify: bool) -> None:
-        self.body = body
-        self.types = types
-        self.numbering = numbering
-        self.meta = meta
-        self.verify = verify
-        self.never = body.slots  # the index of a slot whose bit is never set
-        self.words = (body.slots + 1 + 31) // 32
-        self.lines: list[str] = []
-        self.descriptors: list[str] = []
-        self.sites: list[str] = []
-        self._coord = body.coord
 
     def c(self) -> str:
         """The whole function as C."""
@@ -145,96 +81,11 @@ class Emitter:
             "SC_SITES = {\n  " + ",\n  ".join(self.sites) + "\n};",
             *self.descriptors,
             f"sc_u32 sc_m[{1 + self.words}];",
-            _line(self.body.coord),
+            line_directive(self.body.coord),
             f"sc_enter({enter}, sc_m, (const void *) {self.body.emitted_name});",
             *params,
         ]
         return "\n".join([*opening, *self.lines, "}\n"])
-
-    # --- pieces ----------------------------------------------------------------------------------------------
-
-    def _put(self, text: str) -> None:
-        if text:
-            self.lines.append(f"{_line(self._coord)}\n{text}")
-
-    def _site(self, kind: SiteKind, words: list[str], name: str = "", ident: int | None = None) -> int:
-        site = self.numbering.next_site() if ident is None else ident
-        self.sites.append(", ".join([hex(MAGIC), str(site), str(int(kind)), str(len(words)), *words]))
-        self.meta.add(site, self._coord, self.body.name, name)
-        return site
-
-    def _descriptor(self, site: int, rest: list[str]) -> str:
-        name = f"sc_d{site}"
-        self.descriptors.append(
-            f"static const sc_d {name}[] = {{ {', '.join([str(site & 0xFFFF), str(site >> 16), *rest])} }};"
-        )
-        return name
-
-    def _template(self, *exps: Exp) -> TemplateText:
-        template = TemplateText(self.types, self.never)
-        for exp in exps:
-            template.add(exp)
-        return template
-
-    def _slot_test(self, slots: set[int]) -> list[str]:
-        masks: dict[int, int] = {}
-        for slot in slots:
-            masks[slot >> 5] = masks.get(slot >> 5, 0) | 1 << (slot & 31)
-        return [f"(sc_m[{1 + word}] & {mask:#x}u)" for word, mask in sorted(masks.items())]
-
-    def _guard(self, slots: set[int], memory: bool) -> str:
-        return " | ".join([*self._slot_test(slots), *(["sc_any"] if memory else [])]) or "0"
-
-    def _bits(self, t: CType) -> int:
-        return self.types.model.pointer if isinstance(t, Pointer) else as_int(t).bits
-
-    def _dest(self, dest: SlotRef | Place) -> LeafText:
-        bits = self._bits(dest.type)
-        if isinstance(dest, SlotRef):
-            return LeafText(Where.SLOT, bits, str(dest.slot.index), dest.slot.index, None)
-        address = f"(const void *) &{dest.text}"
-        if dest.static:
-            return LeafText(Where.GLOBAL, bits, f"(sc_word) &{dest.text}", 0, address)
-        return LeafText(Where.MEMORY, bits, "0", 0, address)
-
-    def _as_u64(self, text: str, t: CType, *, signed: bool = False) -> str:
-        """The value zero-extended (or, for verify, sign-extended from its bits) to 64 bits."""
-        bits = self._bits(t)
-        inner = f"(__INT{bits}_TYPE__)" if signed else f"(__UINT{bits}_TYPE__)"
-        return f"(sc_u64) {inner} {'(sc_word) ' if isinstance(t, Pointer) else ''}{text}"
-
-    def _value(self, text: str, t: CType) -> str:
-        return f" sc_value({self._as_u64(text, t, signed=True)});" if self.verify else ""
-
-    # --- notes that precede a statement ----------------------------------------------------------------------
-
-    def _notes(self, statement: Stmt) -> list[str]:
-        """Probes for what the statement uses without a formula: addresses, operands of floating point."""
-        notes: dict[str, str] = {}
-        for place in _places(statement):
-            if place.slots and place.text not in notes:
-                notes[place.text] = self._pin(place.address, "address")
-        for exp in _expressions(statement):
-            for raw in exp.walk():
-                if isinstance(raw, Raw):
-                    for read in _tracked_reads(raw):
-                        notes.setdefault(f"raw {read.c()}", self._pin(read, "floating point"))
-        return list(notes.values())
-
-    def _pin(self, exp: Exp, reason: str) -> str:
-        template = self._template(exp)
-        if not template.can_be_tainted:
-            return ""
-        d = self._descriptor(self._site(SiteKind.PIN, template.site_words(), reason), template.descriptor())
-        call = ", ".join([d, "sc_m", *template.tail()])
-        return f"if ({self._guard(template.slots, template.memory)}) sc_pin({call});"
-
-    def _note(self, reason: str) -> str:
-        """A descriptor of a note without operands."""
-        site = self._site(SiteKind.PIN, ["0", "3", str(2 | 8 << 8), "1", "0"], reason)
-        return self._descriptor(site, ["0"])
-
-    # --- statements ------------------------------------------------------------------------------------------
 
     def _statement(self, s: Stmt) -> str:
         text: str = getattr(self, f"_emit_{type(s).__name__}")(s)
@@ -333,8 +184,6 @@ class Emitter:
         arms.append(f"default: sc_switch({d}, sc_m, {len(s.cases)}, {value}); goto {s.default}; }}")
         return " ".join(arms)
 
-    # --- calls -----------------------------------------------------------------------------------------------
-
     def _emit_Call(self, s: Call) -> str:
         args = ", ".join(a.exp.text if isinstance(a.exp, Place) else a.exp.c() for a in s.args)
         dest = (
@@ -411,8 +260,6 @@ class Emitter:
         before = f"sc_u32 sc_s = sc_opaque({', '.join([d, 'sc_m', *tail])});"
         return before, f"sc_opaque_end({d}, sc_m, sc_s, {value});{clear}"
 
-    # --- the rest --------------------------------------------------------------------------------------------
-
     def _leave(self) -> str:
         leave = f"sc_leave({self._enter}, sc_m, (const void *) {self.body.emitted_name});"
         if self.body.emitted_name == "sc_main" and isinstance(self.body.result, Int):
@@ -474,35 +321,3 @@ def is_function_pointer(t: CType) -> bool:
 def _move(dest: str, source: str) -> str:
     """A struct copy where C forbids assignment (const members)."""
     return f"__builtin_memmove((void *) &{dest}, &{source}, sizeof {dest});"
-
-
-def _line(coord: Coord) -> str:
-    return f"#line {coord.line} {json.dumps(coord.file)}" if coord.line else ""
-
-
-def _expressions(s: Stmt) -> list[Exp]:
-    match s:
-        case Assign() | SetPlain():
-            return [s.exp]
-        case Branch():
-            return [s.left, s.right]
-        case Call():
-            return [a.exp for a in s.args if isinstance(a.exp, Exp)]
-    return []
-
-
-def _places(s: Stmt) -> list[Place]:
-    """Every memory place the statement touches: its address may be symbolic."""
-    found = [e.place for exp in _expressions(s) for e in exp.walk() if isinstance(e, Load)]
-    match s:
-        case Assign(dest=Place() as dest) | Symbolic(dest=Place() as dest):
-            found.append(dest)
-        case Copy():
-            found += [s.dest, s.source]
-        case Call():
-            found += [a.exp for a in s.args if isinstance(a.exp, Place)]
-    return found
-
-
-def _tracked_reads(raw: Raw) -> list[Exp]:
-    return [e for e in raw.walk() if isinstance(e, (SlotRef, Load))]

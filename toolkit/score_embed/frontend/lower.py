@@ -29,10 +29,11 @@ from score_embed.frontend.declare import (
     attribute_texts,
     located,
 )
-from score_embed.frontend.emit import PRELUDE, Emitter, Meta, Numbering
+from score_embed.frontend.emit import PRELUDE, Emitter
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import Assign, Body, Clear, Coord, Slot, SlotRef
+from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.printer import to_c
 from score_embed.frontend.statements import Statements
 from score_embed.frontend.types import (

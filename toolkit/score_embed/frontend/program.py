@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pycparser import c_ast
 
-from score_embed.frontend.emit import Numbering
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, defined_functions
+from score_embed.frontend.meta import Numbering
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.types import DataModel, Types
 

@@ -1,0 +1,57 @@
+"""Site ids, coverage indices and the text of `.sc_meta`: what is counted through a whole image.
+
+A site's place (file, line, function, name) is no number that the compiler could compute, so it travels as JSON in a
+section beside the site table.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from score_embed.frontend.ir import Coord
+from score_embed.frontend.sites import FIRST_SITE
+
+
+@dataclass
+class Numbering:
+    """Site ids and coverage indices, unique over all translation units of an image."""
+
+    site: int = FIRST_SITE
+    coverage: int = 0
+
+    def next_site(self) -> int:
+        self.site += 1
+        return self.site - 1
+
+    def take_coverage(self, count: int) -> int:
+        self.coverage += count
+        return self.coverage - count
+
+
+@dataclass
+class Meta:
+    """What goes into `.sc_meta` for one translation unit."""
+
+    file: str
+    files: list[str] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    sites: list[tuple[int, int, int, int, str]] = field(default_factory=list)
+
+    def add(self, site: int, coord: Coord, function: str, name: str) -> None:
+        self.sites.append((site, _index(self.files, coord.file), coord.line, _index(self.functions, function), name))
+
+    def c(self) -> str:
+        text = json.dumps(
+            {"file": self.file, "sites": self.sites, "files": self.files, "functions": self.functions},
+            separators=(",", ":"),
+        )
+        parts = [json.dumps(text[i : i + 400]) for i in range(0, len(text), 400)]
+        body = "\n  ".join(part.replace("?", "\\?") for part in parts)
+        return f'static const char sc_meta[] __attribute__((section(".sc_meta"), used)) =\n  {body};\n'
+
+
+def _index(items: list[str], item: str) -> int:
+    if item not in items:
+        items.append(item)
+    return items.index(item)

@@ -1,0 +1,164 @@
+"""The parts every probe is made of: site records, descriptors, guards, and the notes that precede a statement.
+
+A probe is called only if something it reads or writes may be tainted; the guard that says so is built here from the
+same template as the site, so that the two cannot disagree.
+"""
+
+from __future__ import annotations
+
+import json
+
+from score_embed.frontend.ir import (
+    Assign,
+    Body,
+    Branch,
+    Call,
+    Coord,
+    Copy,
+    Exp,
+    Load,
+    Place,
+    Raw,
+    SetPlain,
+    SlotRef,
+    Stmt,
+    Symbolic,
+)
+from score_embed.frontend.meta import Meta, Numbering
+from score_embed.frontend.sites import MAGIC, SiteKind
+from score_embed.frontend.sites import Place as Where
+from score_embed.frontend.templates import LeafText, TemplateText
+from score_embed.frontend.types import (
+    CType,
+    Pointer,
+    Types,
+    as_int,
+)
+
+
+class Probes:
+    """Sites, descriptors and lines of one function under emission."""
+
+    def __init__(self, body: Body, types: Types, numbering: Numbering, meta: Meta, *, verify: bool) -> None:
+        self.body = body
+        self.types = types
+        self.numbering = numbering
+        self.meta = meta
+        self.verify = verify
+        self.never = body.slots  # the index of a slot whose bit is never set
+        self.words = (body.slots + 1 + 31) // 32
+        self.lines: list[str] = []
+        self.descriptors: list[str] = []
+        self.sites: list[str] = []
+        self._coord = body.coord
+
+    def _put(self, text: str) -> None:
+        if text:
+            self.lines.append(f"{line_directive(self._coord)}\n{text}")
+
+    def _site(self, kind: SiteKind, words: list[str], name: str = "", ident: int | None = None) -> int:
+        site = self.numbering.next_site() if ident is None else ident
+        self.sites.append(", ".join([hex(MAGIC), str(site), str(int(kind)), str(len(words)), *words]))
+        self.meta.add(site, self._coord, self.body.name, name)
+        return site
+
+    def _descriptor(self, site: int, rest: list[str]) -> str:
+        name = f"sc_d{site}"
+        self.descriptors.append(
+            f"static const sc_d {name}[] = {{ {', '.join([str(site & 0xFFFF), str(site >> 16), *rest])} }};"
+        )
+        return name
+
+    def _template(self, *exps: Exp) -> TemplateText:
+        template = TemplateText(self.types, self.never)
+        for exp in exps:
+            template.add(exp)
+        return template
+
+    def _slot_test(self, slots: set[int]) -> list[str]:
+        masks: dict[int, int] = {}
+        for slot in slots:
+            masks[slot >> 5] = masks.get(slot >> 5, 0) | 1 << (slot & 31)
+        return [f"(sc_m[{1 + word}] & {mask:#x}u)" for word, mask in sorted(masks.items())]
+
+    def _guard(self, slots: set[int], memory: bool) -> str:
+        return " | ".join([*self._slot_test(slots), *(["sc_any"] if memory else [])]) or "0"
+
+    def _bits(self, t: CType) -> int:
+        return self.types.model.pointer if isinstance(t, Pointer) else as_int(t).bits
+
+    def _dest(self, dest: SlotRef | Place) -> LeafText:
+        bits = self._bits(dest.type)
+        if isinstance(dest, SlotRef):
+            return LeafText(Where.SLOT, bits, str(dest.slot.index), dest.slot.index, None)
+        address = f"(const void *) &{dest.text}"
+        if dest.static:
+            return LeafText(Where.GLOBAL, bits, f"(sc_word) &{dest.text}", 0, address)
+        return LeafText(Where.MEMORY, bits, "0", 0, address)
+
+    def _as_u64(self, text: str, t: CType, *, signed: bool = False) -> str:
+        """The value zero-extended (or, for verify, sign-extended from its bits) to 64 bits."""
+        bits = self._bits(t)
+        inner = f"(__INT{bits}_TYPE__)" if signed else f"(__UINT{bits}_TYPE__)"
+        return f"(sc_u64) {inner} {'(sc_word) ' if isinstance(t, Pointer) else ''}{text}"
+
+    def _value(self, text: str, t: CType) -> str:
+        return f" sc_value({self._as_u64(text, t, signed=True)});" if self.verify else ""
+
+    def _notes(self, statement: Stmt) -> list[str]:
+        """Probes for what the statement uses without a formula: addresses, operands of floating point."""
+        notes: dict[str, str] = {}
+        for place in _places(statement):
+            if place.slots and place.text not in notes:
+                notes[place.text] = self._pin(place.address, "address")
+        for exp in _expressions(statement):
+            for raw in exp.walk():
+                if isinstance(raw, Raw):
+                    for read in _tracked_reads(raw):
+                        notes.setdefault(f"raw {read.c()}", self._pin(read, "floating point"))
+        return list(notes.values())
+
+    def _pin(self, exp: Exp, reason: str) -> str:
+        template = self._template(exp)
+        if not template.can_be_tainted:
+            return ""
+        d = self._descriptor(self._site(SiteKind.PIN, template.site_words(), reason), template.descriptor())
+        call = ", ".join([d, "sc_m", *template.tail()])
+        return f"if ({self._guard(template.slots, template.memory)}) sc_pin({call});"
+
+    def _note(self, reason: str) -> str:
+        """A descriptor of a note without operands."""
+        site = self._site(SiteKind.PIN, ["0", "3", str(2 | 8 << 8), "1", "0"], reason)
+        return self._descriptor(site, ["0"])
+
+
+def line_directive(coord: Coord) -> str:
+    return f"#line {coord.line} {json.dumps(coord.file)}" if coord.line else ""
+
+
+def _expressions(s: Stmt) -> list[Exp]:
+    match s:
+        case Assign() | SetPlain():
+            return [s.exp]
+        case Branch():
+            return [s.left, s.right]
+        case Call():
+            return [a.exp for a in s.args if isinstance(a.exp, Exp)]
+    return []
+
+
+def _places(s: Stmt) -> list[Place]:
+    """Every memory place the statement touches: its address may be symbolic."""
+    found = [e.place for exp in _expressions(s) for e in exp.walk() if isinstance(e, Load)]
+    match s:
+        case Assign(dest=Place() as dest) | Symbolic(dest=Place() as dest):
+            found.append(dest)
+        case Copy():
+            found += [s.dest, s.source]
+        case Call():
+            found += [a.exp for a in s.args if isinstance(a.exp, Place)]
+    return found
+
+
+def _tracked_reads(raw: Raw) -> list[Exp]:
+    return [e for e in raw.walk() if isinstance(e, (SlotRef, Load))]
