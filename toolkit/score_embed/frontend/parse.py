@@ -34,20 +34,14 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from pycparser import c_ast
-from pycparser.c_parser import Coord, CParser, ParseError
+from pycparser.c_parser import Coord, ParseError
 
 from score_embed.errors import BuildError
 from score_embed.frontend.gnu_ast import (
-    Asm,
-    AsmLabel,
-    AsmOperand,
-    ComputedGoto,
-    GnuAttribute,
     LabelAddress,
-    LocalLabels,
-    ValueRange,
 )
 from score_embed.frontend.gnu_lexer import ATTRIBUTE, GnuLexer, is_attribute
+from score_embed.frontend.gnu_statements import GnuStatements
 
 _BUILTIN_TYPES = ("__builtin_va_list", "__int128_t", "__uint128_t")
 # What begins an external declaration that needs nothing of ours.
@@ -90,7 +84,7 @@ class _SyntaxFault(Exception):
         self.what, self.where = what, where
 
 
-class _GnuParser(CParser):  # type: ignore[misc]
+class _GnuParser(GnuStatements):
     def __init__(self) -> None:
         super().__init__(lexer=GnuLexer)
         self._in_tag = False  # the next attribute sequence belongs to a struct, union, enum or enumerator
@@ -110,29 +104,6 @@ class _GnuParser(CParser):  # type: ignore[misc]
         if msg.startswith("Attributes require"):
             msg = "[[…]] attributes are not supported: use __attribute__((…))"
         raise _SyntaxFault(msg[:1].lower() + msg[1:], str(coord or self.clex.filename))
-
-    # -- attributes -----------------------------------------------------------------------------------------
-    def _gnu_attributes(self) -> list[c_ast.Node]:
-        found: list[c_ast.Node] = []
-        while is_attribute(self._peek()):
-            token = self._advance()
-            found.append(GnuAttribute(token.value, self._tok_coord(token)))
-        return found
-
-    def _declarator_suffix(self) -> list[c_ast.Node]:
-        """What may follow a declarator: an asm label and attributes."""
-        found: list[c_ast.Node] = []
-        while True:
-            token = self._peek()
-            if is_attribute(token):
-                found += self._gnu_attributes()
-            elif token is not None and token.type == "ASM":
-                self._advance()
-                self._expect("LPAREN")
-                found.append(AsmLabel(self._parse_unified_string_literal(), self._tok_coord(token)))
-                self._expect("RPAREN")
-            else:
-                return found
 
     def _parse_attribute_specifier_sequence(self) -> Any:
         if self._in_tag:
@@ -295,121 +266,6 @@ class _GnuParser(CParser):  # type: ignore[misc]
         expr = self._parse_value_or_range()
         self._expect("RBRACKET")
         return c_ast.ArrayDesignator(expr, self._tok_coord(token))
-
-    def _parse_value_or_range(self) -> c_ast.Node:
-        first = self._parse_constant_expression()
-        if self._accept("ELLIPSIS"):
-            return ValueRange(first, self._parse_constant_expression(), first.coord)
-        return first
-
-    # -- statements -----------------------------------------------------------------------------------------
-    def _parse_block_item(self) -> Any:
-        token = self._peek()
-        if token is not None and token.type == "GNU_LABEL":
-            return self._parse_local_labels()
-        if self._at_attribute_statement():
-            return self._parse_statement()
-        return super()._parse_block_item()
-
-    def _at_attribute_statement(self) -> bool:
-        """`__attribute__((fallthrough));`, as against a declaration that begins with an attribute."""
-        ahead = 1
-        while is_attribute(self._peek(ahead)):
-            ahead += 1
-        return ahead > 1 and self._peek_type(ahead) == "SEMI"
-
-    def _starts_statement(self) -> bool:
-        if self._peek_type() == "ASM" or self._at_attribute_statement():
-            return True
-        return bool(super()._starts_statement())
-
-    def _parse_statement(self) -> c_ast.Node:
-        kind = self._peek_type()
-        if kind == "ASM":
-            return self._parse_asm()
-        if kind == "GOTO" and self._peek_type(2) == "TIMES":
-            return self._parse_computed_goto()
-        if self._at_attribute_statement():
-            attributes = self._gnu_attributes()
-            self._expect("SEMI")
-            return c_ast.AttributeDeclaration(attributes, attributes[0].coord)
-        return super()._parse_statement()
-
-    def _parse_labeled_statement(self) -> c_ast.Node:
-        token = self._advance()
-        coord = self._tok_coord(token)
-        expr = self._parse_value_or_range() if token.type == "CASE" else None
-        self._expect("COLON")
-        attributes: list[c_ast.Node] = []
-        if token.type == "ID" and not self._at_attribute_statement():
-            attributes = self._gnu_attributes()
-        statement = self._parse_pragmacomp_or_statement() if self._starts_statement() else c_ast.EmptyStatement(coord)
-        if token.type == "CASE":
-            return c_ast.Case(expr, [statement], coord)
-        if token.type == "DEFAULT":
-            return c_ast.Default([statement], coord)
-        return c_ast.Label(token.value, statement, coord, attributes=attributes)
-
-    def _parse_computed_goto(self) -> c_ast.Node:
-        coord = self._tok_coord(self._expect("GOTO"))
-        self._expect("TIMES")
-        expr = self._parse_expression()
-        self._expect("SEMI")
-        return ComputedGoto(expr, coord)
-
-    def _parse_local_labels(self) -> c_ast.Node:
-        coord = self._tok_coord(self._expect("GNU_LABEL"))
-        names = [self._parse_identifier().name]
-        while self._accept("COMMA"):
-            names.append(self._parse_identifier().name)
-        self._expect("SEMI")
-        return LocalLabels(names, coord)
-
-    def _parse_asm(self) -> Asm:
-        coord = self._tok_coord(self._expect("ASM"))
-        quals: list[str] = []
-        while self._peek_type() in {"VOLATILE", "CONST", "INLINE", "GOTO"}:
-            quals.append(self._advance().value)
-        self._expect("LPAREN")
-        node = Asm(quals, self._parse_unified_string_literal(), coord=coord)
-        if self._asm_colon():
-            node.outputs = self._parse_asm_operands()
-            if self._asm_colon():
-                node.inputs = self._parse_asm_operands()
-            if self._asm_colon() and self._peek_type() not in {"COLON", "RPAREN"}:
-                node.clobbers = [self._parse_unified_string_literal()]
-                while self._accept("COMMA"):
-                    node.clobbers.append(self._parse_unified_string_literal())
-            if self._asm_colon() and self._peek_type() == "ID":
-                node.labels = [self._advance().value]
-                while self._accept("COMMA"):
-                    node.labels.append(self._expect("ID").value)
-        self._expect("RPAREN")
-        self._expect("SEMI")
-        return node
-
-    def _asm_colon(self) -> bool:
-        """Take one `:`; of a `::` token only the first half."""
-        token = self._peek()
-        if token is not None and token.type == "COLONCOLON":
-            token.type, token.value = "COLON", ":"
-            return True
-        return self._accept("COLON") is not None
-
-    def _parse_asm_operands(self) -> list[AsmOperand]:
-        operands: list[AsmOperand] = []
-        while self._peek_type() not in {"COLON", "COLONCOLON", "RPAREN"}:
-            if operands:
-                self._expect("COMMA")
-            name = None
-            if self._accept("LBRACKET"):
-                name = self._parse_identifier_or_typeid().name
-                self._expect("RBRACKET")
-            constraint = self._parse_unified_string_literal()
-            self._expect("LPAREN")
-            operands.append(AsmOperand(name, constraint, self._parse_expression(), constraint.coord))
-            self._expect("RPAREN")
-        return operands
 
     # -- expressions ----------------------------------------------------------------------------------------
     def _starts_expression(self, tok: Any = None) -> bool:
