@@ -60,7 +60,7 @@ class ConstantFolder:
     def _literal(self, node: c_ast.Constant) -> Value | None:
         if node.value.endswith("'"):
             number = char_value(node.value, self.types.model.char_signed)
-            of = self.types.int if node.value.startswith("'") else self.types.wchar
+            of = self.types.int if node.value.startswith("'") else self.types.character(node.value)
             return None if number is None else Value(number, of)
         if "int" not in node.type:
             return None

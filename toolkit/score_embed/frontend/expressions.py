@@ -25,7 +25,6 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.types import (
-    Array,
     CType,
     Float,
     Function,
@@ -78,7 +77,9 @@ class Expressions(Conditions):
             if isinstance(symbol, (FunctionName, Constant)):
                 return symbol.type
         if isinstance(node, c_ast.Constant) and node.value.endswith('"'):
-            return Array(self.types.char, f"sizeof({node.value})")
+            return self._string(node).type
+        if isinstance(node, c_ast.CompoundLiteral):
+            return self._literal_type(node)
         if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef)) or (
             isinstance(node, c_ast.UnaryOp) and node.op == "*" and not self._is_function_deref(node.expr)
         ):
@@ -96,15 +97,10 @@ class Expressions(Conditions):
     def _value_Constant(self, node: c_ast.Constant) -> Exp:
         kind, text = node.type, node.value
         if kind == "string" or text.endswith('"'):
-            if not text.startswith('"'):
-                raise Unsupported("wide string literal", node)
-            place = Place(
-                text, Array(self.types.char, f"sizeof({text})"), self.b.local_address(text, self.types.char), False
-            )
-            return self.decay(place)
+            return self.decay(self._string(node))
         if text.endswith("'"):
             value = char_value(text, self.types.model.char_signed)
-            of = self.types.int if text.startswith("'") else self.types.wchar
+            of = self.types.int if text.startswith("'") else self.types.character(text)
             return Const(of, text, value)
         if "float" in kind or "double" in kind:
             return Raw(

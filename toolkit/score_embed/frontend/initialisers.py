@@ -1,181 +1,183 @@
-"""Lowering of initialisers of automatic objects (C11 6.7.9): designators, brace elision, strings.
+"""Lowering of initialisers of automatic objects (C11 6.7.9).
 
-A constant initialiser is kept as the user wrote it and copied; any other zeroes the object and then stores
-element by element, in order, so that each store has its probe.
+A constant initialiser is kept as the user wrote it and copied; any other zeroes the object and then stores each
+subobject by itself, so that each store has its probe: by position, as gcc does, and only what no later
+item replaces.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from score_embed.frontend.declare import Constant, FunctionName, Unsupported, Variable
+from score_embed.frontend.declare import Unsupported
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.ir import Const, Copy, InitObject, Offset, Place, PointerAdd
-from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, unqualified
+from score_embed.frontend.initialiser_walk import InitialiserWalk, Item, Step, scalar_value, string_for
+from score_embed.frontend.ir import Const, Copy, Exp, InitObject, Offset, Place, PointerAdd
+from score_embed.frontend.static_constants import StaticConstants
+from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, unqualified, without_const
+
+_LONGEST_RANGE = 1024  # elements, each of which is a store of its own
+
+
+@dataclass
+class _Value:
+    """What an expression of the initialiser gives; `shared` by the elements of a range, for which it is evaluated once."""
+
+    node: c_ast.Node
+    shared: bool = False
+    stored: Exp | Place | None = None
+
+
+@dataclass
+class _Subobject:
+    """An aggregate by the positions of its elements; those that are missing stay zero."""
+
+    parts: dict[int, _Value | _Subobject] = field(default_factory=dict)
+    shared: bool = False
+
+    def put(self, path: Sequence[Step], content: _Value | _Subobject) -> None:
+        """`content` takes the place of whatever was there before."""
+        step, rest = path[0], path[1:]
+        if step.last - step.first >= _LONGEST_RANGE:
+            raise Unsupported("a long range of elements")
+        for position in range(step.first, step.last + 1):
+            if isinstance(step.aggregate, Struct) and step.aggregate.record.kind == "union":
+                self.parts = {at: part for at, part in self.parts.items() if at == position}
+            if not rest:
+                self.parts[position] = content
+                continue
+            inner = self.parts.setdefault(position, _Subobject())
+            if isinstance(inner, _Value) or inner.shared:  # compilers differ
+                raise Unsupported("a part of a value is initialised again")
+            inner.put(rest, content)
+
+    def share(self) -> None:
+        self.shared = True
+        for part in self.parts.values():
+            if isinstance(part, _Subobject):
+                part.share()
+            else:
+                part.shared = True
+
+
+@dataclass(frozen=True)
+class _Spot:
+    """A subobject: `place`, or a member of it without a name, which then has the type that is to be filled."""
+
+    place: Place
+    type: CType
+
+    def qualified(self, t: CType) -> CType:
+        """The type of an element declared with type t."""
+        return replace(t, volatile=t.volatile or self.type.volatile, const=t.const or self.type.const)
 
 
 class Initialisers:
     def __init__(self, expressions: Expressions) -> None:
         self.e = expressions
         self.b = expressions.b
+        self.walk = InitialiserWalk(self.b.declarations, expressions.type_of)
+        self._constants = StaticConstants(self.b.declarations, self.walk)
         expressions.initialise = self.initialise
+        expressions.completed = self.walk.completed
 
     def initialise(self, place: Place, init: c_ast.Node) -> None:
-        """Give an aggregate its initial value."""
-        if isinstance(place.type, Struct) and not isinstance(init, c_ast.InitList):
-            self.b.add(Copy(self.b.coord, place, self.e.place_value(init)))
-        elif self._constant(init):
+        """Give an object its initial value."""
+        t = without_const(place.type)  # that is how a local is declared
+        place = replace(place, type=t)
+        if isinstance(t, (Array, Struct)) and isinstance(init, c_ast.InitList) and string_for(t, init) is None:
+            self._braced(place, t, init)
+        else:
+            self._value(_Spot(place, t), _Value(init))
+
+    def _braced(self, place: Place, t: Array | Struct, init: c_ast.InitList) -> None:
+        if self._constants.may_initialise(t, init):
             self.b.add(InitObject(self.b.coord, place, self.b.declarations.text(init)))
-        else:
-            if not isinstance(init, c_ast.InitList):
-                raise Unsupported("this initialiser", init)
-            self.b.add(InitObject(self.b.coord, place, "{ 0 }"))
-            self._list(place, init)
-
-    def completed(self, t: Array, init: c_ast.Node) -> Array:
-        """An array of unknown size gets it from its initialiser."""
-        if isinstance(init, c_ast.Constant):
-            return Array(t.of, f"sizeof({init.value})")
-        highest = position = 0
-        for item in init.exprs:
-            if isinstance(item, c_ast.NamedInitializer):
-                index = self.b.declarations.constant(item.name[0])
-                if index is None:
-                    raise Unsupported("array size from this designator", item)
-                position = index
-            position += 1
-            highest = max(highest, position)
-        first = init.exprs[0] if init.exprs else None
-        if isinstance(t.of, Array) and not isinstance(first, (c_ast.InitList, c_ast.Constant, c_ast.NamedInitializer)):
-            raise Unsupported("array size from elided braces", init)
-        return Array(t.of, str(highest), highest)
-
-    def _constant(self, node: c_ast.Node) -> bool:
-        match node:
-            case c_ast.InitList():
-                return all(self._constant(item) for item in node.exprs)
-            case c_ast.NamedInitializer():
-                return self._constant(node.expr)
-            case c_ast.Constant():
-                return True
-            case c_ast.UnaryOp(op="&"):
-                return self._static(node.expr)
-            case c_ast.UnaryOp(op="sizeof"):
-                return True
-            case c_ast.UnaryOp(op="-" | "~" | "+" | "!"):
-                return self._constant(node.expr)
-            case c_ast.BinaryOp():
-                return self._constant(node.left) and self._constant(node.right)
-            case c_ast.Cast():
-                return self._constant(node.expr)
-            case c_ast.ID():
-                symbol = self.b.declarations.scope.find(node.name)
-                if isinstance(symbol, (Constant, FunctionName)):
-                    return True
-                return isinstance(symbol, Variable) and symbol.static and isinstance(symbol.type, Array)
-        return False
-
-    def _static(self, node: c_ast.Node) -> bool:
-        if not isinstance(node, c_ast.ID):
-            return False
-        symbol = self.b.declarations.scope.find(node.name)
-        return isinstance(symbol, FunctionName) or (isinstance(symbol, Variable) and symbol.static)
-
-    # --- element by element ----------------------------------------------------------------------------------
-
-    def _list(self, place: Place, init: c_ast.InitList) -> None:
-        if not isinstance(place.type, (Array, Struct)):
-            self._one(place, init.exprs[0])
             return
-        items = deque(init.exprs)
-        self._fill(place, items, braced=True)
-        if items:
-            raise Unsupported("too many initialisers", init)
+        self.b.add(InitObject(self.b.coord, place, "{ 0 }"))
+        coord = self.b.coord
+        self._fill(_Spot(place, t), self._subobject(t, init))
+        self.b.coord = coord
 
-    def _one(self, place: Place, node: c_ast.Node) -> None:
-        if isinstance(node, c_ast.InitList):
-            self._list(place, node)
-        elif isinstance(place.type, Array):
-            self.b.add(InitObject(self.b.coord, place, self.b.declarations.text(node)))
-        elif isinstance(place.type, Struct):
-            self.b.add(Copy(self.b.coord, place, self.e.place_value(node)))
+    # --- what goes where -------------------------------------------------------------------------------------
+
+    def _subobject(self, t: Array | Struct, init: c_ast.InitList) -> _Subobject:
+        whole = _Subobject()
+        for item in self.walk.items(t, init):
+            content = self._content(item)
+            if any(step.first < step.last for step in item.path):
+                if isinstance(content, _Subobject):
+                    content.share()
+                content.shared = True
+            whole.put(item.path, content)
+        return whole
+
+    def _content(self, item: Item) -> _Value | _Subobject:
+        is_list = isinstance(item.value, c_ast.InitList) and isinstance(item.type, (Array, Struct))
+        if is_list and string_for(item.type, item.value) is None:
+            assert isinstance(item.type, (Array, Struct))
+            return self._subobject(item.type, item.value)
+        return _Value(item.value)
+
+    # --- stores ----------------------------------------------------------------------------------------------
+
+    def _fill(self, spot: _Spot, content: _Subobject) -> None:
+        for position in sorted(content.parts):
+            element, part = self._element(spot, position), content.parts[position]
+            if isinstance(part, _Subobject):
+                self._fill(element, part)
+            else:
+                self.b.at(part.node)
+                self._value(element, part)
+
+    def _value(self, spot: _Spot, value: _Value) -> None:
+        t = spot.type
+        if isinstance(t, Array):
+            string = string_for(t, value.node)
+            if string is None or t.count is None:
+                raise Unsupported("this initialiser of an array", value.node)
+            self.b.add(InitObject(self.b.coord, spot.place, self.b.declarations.text(string)))
+        elif isinstance(t, Struct):
+            dest = _writable(spot)
+            source = value.stored or self.e.place_value(value.node)
+            assert isinstance(source, Place)
+            self.b.add(Copy(self.b.coord, dest, source))
+            value.stored = dest
         else:
-            self.e.store(place, self.e.rvalue(node))
+            if not isinstance(value.stored, Exp):
+                exp = self.e.rvalue(scalar_value(value.node))
+                value.stored = self.b.save(exp) if value.shared and not isinstance(exp, Const) else exp
+            self.e.store(_writable(spot), value.stored)
 
-    def _fill(self, place: Place, items: deque[c_ast.Node], *, braced: bool) -> None:
-        """Consume items for one aggregate; without braces of its own it takes only what it needs."""
-        position = 0
-        while items:
-            item = items[0]
-            if isinstance(item, c_ast.NamedInitializer):
-                if not braced:
-                    return
-                items.popleft()
-                position = self._designated(place, item) + 1
-                if len(item.name) > 1 and items and not isinstance(items[0], c_ast.NamedInitializer):
-                    raise Unsupported("an element after a nested designator", item)
-                continue
-            element = self._element(place, position)
-            if element is None:
-                return
-            if self._takes_whole(element.type, item):
-                items.popleft()
-                self._one(element, item)
-            else:
-                self._fill(element, items, braced=False)
-            position += 1
-
-    def _takes_whole(self, t: CType, item: c_ast.Node) -> bool:
-        if isinstance(item, c_ast.InitList) or not isinstance(t, (Array, Struct)):
-            return True
-        if isinstance(t, Array):
-            return (
-                isinstance(item, c_ast.Constant)
-                and item.value.endswith('"')
-                and not isinstance(t.of, (Array, Struct, Pointer))
-            )
-        return isinstance(self.e.type_of(item), Struct)
-
-    def _designated(self, place: Place, item: c_ast.NamedInitializer) -> int:
-        first: int | None = None
-        for designator in item.name:
-            if isinstance(place.type, Array):
-                index = self.b.declarations.constant(designator)
-            elif isinstance(place.type, Struct) and isinstance(designator, c_ast.ID):
-                names = [m.name for m in place.type.record.members or []]
-                index = names.index(designator.name) if designator.name in names else None
-            else:
-                index = None
-            element = None if index is None else self._element(place, index)
-            if element is None or index is None:
-                raise Unsupported("this designator", item)
-            first = index if first is None else first
-            place = element
-        self._one(place, item.expr)
-        assert first is not None
-        return first
-
-    def _element(self, place: Place, position: int) -> Place | None:
-        t = place.type
-        if isinstance(t, Array):
-            if t.length is not None and position >= t.length:
-                return None
-            index = Const(self.e.types.int, str(position), position)
-            address = PointerAdd(Pointer(t.of), place.address, index, self.e.size_text(t.of))
-            return Place(f"{place.text}[{position}]", t.of, address, place.static, place.slots)
-        assert isinstance(t, Struct)
-        members = t.record.members or []
-        if t.record.kind == "union" and position > 0:
-            return None
-        if position >= len(members):
-            return None
-        member = members[position]
+    def _element(self, spot: _Spot, position: int) -> _Spot:
+        if isinstance(spot.type, Array):
+            return self._array_element(spot, spot.type, position)
+        assert isinstance(spot.type, Struct)
+        place, member = spot.place, (spot.type.record.members or [])[position]
+        t = spot.qualified(member.type)
         if member.name is None:
-            raise Unsupported("initialiser of an anonymous member")
+            return _Spot(place, t)
         text = f"{place.text}.{member.name}"
         if member.bits is not None:
-            return Place(text, member.type, place.address, False, place.slots, place.text, member.bits)
-        offset = f"__builtin_offsetof({declare(unqualified(t))}, {member.name})"
-        return Place(text, member.type, Offset(Pointer(member.type), place.address, offset), place.static, place.slots)
+            return _Spot(Place(text, t, place.address, False, place.slots, place.text, member.bits), t)
+        offset = f"__builtin_offsetof({declare(unqualified(place.type))}, {member.name})"
+        return _Spot(Place(text, t, Offset(Pointer(t), place.address, offset), place.static, place.slots), t)
+
+    def _array_element(self, spot: _Spot, array: Array, position: int) -> _Spot:
+        place, t = spot.place, spot.qualified(array.of)
+        index = Const(self.e.types.int, str(position), position)
+        address = PointerAdd(Pointer(t), place.address, index, self.e.size_text(t))
+        return _Spot(Place(f"{place.text}[{position}]", t, address, place.static, place.slots), t)
+
+
+def _writable(spot: _Spot) -> Place:
+    """The place of a scalar or struct, so written that a constant member can be stored to."""
+    if not spot.type.const:
+        return spot.place
+    if spot.place.container is not None or spot.place.type != spot.type:
+        raise Unsupported("initialiser of a constant bit-field or anonymous member")
+    t = without_const(spot.type)
+    return replace(spot.place, text=f"(*({declare(Pointer(t))}) &{spot.place.text})", type=t)

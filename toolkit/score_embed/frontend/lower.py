@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import fnmatch
+import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ from score_embed.frontend.declare import (
 )
 from score_embed.frontend.emit import PRELUDE, Emitter
 from score_embed.frontend.expressions import Expressions
+from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import Assign, Body, Clear, Coord, Slot, SlotRef
 from score_embed.frontend.meta import Meta, Numbering
@@ -171,7 +173,8 @@ class UnitLowering:
             )
             return
         if isinstance(t, Array) and t.count is None and decl.init is not None:
-            t = Array(t.of, *_length(decl.init), volatile=t.volatile)
+            walk = InitialiserWalk(self.declarations, functools.partial(static_type, self.declarations))
+            t = walk.completed_static(t, decl.init, decl.name)
         known = names.get(decl.name)
         if isinstance(known, Variable) and isinstance(known.type, Array) and isinstance(t, Array) and t.count is None:
             t = known.type
@@ -416,14 +419,6 @@ def _rename(decl: c_ast.Decl, name: str) -> None:
     while not isinstance(inner, c_ast.TypeDecl):
         inner = inner.type
     inner.declname = name
-
-
-def _length(init: c_ast.Node) -> tuple[str | None, int | None]:
-    if isinstance(init, c_ast.Constant):
-        return f"sizeof({init.value})", None
-    if isinstance(init, c_ast.InitList) and not any(isinstance(e, c_ast.NamedInitializer) for e in init.exprs):
-        return str(len(init.exprs)), len(init.exprs)
-    return None, None
 
 
 def _with_semicolon(text: str) -> str:

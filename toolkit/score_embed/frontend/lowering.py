@@ -39,7 +39,7 @@ LValue = SlotRef | Place | PlainVariable
 
 
 class ValueLowering:
-    """The state of one function's lowering. `call`, `block` and `initialise` are supplied by those lowerings."""
+    """The state of one function's lowering. The callables are supplied by the lowerings that they belong to."""
 
     def __init__(self, builder: Builder) -> None:
         self.b = builder
@@ -48,6 +48,7 @@ class ValueLowering:
         self.call: Callable[[c_ast.FuncCall, bool], Exp | Place | None]
         self.block: Callable[[c_ast.Node], Exp | Place | None]
         self.initialise: Callable[[Place, c_ast.Node], None]
+        self.completed: Callable[[Array, c_ast.Node], Array]
         self._types: dict[int, tuple[c_ast.Node, CType]] = {}  # the node is kept so that its id stays its own
 
     def value(self, node: c_ast.Node) -> Exp | Place | None:

@@ -62,9 +62,8 @@ class Places(ValueLowering):
                 return self._member(node)
             case c_ast.CompoundLiteral():
                 return self._compound_literal(node)
-            case c_ast.Constant() if node.value.startswith('"'):
-                t = Array(self.types.char, f"sizeof({node.value})")
-                return Place(node.value, t, self.b.local_address(node.value, t), False)
+            case c_ast.Constant() if node.value.endswith('"'):
+                return self._string(node)
             case c_ast.UnaryOp(op="__extension__" | "__real__" | "__imag__"):
                 raise Unsupported("complex numbers", node)
         raise Unsupported("this is no lvalue", node)
@@ -149,10 +148,17 @@ class Places(ValueLowering):
             return found
         return self.place_value(node)
 
-    def _compound_literal(self, node: c_ast.CompoundLiteral) -> Place:
+    def _string(self, node: c_ast.Constant) -> Place:
+        """A string literal: an array without a name."""
+        of = self.types.character(node.value)
+        return self.b.local_place(node.value, Array(of, f"sizeof({node.value}) / sizeof({of.name})"))
+
+    def _literal_type(self, node: c_ast.CompoundLiteral) -> CType:
         t = self.b.declarations.type_of(node.type)
-        if isinstance(t, Array) and t.count is None:
-            raise Unsupported("compound literal of unknown size", node)
+        return self.completed(t, node.init) if isinstance(t, Array) and t.count is None else t
+
+    def _compound_literal(self, node: c_ast.CompoundLiteral) -> Place:
+        t = self._literal_type(node)
         name = self.b.fresh_name("literal")
         self.b.body.declarations.append(declare(without_const(t), name) + ";")
         place = self.b.local_place(name, without_const(t))

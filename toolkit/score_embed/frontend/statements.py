@@ -17,6 +17,7 @@ from score_embed.frontend.declare import (
 )
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.gnu_ast import Asm, LocalLabels, ValueRange
+from score_embed.frontend.initialiser_walk import scalar_value
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import (
     Case,
@@ -145,20 +146,20 @@ class Statements:
             self.b.body.declarations.append(text + ";")
 
     def _static_local(self, node: c_ast.Decl) -> None:
-        t = self.b.declarations.type_of(node.type)
+        emitted, t = self.b.unique(node.name), self.b.declarations.type_of(node.type)
+        shown = declare(t, emitted)
         if isinstance(t, Array) and t.count is None and node.init is not None:
-            t = self.init.completed(t, node.init)
-        emitted = self.b.unique(node.name)
+            t = self.init.walk.completed_static(t, node.init, emitted)
         self.b.declarations.scope.names[node.name] = Variable(emitted, t, True)
         init = f" = {self.b.declarations.text(node.init)}" if node.init is not None else ""
-        self.b.body.declarations.append(f"static {declare(t, emitted)}{init};")
+        self.b.body.declarations.append(f"static {shown}{init};")
 
     def _automatic(self, node: c_ast.Decl) -> None:
         t = self.b.declarations.type_of(node.type)
         if isinstance(t, Array):
             self._refuse_variable_length(node.type)
             if t.count is None and node.init is not None:
-                t = self.init.completed(t, node.init)
+                t = self.init.walk.completed(t, node.init)
         if any("register" in s for s in node.storage or []) and "asm" in str(getattr(node, "attributes", "")):
             raise Unsupported("a variable bound to a register", node)
         symbol = self.b.declare_local(node.name, t)
@@ -169,10 +170,8 @@ class Statements:
         if isinstance(t, (Array, Struct)):
             self.init.initialise(self.b.local_place(symbol.name, t), node.init)  # type: ignore[union-attr]
             return
-        init = node.init
-        while isinstance(init, c_ast.InitList):
-            init = init.exprs[0]
-        self.e.store(self.e.lvalue(c_ast.ID(node.name, node.coord)), self.e.rvalue(init))
+        value = self.e.rvalue(scalar_value(node.init))
+        self.e.store(self.e.lvalue(c_ast.ID(node.name, node.coord)), value)
 
     def _refuse_variable_length(self, declarator: c_ast.Node) -> None:
         while isinstance(declarator, c_ast.ArrayDecl):

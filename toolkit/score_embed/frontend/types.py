@@ -25,6 +25,8 @@ class DataModel:
     size_type: str
     ptrdiff_type: str
     wchar_type: str
+    char16_type: str
+    char32_type: str
     short_enums: bool
 
     @classmethod
@@ -45,6 +47,8 @@ class DataModel:
             size_type=macros["__SIZE_TYPE__"],
             ptrdiff_type=macros["__PTRDIFF_TYPE__"],
             wchar_type=macros["__WCHAR_TYPE__"],
+            char16_type=macros["__CHAR16_TYPE__"],
+            char32_type=macros["__CHAR32_TYPE__"],
             short_enums=macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1",
         )
 
@@ -180,6 +184,8 @@ class Types:
         self.size = self.by_spelling(m.size_type)
         self.ptrdiff = self.by_spelling(m.ptrdiff_type)
         self.wchar = self.by_spelling(m.wchar_type)
+        self.char16 = self.by_spelling(m.char16_type)
+        self.char32 = self.by_spelling(m.char32_type)
         self.uintptr = next(t for t in (self.uint, self.ulong, self.ullong) if t.bits == m.pointer)
 
     def by_spelling(self, text: str) -> Int:
@@ -200,6 +206,11 @@ class Types:
         if longs == 1:
             return self.ulong if unsigned else self.long
         return self.uint if unsigned else self.int
+
+    def character(self, literal: str) -> Int:
+        """The type of the characters of a string literal, or of a character constant with a prefix."""
+        prefix = literal[: min(literal.index(quote) for quote in "'\"" if quote in literal)]
+        return {"L": self.wchar, "u": self.char16, "U": self.char32}.get(prefix, self.char)
 
     def unsigned_of(self, t: Int) -> Int:
         table = (self.uchar, self.ushort, self.uint, self.ulong, self.ullong, self.uint128)
