@@ -86,9 +86,9 @@ class InitialiserWalk:
                 levels.pop()
                 levels[-1].advance()
             elif isinstance(of, (Array, Struct)) and not self._is_whole(of, value):
-                if isinstance(of, Array) and of.length is None:
-                    raise Unsupported("elided braces of an array of unknown size", value)
                 levels.append(_Level(of))
+                if (isinstance(of, Array) and of.length is None) or levels[-1].element() is None:
+                    raise Unsupported("elided braces of an aggregate that is empty or of unknown size", value)
             else:
                 return of
 
