@@ -48,7 +48,7 @@ def programs() -> list[TestProgram]:
 
 
 def build(board: str, sources: Sequence[Path], *, cflags: Sequence[str] = (), native: Sequence[Path] = ()) -> Image:
-    return build_image(find_board(board), sources, cflags=cflags, native=native)
+    return build_image(find_board(board), sources, cflags=cflags, native=native, strict=True)
 
 
 @contextmanager

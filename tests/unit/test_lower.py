@@ -25,7 +25,7 @@ def model() -> DataModel:
 
 def lowered(model: DataModel, *texts: str, order: str = "right") -> Program:
     sources = [Source(Path(f"t{i}.c"), f'# 1 "t{i}.c"\n{HEADER}{text}\n') for i, text in enumerate(texts)]
-    return instrument_program(sources, model, instrument=(), argument_order=order, verify=False)
+    return instrument_program(sources, model, instrument=(), argument_order=order, verify=False, strict=True)
 
 
 def test_a_local_whose_address_is_not_taken_is_never_memory(model: DataModel) -> None:

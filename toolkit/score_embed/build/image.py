@@ -52,8 +52,9 @@ def build_image(
     cflags: Sequence[str] = (),
     verify: bool = False,
     keep: Path | None = None,
+    strict: bool = False,
 ) -> Image:
-    """Build the instrumented image. `keep`: a folder that gets the instrumented C.
+    """Build the instrumented image. `keep`: a folder that gets the instrumented C; `strict`: see instrument_program.
 
     Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
     """
@@ -66,7 +67,7 @@ def build_image(
     if entry:
         texts = add_harness(texts, entry, model)
     program = instrument_program(
-        texts, model, instrument=instrument, argument_order=board.argument_order, verify=verify
+        texts, model, instrument=instrument, argument_order=board.argument_order, verify=verify, strict=strict
     )
     if keep is not None:
         _keep(keep, sources, program)

@@ -2,7 +2,7 @@
 
 Temporaries are pooled by type: a full expression gives its temporaries back, so that the taint mask and the
 stack stay small. Declarations are hoisted to the top of the function (without their initialisers), because
-lowered code jumps freely between what were blocks; a name that would capture another is renamed.
+lowered code jumps freely between what were blocks; scopes.py has made their names unique.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from score_embed.frontend.declare import (
     Declarations,
     PlainVariable,
-    Scope,
     SlotVariable,
     Symbol,
     Unsupported,
@@ -56,12 +55,12 @@ _MOST_SLOTS = 4095  # a leaf word has 12 bits for its slot, and one slot is neve
 class Builder:
     """Collects the normal form of one function."""
 
-    def __init__(self, declarations: Declarations, body: Body, addressed: set[str], taken: set[str]) -> None:
+    def __init__(self, declarations: Declarations, body: Body, addressed: set[str]) -> None:
         self.declarations = declarations
         self.types = declarations.types
         self.body = body
         self.addressed = addressed
-        self._taken = taken  # names that a hoisted local must not capture
+        self._definitions: set[str] = set()
         self.coord = body.coord
         self._free: dict[str, list[SlotRef]] = {}
         self._busy: list[SlotRef] = []
@@ -147,15 +146,16 @@ class Builder:
     def unevaluated(self) -> Iterator[None]:
         """Lower something only to learn its type: nothing of it stays."""
         body = self.body
-        kept = (body.statements, len(body.declarations), body.slots, self.coord)
+        kept = (body.statements, body.declarations, body.slots, self.coord)
         pools = ({k: list(v) for k, v in self._free.items()}, list(self._busy))
-        body.statements = []
+        body.statements, body.declarations = [], []
         try:
             with self.nested():
                 yield
         finally:
-            body.statements, declared, body.slots, self.coord = kept
-            del body.declarations[declared:]
+            definitions = [text for text in body.declarations if text in self._definitions]
+            body.statements, body.declarations, body.slots, self.coord = kept
+            body.declarations += definitions
             self._free, self._busy = pools
 
     def end_full_expression(self) -> None:
@@ -185,32 +185,20 @@ class Builder:
             if isinstance(read, SlotRef) or (hasattr(read, "place") and not read.children()):
                 self.add(Pin(self.coord, read, reason))
 
-    # --- names -----------------------------------------------------------------------------------------------
+    # --- declarations ----------------------------------------------------------------------------------------
 
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        outer = self.declarations.scope
-        self.declarations.scope = Scope(outer)
-        try:
-            yield
-        finally:
-            self.declarations.scope = outer
+    def define(self, text: str) -> None:
+        """A struct, enum or typedef: it stays even if it stood in an operand that is not evaluated."""
+        if text not in self._definitions:
+            self._definitions.add(text)
+            self.body.declarations.append(text)
 
-    def unique(self, name: str) -> str:
-        """A name for a hoisted local that captures nothing."""
-        candidate, number = name, 1
-        while candidate in self._taken:
-            number += 1
-            candidate = f"{name}_{number}"
-        self._taken.add(candidate)
-        return candidate
+    def declare_local(self, name: str, t: CType, emitted: str = "", attributes: str = "") -> Symbol:
+        """An automatic variable: a slot if it can be one, else memory (or untracked, if it has no integer value).
 
-    def reserve(self, name: str) -> None:
-        self._taken.add(name)
-
-    def declare_local(self, name: str, t: CType) -> Symbol:
-        """An automatic variable: a slot if it can be one, else memory (or untracked, if it has no integer value)."""
-        emitted = self.unique(name)
+        `emitted`: its name in the emitted code, if another; `attributes`: text before its declaration.
+        """
+        emitted = emitted or name
         symbol: Symbol
         trackable = isinstance(t, (Int, Enum, Pointer)) and not is_untracked(t)
         if trackable and name not in self.addressed and not t.volatile:
@@ -221,7 +209,9 @@ class Builder:
             if isinstance(t, Array) and t.length is None and t.count is None:
                 raise Unsupported("an array of unknown size")
             shown = without_const(t)
-            self.body.declarations.append(declare(shown, emitted) + ";")
+            if t.spelling and shown != t:
+                raise Unsupported("a constant of a type with an alignment of its own")
+            self.body.declarations.append(f"{attributes}{declare(shown, emitted)};")
             plain_kind = is_untracked(t) and name not in self.addressed and not t.volatile
             symbol = PlainVariable(emitted, t) if plain_kind else Variable(emitted, shown, False)
         self.declarations.scope.names[name] = symbol

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
-from score_embed.errors import BuildError
 from score_embed.frontend.constant import ConstantFolder, Value
-from score_embed.frontend.gnu_ast import GnuAttribute
 from score_embed.frontend.ir import Slot
+from score_embed.frontend.signature import attribute_texts, declared_attributes
 from score_embed.frontend.types import (
     Array,
     CType,
@@ -44,6 +43,9 @@ _FLOATS = {
     "_Float64x",
     "__float128",
 }
+# Attributes that make a typedef another type than the one it is for.
+_OWN_TYPE = re.compile(r"\b_*(aligned|vector_size)_*\b")
+_CONSTANT_BUILTINS = ("__builtin_offsetof", "__builtin_constant_p", "__builtin_types_compatible_p")
 _MODES = {"QI": 8, "HI": 16, "SI": 32, "DI": 64, "byte": 8, "word": 0, "pointer": 0}
 
 
@@ -53,6 +55,10 @@ class Unsupported(Exception):
     def __init__(self, what: str, node: c_ast.Node | None = None) -> None:
         super().__init__(what)
         self.what, self.node = what, node
+
+
+class VariableLength(Unsupported):
+    """A type whose size is computed at run time."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,13 @@ class FunctionName:
     file: str
 
 
+@dataclass(frozen=True)
+class Unusable:
+    """A name of the file whose declaration stays as it is, and why functions that use it cannot be lowered."""
+
+    why: str
+
+
 Symbol = TypedefName | Constant | Variable | SlotVariable | PlainVariable | FunctionName
 
 
@@ -106,14 +119,18 @@ class Scope:
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
-        self.names: dict[str, Symbol] = {}
+        self.names: dict[str, Symbol | Unusable] = {}
         self.tags: dict[str, Record | Enumeration] = {}
 
     def find(self, name: str) -> Symbol | None:
+        """What a name means here. Raises Unsupported if its declaration could not be understood."""
         scope: Scope | None = self
         while scope:
-            if name in scope.names:
-                return scope.names[name]
+            found = scope.names.get(name)
+            if isinstance(found, Unusable):
+                raise Unsupported(found.why)
+            if found is not None:
+                return found
             scope = scope.parent
         return None
 
@@ -127,14 +144,20 @@ class Scope:
 
 
 class Declarations:
-    """Builds types in a current scope; `typeof_` types an expression for `typeof` (set by the lowering)."""
+    """Builds types in a current scope.
+
+    Inside functions the lowering sets `typeof_`, which types an expression for `typeof`, and `define`, which is given
+    each struct, union and enum when it is complete.
+    """
 
     def __init__(self, types: Types) -> None:
         self.types = types
         self.scope = Scope()
         self.typeof_: Callable[[c_ast.Node], CType] | None = None
+        self.define: Callable[[c_ast.Node], None] = lambda node: None
         self.text: Callable[[c_ast.Node], str] = lambda node: ""
         self._anonymous = 0
+        self._complete_enums: set[int] = set()
         self._folder = ConstantFolder(types, self._enumerator, self.type_of)
 
     # --- types -----------------------------------------------------------------------------------------------
@@ -142,8 +165,12 @@ class Declarations:
     def type_of(self, node: c_ast.Node) -> CType:
         """The type that a declarator (or Typename) denotes."""
         match node:
-            case c_ast.Typename() | c_ast.Decl() | c_ast.Typedef():
-                return self._qualify(self.type_of(node.type), [*(node.quals or []), *attribute_texts(node)])
+            case c_ast.Decl() | c_ast.Typedef():
+                return self._qualify(self.type_of(node.type), attribute_texts(node))
+            case c_ast.Typename():
+                if any(_OWN_TYPE.search(text) for text in declared_attributes(node)):
+                    raise Unsupported("an attribute in the type of a cast", node)
+                return self.type_of(node.type)
             case c_ast.TypeDecl():
                 return self._qualify(self.type_of(node.type), node.quals)
             case c_ast.IdentifierType():
@@ -162,13 +189,27 @@ class Declarations:
                 return self._typeof(node)
         raise Unsupported(f"type {type(node).__name__}", node)
 
+    def function(self, decl: c_ast.Decl) -> Function:
+        """The type of a function that is defined here."""
+        t = self.type_of(decl)
+        assert isinstance(t, Function)
+        return t
+
+    def typedef(self, node: c_ast.Typedef) -> TypedefName:
+        """What a typedef makes of its name."""
+        texts = [text for text in declared_attributes(node) if _OWN_TYPE.search(text)]
+        if any("vector_size" in text for text in texts):
+            return TypedefName(Float(node.name))
+        t = self.type_of(node)
+        return TypedefName(replace(t, spelling=node.name) if texts else t)
+
     def _qualify(self, t: CType, quals: list[str] | None) -> CType:
         words = [q for q in quals or [] if isinstance(q, str)]
         for word in words:
             if "mode" in word and isinstance(t, Int):
                 t = self._moded(t, word)
             if "vector_size" in word:
-                t = Float("vector")
+                raise Unsupported("a vector without a typedef")
         if "_Atomic" in words:
             raise Unsupported("_Atomic")
         return replace(t, volatile=t.volatile or "volatile" in words, const=t.const or "const" in words)
@@ -203,7 +244,27 @@ class Declarations:
         of = self.type_of(node.type)
         if node.dim is None or (isinstance(node.dim, c_ast.ID) and node.dim.name == "*"):
             return Array(of, None)
-        return Array(of, self.text(node.dim), self.constant(node.dim))
+        length = self.constant(node.dim)
+        if length is None and not self._is_constant(node.dim):
+            raise VariableLength("variable length array", node)
+        return Array(of, self.text(node.dim), length)
+
+    def _is_constant(self, node: c_ast.Node) -> bool:
+        """An expression without variables, even if only the compiler can compute it."""
+        match node:
+            case c_ast.ID():
+                return isinstance(self.scope.find(node.name), Constant)
+            case c_ast.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__"):
+                return True
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in _CONSTANT_BUILTINS:
+                return True
+            case c_ast.FuncCall() | c_ast.Assignment():
+                return False
+            case c_ast.StructRef():
+                return self._is_constant(node.name)
+            case c_ast.Typename():
+                return True
+        return all(self._is_constant(child) for _, child in node.children())
 
     def _function(self, node: c_ast.FuncDecl) -> Function:
         result = self.type_of(node.type)
@@ -217,10 +278,23 @@ class Declarations:
             elif isinstance(param, c_ast.ID):
                 return Function(result, None)  # K&R: names only
             else:
-                params.append(self.decay(self.type_of(param)))
+                params.append(self._prototyped(param))
         if len(params) == 1 and params[0] == self.types.void and not variadic:
             params = []
         return Function(result, tuple(params), variadic)
+
+    def _prototyped(self, param: c_ast.Node) -> CType:
+        """The type to which a call converts an argument."""
+        try:
+            return self.parameter(param)
+        except VariableLength:  # a pointer to such arrays: any pointer to void will be taken for it
+            return Pointer(self.types.void)
+
+    def parameter(self, node: c_ast.Node) -> CType:
+        """The type of a declared parameter."""
+        if isinstance(node.type, c_ast.ArrayDecl):  # its size means nothing: it may be a variable
+            return Pointer(self.type_of(node.type.type))
+        return self.decay(self.type_of(node))
 
     @staticmethod
     def decay(t: CType) -> CType:
@@ -242,11 +316,22 @@ class Declarations:
         if not isinstance(found, Record):
             found = Record(kind, tag)
             self.scope.tags[tag] = found
+        if found.refused:
+            raise Unsupported(found.refused, node)
         if node.decls is not None and found.members is None:
-            found.members = []
-            for decl in node.decls:
-                self._member(found.members, decl)
+            self._complete(found, node)
+            if not member or node.name is not None:
+                self.define(node)
         return Struct(found)
+
+    def _complete(self, record: Record, node: c_ast.Node) -> None:
+        record.members = []
+        try:
+            for decl in node.decls:
+                self._member(record.members, decl)
+        except Unsupported as error:
+            record.refused = f"{record.kind} {record.tag} has {error.what}"
+            raise
 
     def _member(self, members: list[Member], decl: c_ast.Node) -> None:
         if not isinstance(decl, c_ast.Decl):
@@ -266,8 +351,10 @@ class Declarations:
         if not isinstance(found, Enumeration):
             found = Enumeration(tag, self.types.uint)
             self.scope.tags[tag] = found
-        if node.values is not None:
+        if node.values is not None and id(node) not in self._complete_enums:
+            self._complete_enums.add(id(node))  # shared by the declarators of one declaration
             found.int_type = self._enumerators(node, node.values.enumerators)
+            self.define(node)
         return Enum(found)
 
     def _enumerators(self, node: c_ast.Enum, enumerators: list[c_ast.Enumerator]) -> Int:
@@ -322,15 +409,3 @@ class Declarations:
 
 def _packed(node: c_ast.Node) -> bool:
     return any("packed" in text for text in attribute_texts(node))
-
-
-def attribute_texts(node: c_ast.Node) -> list[str]:
-    """The GNU attributes of a declaration, struct or enum, as source text."""
-    return [a.text for a in getattr(node, "attributes", None) or [] if isinstance(a, GnuAttribute)]
-
-
-def located(error: Unsupported, file: str) -> BuildError:
-    """An Unsupported outside function bodies is fatal: say where."""
-    coord = getattr(error.node, "coord", None)
-    where = f"{coord.file}:{coord.line}" if coord else file
-    return BuildError(f"unsupported: {error.what}", where)

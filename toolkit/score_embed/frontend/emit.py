@@ -31,6 +31,7 @@ from score_embed.frontend.ir import (
     Verbatim,
 )
 from score_embed.frontend.probes import Probes, line_directive
+from score_embed.frontend.scopes import MAIN
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.sites import SiteKind
 from score_embed.frontend.templates import LeafText, TemplateText, leaf_word, oriented
@@ -262,7 +263,7 @@ class Emitter(Probes):
 
     def _leave(self) -> str:
         leave = f"sc_leave({self._enter}, sc_m, (const void *) {self.body.emitted_name});"
-        if self.body.emitted_name == "sc_main" and isinstance(self.body.result, Int):
+        if self.body.emitted_name == MAIN and isinstance(self.body.result, Int):
             return f"{leave} return 0;"
         return leave
 

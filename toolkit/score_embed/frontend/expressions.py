@@ -117,9 +117,6 @@ class Expressions(Conditions):
             case FunctionName():
                 return Const(Pointer(symbol.type), symbol.name)
             case None:
-                if node.name in ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
-                    text = '"main"' if self.b.body.name == "sc_main" else f'"{self.b.body.name}"'
-                    return self._value_Constant(c_ast.Constant("string", text))
                 raise Unsupported(f"undeclared name '{node.name}'", node)
         return self.read(self.lvalue(node))
 
@@ -164,13 +161,17 @@ class Expressions(Conditions):
                 if self._is_function_deref(node.expr):
                     return self.rvalue(node.expr)
                 return self.read(self.lvalue(node))
-            case "sizeof" | "_Alignof" | "__alignof__" | "alignof":
+            case "_Alignof" | "__alignof__":  # of a variable, its own attributes count: the compiler's business
+                if isinstance(node.expr, c_ast.Typename):
+                    self.b.declarations.type_of(node.expr)  # what is defined in it moves to the top
+                return Const(self.types.size, f"{node.op}({self.b.declarations.text(node.expr)})")
+            case "sizeof":
                 t = (
                     self.b.declarations.type_of(node.expr)
                     if isinstance(node.expr, c_ast.Typename)
                     else self.type_of(node.expr)
                 )
-                known = t.bits // 8 if isinstance(t, Int) and node.op == "sizeof" else None
+                known = t.bits // 8 if isinstance(t, Int) else None
                 return Const(self.types.size, f"{node.op}({declare(t)})", known)
             case "++" | "--" | "p++" | "p--":
                 return self._step(node, wanted=True)

@@ -78,11 +78,9 @@ def _harness(tree: c_ast.FileAST, node: c_ast.FuncDef, entry: str, model: DataMo
 
 
 def _register(declarations: Declarations, ext: c_ast.Node) -> None:
-    from score_embed.frontend.declare import TypedefName
-
     try:
         if isinstance(ext, c_ast.Typedef):
-            declarations.scope.names[ext.name] = TypedefName(declarations.type_of(ext))
+            declarations.scope.names[ext.name] = declarations.typedef(ext)
         elif isinstance(ext, c_ast.Decl):
             declarations.type_of(ext)
     except Unsupported:

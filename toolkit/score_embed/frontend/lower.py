@@ -10,9 +10,8 @@ from __future__ import annotations
 import copy
 import fnmatch
 import functools
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
@@ -24,11 +23,9 @@ from score_embed.frontend.declare import (
     PlainVariable,
     Scope,
     SlotVariable,
-    TypedefName,
     Unsupported,
+    Unusable,
     Variable,
-    attribute_texts,
-    located,
 )
 from score_embed.frontend.emit import PRELUDE, Emitter
 from score_embed.frontend.expressions import Expressions
@@ -37,6 +34,16 @@ from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import Assign, Body, Clear, Coord, Slot, SlotRef
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.printer import to_c
+from score_embed.frontend.scopes import FUNCTION_NAMES, MAIN
+from score_embed.frontend.signature import (
+    addressed_names,
+    defined_functions,
+    drop_promises,
+    header,
+    left_alone,
+    named_parameter,
+    prototype,
+)
 from score_embed.frontend.statements import Statements
 from score_embed.frontend.types import (
     Array,
@@ -53,7 +60,6 @@ from score_embed.frontend.types import (
 )
 
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
-_LEFT_ALONE = re.compile(r"\b_*(naked|interrupt|isr|signal|constructor|destructor|no_instrument_function)_*\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -67,12 +73,11 @@ class Note:
 
 @dataclass
 class Unit:
-    """A parsed translation unit, with what the whole program needs to know of it."""
+    """A parsed translation unit (its names separated: scopes.py), with what the whole program needs to know of it."""
 
     source: str
     tree: c_ast.FileAST
     system: frozenset[str]
-    main_name: str = "sc_main"
 
 
 @dataclass
@@ -83,7 +88,10 @@ class Lowered:
 
 
 class UnitLowering:
-    """Lowers one unit, given what other units define."""
+    """Lowers one unit, given what other units define.
+
+    `strict`: a fault of ours in one function is raised (for tests) instead of noted.
+    """
 
     def __init__(
         self,
@@ -96,6 +104,7 @@ class UnitLowering:
         instrument: Sequence[str],
         argument_order: str,
         verify: bool,
+        strict: bool,
     ) -> None:
         self.unit = unit
         self.types = types
@@ -105,25 +114,23 @@ class UnitLowering:
         self.instrument = instrument
         self.argument_order = argument_order
         self.verify = verify
+        self.strict = strict
         self.declarations = Declarations(types)
         self.declarations.text = self._text
         self.meta = Meta(unit.source)
         self.result = Lowered("", {})
         self._local = defined_functions(unit.tree)
         self._printed: set[int] = set()
+        self._hoisted: set[str] = set()  # tags defined at the top of the function that is being lowered
 
     def lower(self) -> Lowered:
-        """The instrumented C of the unit. Raises BuildError for what cannot be handled outside functions."""
+        """The instrumented C of the unit."""
         pieces = [PRELUDE]
         for ext in self.unit.tree.ext:
             coord = getattr(ext, "coord", None)
             if coord is not None and coord.line:
                 pieces.append(f'#line {coord.line} "{coord.file}"')
-            try:
-                pieces.append(self._external(ext))
-            except Unsupported as error:
-                error.node = error.node or ext
-                raise located(error, self.unit.source) from None
+            pieces.append(self._external(ext))
         pieces.append(self._enum_assertions())
         pieces.append(self.meta.c())
         self.result.text = "\n".join(pieces)
@@ -134,10 +141,21 @@ class UnitLowering:
     def _external(self, ext: c_ast.Node) -> str:
         if isinstance(ext, c_ast.FuncDef):
             return self._function_definition(ext)
-        if isinstance(ext, c_ast.Decl):
-            self._declare(ext)
-        elif isinstance(ext, c_ast.Typedef):
-            self.declarations.scope.names[ext.name] = TypedefName(self.declarations.type_of(ext))
+        if not isinstance(ext, (c_ast.Decl, c_ast.Typedef)):
+            return self._printed_declaration(ext)
+        names = self.declarations.scope.names
+        try:
+            if isinstance(ext, c_ast.Typedef):
+                names[ext.name] = self.declarations.typedef(ext)
+            else:
+                self._declare(ext)
+        except Unsupported as error:  # it stays as it is, and so do the functions that use it
+            if ext.name is not None:
+                names[ext.name] = Unusable(error.what)
+        if isinstance(names.get(ext.name), FunctionName) and self._instrumented(ext.name):
+            drop_promises(ext)
+            if _tagged(ext) is None:
+                return prototype(ext) + ";"
         return self._printed_declaration(ext)
 
     def _printed_declaration(self, ext: c_ast.Node) -> str:
@@ -156,21 +174,12 @@ class UnitLowering:
             setattr(tagged, field_name, body)
 
     def _declare(self, decl: c_ast.Decl) -> None:
-        if decl.name == "main":
-            _rename(decl, self.unit.main_name)
-        try:
-            t = self.declarations.type_of(decl)
-        except Unsupported:
-            if decl.coord is None or self._is_user(decl.coord.file):
-                raise
-            return  # a system declaration that nobody can lower a use of
+        t = self.declarations.type_of(decl)
         if decl.name is None:
             return
         names = self.declarations.scope.names
         if isinstance(t, Function):
-            names["main" if decl.name == self.unit.main_name else decl.name] = FunctionName(
-                decl.name, t, str(decl.coord.file)
-            )
+            names[decl.name] = FunctionName(decl.name, t, str(decl.coord.file))
             return
         if isinstance(t, Array) and t.count is None and decl.init is not None:
             walk = InitialiserWalk(self.declarations, functools.partial(static_type, self.declarations))
@@ -201,87 +210,77 @@ class UnitLowering:
     # --- functions -------------------------------------------------------------------------------------------
 
     def _function_definition(self, node: c_ast.FuncDef) -> str:
-        is_main = node.decl.name == "main"
-        if is_main:
-            _rename(node.decl, self.unit.main_name)
-        file = str(node.decl.coord.file)
-        t = self.declarations.type_of(node.decl)
-        assert isinstance(t, Function)
-        name = node.decl.name
-        self.declarations.scope.names["main" if is_main else name] = FunctionName(name, t, file)
-        if not self._is_user(file):
-            return to_c(node)
-        external = "static" not in (node.decl.storage or [])
-        reason = self._left_alone(node)
-        if reason:
-            self.result.failed.append(
-                (name, Note(f"function '{_shown(name)}' is not instrumented: {reason}", file, node.decl.coord.line))
-            )
-        if reason or name in self.excluded:
-            return to_c(node)
+        name, coord = node.decl.name, node.decl.coord
+        names = self.declarations.scope.names
+        reason = left_alone(node.decl)
         try:
-            text = self._lowered(node, t)
+            t = self.declarations.function(node.decl)
+            names[name] = FunctionName(name, t, str(coord.file))
         except Unsupported as error:
-            coord = getattr(error.node, "coord", None) or node.decl.coord
-            note = Note(f"function '{_shown(name)}' is not instrumented: {error.what}", str(coord.file), coord.line)
-            self.result.failed.append((name, note))
+            names[name] = Unusable(error.what)
+            reason = reason or error.what
+        if not self._is_user(str(coord.file)):
             return to_c(node)
-        self.result.defined[name] = external
+        if reason:
+            self._fail(name, reason, coord)
+        text = None if reason or name in self.excluded else self._lowered(node)
+        if text is None:
+            return to_c(node)
+        self.result.defined[name] = "static" not in (node.decl.storage or [])
         return text
 
-    def _left_alone(self, node: c_ast.FuncDef) -> str:
-        texts = [*attribute_texts(node.decl), *(q for q in node.decl.quals or [] if isinstance(q, str))]
-        inner = node.decl.type
-        while inner is not None and not isinstance(inner, c_ast.IdentifierType):
-            texts += [q for q in getattr(inner, "quals", None) or [] if isinstance(q, str)]
-            inner = getattr(inner, "type", None)
-        for text in texts:
-            found = _LEFT_ALONE.search(text)
-            if found:
-                return f"attribute {found.group(1)}"
-        return ""
+    def _fail(self, name: str, reason: str, coord: Coord) -> None:
+        shown = "main" if name == MAIN else name
+        note = Note(f"function '{shown}' is not instrumented: {reason}", str(coord.file), coord.line)
+        self.result.failed.append((name, note))
 
-    def _lowered(self, node: c_ast.FuncDef, t: Function) -> str:
-        outer = self.declarations.scope
+    def _lowered(self, node: c_ast.FuncDef) -> str | None:
+        """The instrumented function, or None if it cannot be lowered (which is then noted)."""
+        outer, typeof, define = self.declarations.scope, self.declarations.typeof_, self.declarations.define
         sites, coverage = self.numbering.site, self.numbering.coverage
         meta = len(self.meta.sites)
         self.declarations.scope = Scope(outer)
+        self._hoisted.clear()
+        where = node.decl.coord
+        result = unqualified(self.declarations.function(node.decl).result)
+        body = Body(node.decl.name, node.decl.name, "", result, 0, [], coord=Coord(str(where.file), where.line))
+        builder = Builder(self.declarations, body, addressed_names(node.body))
         try:
-            body = self._body(node, t)
+            self._fill(node, builder)
             return Emitter(body, self.types, self.numbering, self.meta, verify=self.verify).c()
-        except Unsupported:
-            self.numbering.site, self.numbering.coverage = sites, coverage
-            del self.meta.sites[meta:]
-            raise
+        except Unsupported as error:
+            self._fail(body.name, error.what, getattr(error.node, "coord", None) or builder.coord)
+        except Exception as error:
+            if self.strict:
+                raise
+            self._fail(body.name, f"internal error, {type(error).__name__}: {error}", builder.coord)
         finally:
-            self.declarations.scope = outer
-            self.declarations.typeof_ = None
+            self.declarations.scope, self.declarations.typeof_, self.declarations.define = outer, typeof, define
+        self.numbering.site, self.numbering.coverage = sites, coverage
+        del self.meta.sites[meta:]
+        return None
 
-    def _body(self, node: c_ast.FuncDef, t: Function) -> Body:
-        coord = Coord(str(node.decl.coord.file), node.decl.coord.line)
-        header = to_c(node.decl)
-        if node.param_decls:
-            header += "\n" + "\n".join(_with_semicolon(to_c(d)) for d in node.param_decls)
-        body = Body(node.decl.name, node.decl.name, header, unqualified(t.result), 0, [], coord=coord)
-        taken = set(self._file_names())
-        builder = Builder(self.declarations, body, addressed_names(node.body), taken)
+    def _fill(self, node: c_ast.FuncDef, builder: Builder) -> None:
+        """Lower the parts of a function into its body."""
+        body = builder.body
         expressions = Expressions(builder)
         self.declarations.typeof_ = expressions.type_of
+        self.declarations.define = lambda definition: self._define(builder, definition)
         initialisers = Initialisers(expressions)
         statements = Statements(expressions, initialisers)
         Calls(expressions, self._instrumented, self._is_library, self.argument_order)
+        for name in FUNCTION_NAMES:
+            own = Array(replace(self.types.char, const=True), f"sizeof({name})")
+            self.declarations.scope.names[name] = Variable(name, own, True)
         self._result_variable(body)
         self._parameters(node, builder)
+        body.header = header(node)
         statements.statement(node.body)
-        return body
 
-    def _file_names(self) -> list[str]:
-        scope: Scope | None = self.declarations.scope
-        names: list[str] = []
-        while scope:
-            names += scope.names
-            scope = scope.parent
-        return names
+    def _define(self, builder: Builder, node: c_ast.Node) -> None:
+        """A struct, union or enum of the function moves to its top; after that its text is printed without the body."""
+        builder.define(self._text(node) + ";")
+        self._hoisted.add(node.name)
 
     def _instrumented(self, name: str) -> bool:
         if name in self._local:
@@ -306,7 +305,6 @@ class UnitLowering:
         for name, t in self._parameter_types(node):
             if isinstance(t, Struct):
                 builder.body.structs.append(name)
-                builder.reserve(name)
                 self.declarations.scope.names[name] = Variable(name, t, False)
                 continue
             slot = builder.new_slot(name, unqualified(t))
@@ -315,11 +313,10 @@ class UnitLowering:
 
     def _bind(self, builder: Builder, name: str, t: CType, slot: Slot) -> None:
         names = self.declarations.scope.names
-        builder.reserve(name)
         if is_untracked(t):
             names[name] = PlainVariable(name, t) if name not in builder.addressed else Variable(name, t, False)
         elif name in builder.addressed or t.volatile:
-            symbol = builder.declare_local(name, t)
+            symbol = builder.declare_local(name, t, emitted=f"sc_memory_{name}")
             assert isinstance(symbol, Variable)
             builder.add(Clear(builder.coord, symbol.name))
             plain = as_int(t) if is_integer(t) else unqualified(t)
@@ -332,19 +329,19 @@ class UnitLowering:
         args = node.decl.type.args
         if args is None:
             return []
-        old_style = {d.name: self.declarations.type_of(d) for d in node.param_decls or []}
+        old_style = {d.name: self.declarations.parameter(d) for d in node.param_decls or []}
         found: list[tuple[str, CType]] = []
-        for param in args.params:
+        for index, param in enumerate(args.params):
             if isinstance(param, c_ast.EllipsisParam):
                 continue
             if isinstance(param, c_ast.ID):
-                found.append((param.name, Declarations.decay(old_style.get(param.name, self.types.int))))
+                found.append((param.name, old_style.get(param.name, self.types.int)))
                 continue
-            t = Declarations.decay(self.declarations.type_of(param))
+            t = self.declarations.parameter(param)
             if t == self.types.void:
                 continue
-            if param.name is None:
-                raise Unsupported("a parameter without a name", node)
+            if isinstance(param, c_ast.Typename):
+                param = args.params[index] = named_parameter(param, f"sc_unnamed{index + 1}")
             found.append((param.name, t))
         return found
 
@@ -354,7 +351,7 @@ class UnitLowering:
         """C text of a constant piece of the user's code, with hoisted names as they are now called."""
         renamed = copy.deepcopy(node)
         self._rename_ids(renamed)
-        text = to_c(renamed)
+        text = to_c(renamed, without_body=self._hoisted)
         return f"{{ {text} }}" if isinstance(node, c_ast.InitList) else text
 
     def _rename_ids(self, node: c_ast.Node) -> None:
@@ -380,50 +377,5 @@ def _tagged(ext: c_ast.Node) -> c_ast.Node | None:
     return inner if isinstance(inner, (c_ast.Struct, c_ast.Union, c_ast.Enum)) else None
 
 
-def defined_functions(tree: c_ast.FileAST) -> dict[str, str]:
-    """Functions with a body in this unit → the file they stand in."""
-    return {e.decl.name: str(e.decl.coord.file) for e in tree.ext if isinstance(e, c_ast.FuncDef)}
-
-
-def addressed_names(node: c_ast.Node) -> set[str]:
-    """Names whose address is taken anywhere below, except for the inputs of score.h (they stay slots)."""
-    found: set[str] = set()
-    _collect_addressed(node, found)
-    return found
-
-
-def _collect_addressed(node: c_ast.Node, found: set[str]) -> None:
-    if (
-        isinstance(node, c_ast.FuncCall)
-        and isinstance(node.name, c_ast.ID)
-        and node.name.name
-        in (
-            "__score_symbolic",
-            "__score_boolean",
-        )
-    ):
-        return
-    if isinstance(node, c_ast.UnaryOp) and node.op == "&":
-        inner = node.expr
-        while isinstance(inner, (c_ast.ArrayRef, c_ast.StructRef)):
-            inner = inner.name
-        if isinstance(inner, c_ast.ID):
-            found.add(inner.name)
-    for _, child in node.children():
-        _collect_addressed(child, found)
-
-
-def _rename(decl: c_ast.Decl, name: str) -> None:
-    decl.name = name
-    inner = decl.type
-    while not isinstance(inner, c_ast.TypeDecl):
-        inner = inner.type
-    inner.declname = name
-
-
 def _with_semicolon(text: str) -> str:
     return text if text.lstrip().startswith("#") else text + ";"
-
-
-def _shown(name: str) -> str:
-    return "main" if name == "sc_main" else name

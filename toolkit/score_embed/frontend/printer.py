@@ -6,7 +6,7 @@ bodies reach the compiler through here. Keywords are printed in the spelling tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pycparser import c_ast
@@ -27,9 +27,11 @@ _EVERY_STD = {"inline": "__inline__", "restrict": "__restrict__"}
 _WORD_OPERATORS = frozenset({"_Alignof", "__alignof__", "__real__", "__imag__"})
 
 
-def to_c(node: c_ast.Node) -> str:
-    """The C text of any node: expression, declaration, statement or file."""
-    return str(_GnuGenerator().visit(node))
+def to_c(node: c_ast.Node, *, without_body: Collection[str] = ()) -> str:
+    """The C text of any node. `without_body`: tags of which only the name is printed."""
+    generator = _GnuGenerator()
+    generator.without_body = without_body
+    return str(generator.visit(node))
 
 
 def statement_to_c(node: c_ast.Node, indent: int = 0) -> str:
@@ -40,6 +42,8 @@ def statement_to_c(node: c_ast.Node, indent: int = 0) -> str:
 
 
 class _GnuGenerator(CGenerator):  # type: ignore[misc]
+    without_body: Collection[str] = ()
+
     # -- attributes ------------------------------------------------------------------------------------------
     def visit_GnuAttribute(self, n: GnuAttribute) -> str:
         return n.text
@@ -127,6 +131,11 @@ class _GnuGenerator(CGenerator):  # type: ignore[misc]
             else:
                 text += f"({self.visit(modifier.args) if modifier.args is not None else ''})"
         return text
+
+    def _generate_struct_union_enum(self, n: c_ast.Node, name: str) -> str:
+        if n.name is not None and n.name in self.without_body:
+            return f"{name} {n.name}"
+        return str(super()._generate_struct_union_enum(n, name))
 
     # -- statements ------------------------------------------------------------------------------------------
     def visit_FileAST(self, n: c_ast.FileAST) -> str:

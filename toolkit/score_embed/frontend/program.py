@@ -12,9 +12,11 @@ from pathlib import Path
 
 from pycparser import c_ast
 
-from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, defined_functions
+from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
 from score_embed.frontend.meta import Numbering
 from score_embed.frontend.parse import parse, system_files
+from score_embed.frontend.scopes import separate
+from score_embed.frontend.signature import defined_functions, drop_promises
 from score_embed.frontend.types import DataModel, Types
 
 
@@ -43,8 +45,12 @@ def instrument_program(
     instrument: Sequence[str],
     argument_order: str,
     verify: bool,
+    strict: bool = False,
 ) -> Program:
-    """Instrument all sources. Raises BuildError where C cannot be parsed or a declaration cannot be understood."""
+    """Instrument all sources. Raises BuildError where C cannot be parsed.
+
+    A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
+    """
     units = [unit_of(source) for source in sources]
     external = _external_definitions(units)
     excluded: frozenset[str] = frozenset()
@@ -61,6 +67,7 @@ def instrument_program(
                 instrument=instrument,
                 argument_order=argument_order,
                 verify=verify,
+                strict=strict,
             ).lower()
             for unit in units
         ]
@@ -74,7 +81,12 @@ def instrument_program(
 
 def unit_of(source: Source) -> Unit:
     tree = parse(source.text, str(source.path))
-    return Unit(str(source.path), tree, frozenset(system_files(source.text)))
+    system = frozenset(system_files(source.text))
+    separate(tree)
+    for ext in tree.ext:
+        if ext.coord is None or ext.coord.file not in system:
+            drop_promises(ext)
+    return Unit(str(source.path), tree, system)
 
 
 def _failures(results: Sequence[Lowered]) -> dict[str, Note]:

@@ -6,10 +6,15 @@ so that fall-through, labels in nested blocks (Duff's device) and gotos into blo
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from pycparser import c_ast
 
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.declare import (
+    Constant,
+    Declarations,
     FunctionName,
     TypedefName,
     Unsupported,
@@ -32,8 +37,10 @@ from score_embed.frontend.ir import (
     Tick,
     Verbatim,
 )
+from score_embed.frontend.signature import declared_attributes, has_assembler_name
 from score_embed.frontend.types import (
     Array,
+    CType,
     Function,
     Int,
     Struct,
@@ -44,6 +51,8 @@ from score_embed.frontend.types import (
     is_untracked,
     unqualified,
 )
+
+_ALIGNING = re.compile(r"\b_*(aligned|Alignas)_*\b")
 
 
 class _SwitchContext:
@@ -78,23 +87,21 @@ class Statements:
     def statement_expression(self, node: c_ast.Node) -> Exp | Place | None:
         """`({ … })`: its value is the last expression statement's."""
         items = list(node.block_items or [])
-        with self.b.scope():
-            for item in items[:-1]:
-                self.statement(item)
-            if not items:
-                return None
-            last = items[-1]
-            if getattr(self, f"_do_{type(last).__name__}", None) is not None:
-                self.statement(last)
-                return None
-            return self.e.value(last)
+        for item in items[:-1]:
+            self.statement(item)
+        if not items:
+            return None
+        last = items[-1]
+        if getattr(self, f"_do_{type(last).__name__}", None) is not None:
+            self.statement(last)
+            return None
+        return self.e.value(last)
 
     # --- blocks and declarations -----------------------------------------------------------------------------
 
     def _do_Compound(self, node: c_ast.Compound) -> None:
-        with self.b.scope():
-            for item in node.block_items or []:
-                self.statement(item)
+        for item in node.block_items or []:
+            self.statement(item)
 
     def _do_EmptyStatement(self, node: c_ast.EmptyStatement) -> None:
         pass
@@ -106,63 +113,64 @@ class Statements:
             self.statement(decl)
 
     def _do_Typedef(self, node: c_ast.Typedef) -> None:
-        self._hoist_definitions(node.type)
-        self.b.declarations.scope.names[node.name] = TypedefName(self.b.declarations.type_of(node.type))
+        declarations = self.b.declarations
+        declarations.scope.names[node.name] = declarations.typedef(node)
+        self.b.define(declarations.text(node) + ";")
 
     def _do_Decl(self, node: c_ast.Decl) -> None:
-        self._hoist_definitions(node.type)
-        t = self.b.declarations.type_of(node.type)
-        if node.name is None:
-            return
-        names = self.b.declarations.scope.names
-        if isinstance(t, Function):
-            self.b.body.declarations.append(f"{declare(t, node.name)};")
-            names[node.name] = FunctionName(node.name, t, self.b.coord.file)
-        elif "extern" in (node.storage or []):
-            self.b.body.declarations.append(f"extern {declare(t, node.name)};")
-            names[node.name] = Variable(node.name, t, True)
-        elif "static" in (node.storage or []):
-            self._static_local(node)
-        else:
-            self._automatic(node)
-
-    def _hoist_definitions(self, node: c_ast.Node) -> None:
-        """Structs, unions and enums defined here move to the top of the function."""
-        for _, child in node.children():
-            if not isinstance(child, (c_ast.Compound, c_ast.InitList)):
-                self._hoist_definitions(child)
-        if (isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None) or (
-            isinstance(node, c_ast.Enum) and node.values is not None
-        ):
-            self._define(node)
-
-    def _define(self, node: c_ast.Node) -> None:
         declarations = self.b.declarations
-        if node.name is not None and declarations.scope.parent and declarations.scope.parent.find_tag(node.name):
-            raise Unsupported(f"the tag '{node.name}' is defined again in an inner block", node)
-        declarations.type_of(node)
-        text = declarations.text(node)
-        if text + ";" not in self.b.body.declarations:
-            self.b.body.declarations.append(text + ";")
+        t = self._declared_type(node)
+        if node.name is None:
+            if isinstance(t, Struct) and t.record.members is None:
+                self.b.define(f"{declare(t)};")
+            return
+        storage = node.storage or []
+        if isinstance(t, Function) or "extern" in storage:
+            declarations.scope.names[node.name] = self._linked(node, t)
+            self.b.body.declarations.append(declarations.text(node) + ";")
+        elif "static" in storage:
+            if isinstance(t, Array) and t.count is None and node.init is not None:
+                t = self.init.walk.completed_static(t, node.init, node.name)
+            declarations.scope.names[node.name] = Variable(node.name, t, not _is_thread_local(node))
+            self.b.body.declarations.append(declarations.text(node) + ";")
+        else:
+            self._automatic(node, t)
 
-    def _static_local(self, node: c_ast.Decl) -> None:
-        emitted, t = self.b.unique(node.name), self.b.declarations.type_of(node.type)
-        shown = declare(t, emitted)
+    def _declared_type(self, node: c_ast.Decl) -> CType:
+        inner = node.type
+        names = getattr(getattr(inner, "type", None), "names", None)
+        if isinstance(inner, c_ast.TypeDecl) and names == ["__auto_type"]:
+            t = unqualified(Declarations.decay(self.e.type_of(node.init)))
+            return replace(t, const="const" in inner.quals, volatile="volatile" in inner.quals)
+        return self.b.declarations.type_of(node)
+
+    def _linked(self, node: c_ast.Decl, t: CType) -> FunctionName | Variable:
+        """A function or extern variable declared in a block. What the file knows of it counts, too (C11 6.2.7p4)."""
+        known = self.b.declarations.scope.find(node.name)
+        if isinstance(t, Function):
+            if isinstance(known, FunctionName):
+                return known if t.params is None else replace(known, type=t)
+            found: FunctionName | Variable = FunctionName(node.name, t, self.b.coord.file)
+        else:
+            if isinstance(known, Variable) and isinstance(t, Array) and t.count is None:
+                return known
+            found = Variable(node.name, t, not _is_thread_local(node))
+        if isinstance(known, (Constant, TypedefName)):  # at the top of the function it would hide that everywhere
+            raise Unsupported(f"the declaration of '{node.name}' hides another kind of name", node)
+        return found
+
+    def _automatic(self, node: c_ast.Decl, t: CType) -> None:
         if isinstance(t, Array) and t.count is None and node.init is not None:
-            t = self.init.walk.completed_static(t, node.init, emitted)
-        self.b.declarations.scope.names[node.name] = Variable(emitted, t, True)
-        init = f" = {self.b.declarations.text(node.init)}" if node.init is not None else ""
-        self.b.body.declarations.append(f"static {shown}{init};")
-
-    def _automatic(self, node: c_ast.Decl) -> None:
-        t = self.b.declarations.type_of(node.type)
-        if isinstance(t, Array):
-            self._refuse_variable_length(node.type)
-            if t.count is None and node.init is not None:
-                t = self.init.walk.completed(t, node.init)
-        if any("register" in s for s in node.storage or []) and "asm" in str(getattr(node, "attributes", "")):
+            t = self.init.walk.completed(t, node.init)
+        if has_assembler_name(node):
             raise Unsupported("a variable bound to a register", node)
-        symbol = self.b.declare_local(node.name, t)
+        attributes = declared_attributes(node)
+        if any("cleanup" in text for text in attributes):
+            raise Unsupported("attribute cleanup", node)
+        before = [*map(self.b.declarations.text, node.align or []), *attributes]
+        if any(_ALIGNING.search(text) for text in before):
+            self.b.addressed.add(node.name)
+        symbol = self.b.declare_local(node.name, t, attributes="".join(text + " " for text in before))
         if isinstance(symbol, Variable):
             self.b.add(Clear(self.b.coord, symbol.name))
         if node.init is None:
@@ -172,23 +180,6 @@ class Statements:
             return
         value = self.e.rvalue(scalar_value(node.init))
         self.e.store(self.e.lvalue(c_ast.ID(node.name, node.coord)), value)
-
-    def _refuse_variable_length(self, declarator: c_ast.Node) -> None:
-        while isinstance(declarator, c_ast.ArrayDecl):
-            dim = declarator.dim
-            if dim is not None and self.b.declarations.constant(dim) is None and not self._constant_size(dim):
-                raise Unsupported("variable length array", declarator)
-            declarator = declarator.type
-
-    def _constant_size(self, node: c_ast.Node) -> bool:
-        """An array size without variables: sizeof and enumerators only the compiler can compute are fine."""
-        if isinstance(node, c_ast.ID):
-            return self.b.declarations.constant(node) is not None
-        if isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof"):
-            return True
-        if isinstance(node, (c_ast.FuncCall, c_ast.Assignment)):
-            return "offsetof" in str(getattr(node.name, "name", "")) if isinstance(node, c_ast.FuncCall) else False
-        return all(self._constant_size(child) for _, child in node.children() if not isinstance(child, c_ast.Typename))
 
     # --- selection and loops ---------------------------------------------------------------------------------
 
@@ -248,19 +239,18 @@ class Statements:
         self.b.place_label(end)
 
     def _do_For(self, node: c_ast.For) -> None:
-        with self.b.scope():
-            self.statement(node.init)
-            top, again, end = self.b.label("for"), self.b.label("next"), self.b.label("end")
-            self.b.place_label(top)
-            self._loop(node, node.cond, top, end)
-            self._body(node.stmt, again, end)
-            self.b.place_label(again)
-            if node.next is not None:
-                self.b.at(node.next)
-                self.e.effect(node.next)
-                self.b.end_full_expression()
-            self.b.goto(top)
-            self.b.place_label(end)
+        self.statement(node.init)
+        top, again, end = self.b.label("for"), self.b.label("next"), self.b.label("end")
+        self.b.place_label(top)
+        self._loop(node, node.cond, top, end)
+        self._body(node.stmt, again, end)
+        self.b.place_label(again)
+        if node.next is not None:
+            self.b.at(node.next)
+            self.e.effect(node.next)
+            self.b.end_full_expression()
+        self.b.goto(top)
+        self.b.place_label(end)
 
     def _do_Switch(self, node: c_ast.Switch) -> None:
         value = self.e.arith.promoted(self.e.rvalue(node.cond))
@@ -350,3 +340,7 @@ class Statements:
 
     def _do_ComputedGoto(self, node: c_ast.Node) -> None:
         raise Unsupported("computed goto", node)
+
+
+def _is_thread_local(node: c_ast.Decl) -> bool:
+    return any(word in ("__thread", "_Thread_local") for word in node.storage or [])

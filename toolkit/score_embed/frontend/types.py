@@ -55,10 +55,14 @@ class DataModel:
 
 @dataclass(frozen=True)
 class CType:
-    """Base of all types; `volatile` is the only qualifier that changes lowering."""
+    """Base of all types; `volatile` is the only qualifier that changes lowering.
+
+    `spelling` is the typedef that must name the type, because attributes of its own make it another (`aligned`).
+    """
 
     volatile: bool = field(default=False, kw_only=True)
     const: bool = field(default=False, kw_only=True)
+    spelling: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,7 @@ class Record:
     kind: str  # "struct" or "union"
     tag: str
     members: list[Member] | None = None
+    refused: str = ""  # why its members cannot be lowered
 
     def find(self, name: str) -> CMember | None:
         """The member called `name`, looking through anonymous members too."""
@@ -222,7 +227,7 @@ class Types:
             fits = bits < self.int.bits or (bits == self.int.bits and t.signed)
             return self.int if fits else self.uint if bits <= self.int.bits else t
         if t.rank >= self.int.rank:
-            return replace(t, volatile=False, const=False)
+            return replace(t, volatile=False, const=False, spelling=None)
         if t.bits < self.int.bits or (t.bits == self.int.bits and t.signed):
             return self.int
         return self.uint
@@ -263,7 +268,8 @@ def parse_int(body: str) -> int:
 
 
 def unqualified(t: CType) -> CType:
-    return replace(t, volatile=False, const=False) if t.volatile or t.const else t
+    """The type of a value: without qualifiers, and without alignment, which only objects have."""
+    return replace(t, volatile=False, const=False, spelling=None) if t.volatile or t.const or t.spelling else t
 
 
 def is_scalar(t: CType) -> bool:
@@ -290,6 +296,8 @@ def as_int(t: CType) -> Int:
 def declare(t: CType, name: str = "") -> str:
     """C text that declares `name` with type t (an abstract declarator if the name is empty)."""
     quals = ("const " if t.const else "") + ("volatile " if t.volatile else "")
+    if t.spelling:
+        return f"{quals}{t.spelling} {name}".rstrip()
     match t:
         case Void():
             base = "void"

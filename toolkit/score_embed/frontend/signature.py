@@ -1,0 +1,153 @@
+"""What stands before a function's body: which attributes leave it alone, which would break its probes, its header.
+
+Instrumentation gives a function side effects and an address. Attributes that promise otherwise are taken from its
+declarations, and a definition that C99's `inline` would not emit is emitted.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+
+from pycparser import c_ast
+
+from score_embed.frontend.gnu_ast import AsmLabel, GnuAttribute
+from score_embed.frontend.gnu_lexer import ATTRIBUTE
+from score_embed.frontend.printer import to_c
+
+_LEFT_ALONE = re.compile(
+    r"\b_*(naked|interrupt|isr|signal|constructor|destructor|no_instrument_function|gnu_inline)_*\b", re.I
+)
+# gcc drops or merges calls of functions that promise to have no effects; probes are effects.
+_PROMISES = frozenset({"const", "pure", "leaf"})
+# What is always inlined cannot be the weak definition that probes need (see `header`).
+_INLINING = frozenset({"always_inline", "artificial"})
+
+
+def attribute_texts(node: c_ast.Node) -> list[str]:
+    """The GNU attributes of a declaration, struct or enum, as source text."""
+    return [a.text for a in getattr(node, "attributes", None) or [] if isinstance(a, GnuAttribute)]
+
+
+def declared_attributes(decl: c_ast.Node) -> list[str]:
+    """All GNU attributes of what a Decl or Typedef declares, among its specifiers too."""
+    texts = [*attribute_texts(decl), *_qualifying(decl)]
+    inner = decl.type
+    while isinstance(inner, (c_ast.TypeDecl, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.FuncDecl)):
+        texts += [*attribute_texts(inner), *_qualifying(inner)]
+        inner = inner.type
+    return list(dict.fromkeys(texts))
+
+
+def _qualifying(node: c_ast.Node) -> list[str]:
+    return [q for q in getattr(node, "quals", None) or [] if q.startswith(ATTRIBUTE)]
+
+
+def has_assembler_name(decl: c_ast.Node) -> bool:
+    """`int x __asm__("y");`"""
+    return any(isinstance(a, AsmLabel) for a in decl.attributes or [])
+
+
+def left_alone(decl: c_ast.Decl) -> str:
+    """Why a function must stay as it is ("" if it need not)."""
+    for text in declared_attributes(decl):
+        found = _LEFT_ALONE.search(text)
+        if found:
+            return f"attribute {found.group(1)}"
+    return ""
+
+
+def drop_promises(node: c_ast.Node) -> None:
+    """Take `const`, `pure` and `leaf` from the functions, and pointers to them, that are declared in a tree."""
+    _drop(node, _PROMISES)
+
+
+def _drop(node: c_ast.Node, words: frozenset[str]) -> None:
+    for attribute in getattr(node, "attributes", None) or []:
+        if isinstance(attribute, GnuAttribute):
+            attribute.text = _without(attribute.text, words)
+    quals = getattr(node, "quals", None) or []
+    quals[:] = [_without(q, words) if q.startswith(ATTRIBUTE) else q for q in quals]
+    for _, child in node.children():
+        _drop(child, words)
+
+
+def _without(text: str, words: frozenset[str]) -> str:
+    every = list(_split(text))
+    kept = [word for word in every if word.strip("_ ") not in words]
+    return text if kept == every else f"{ATTRIBUTE}(({','.join(kept)}))"
+
+
+def _split(text: str) -> Iterator[str]:
+    """The single attributes of `__attribute__((a,b(1,2)))`."""
+    depth, word = 0, ""
+    for c in text[text.index("((") + 2 : text.rindex("))")]:
+        depth += {"(": 1, ")": -1}.get(c, 0)
+        if c == "," and depth == 0:
+            yield word
+            word = ""
+        else:
+            word += c
+    yield word
+
+
+def prototype(decl: c_ast.Decl) -> str:
+    """The text of a declaration of an instrumented function."""
+    decl = copy.deepcopy(decl)
+    _drop(decl, _PROMISES | _INLINING)
+    return to_c(decl)
+
+
+def header(node: c_ast.FuncDef) -> str:
+    """The text of an instrumented definition up to its body.
+
+    An inline function without `static` may have no definition that is emitted, but probes need its address: it
+    becomes an ordinary one, weak because other files may have it too.
+    """
+    decl = copy.copy(node.decl)
+    prefix = ""
+    if "inline" in (decl.funcspec or []) and "static" not in (decl.storage or []):
+        decl.funcspec = [word for word in decl.funcspec if word != "inline"]
+        decl.storage = []
+        prefix = f"{ATTRIBUTE}((weak)) "
+    return "\n".join([prefix + prototype(decl), *(to_c(d) + ";" for d in node.param_decls or [])])
+
+
+def named_parameter(param: c_ast.Typename, name: str) -> c_ast.Decl:
+    """A parameter that its definition leaves without a name (C23, GNU), with one."""
+    inner = param.type
+    while not isinstance(inner, c_ast.TypeDecl):
+        inner = inner.type
+    inner.declname = name
+    attributes = param.attributes
+    return c_ast.Decl(name, param.quals, [], [], [], param.type, None, None, param.coord, attributes=attributes)
+
+
+def defined_functions(tree: c_ast.FileAST) -> dict[str, str]:
+    """Functions with a body in this unit → the file they stand in."""
+    return {e.decl.name: str(e.decl.coord.file) for e in tree.ext if isinstance(e, c_ast.FuncDef)}
+
+
+def addressed_names(node: c_ast.Node) -> set[str]:
+    """Names whose address is taken anywhere below, except for the inputs of score.h (they stay slots)."""
+    found: set[str] = set()
+    _collect_addressed(node, found)
+    return found
+
+
+def _collect_addressed(node: c_ast.Node, found: set[str]) -> None:
+    if (
+        isinstance(node, c_ast.FuncCall)
+        and isinstance(node.name, c_ast.ID)
+        and node.name.name in ("__score_symbolic", "__score_boolean")
+    ):
+        return
+    if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+        inner = node.expr
+        while isinstance(inner, (c_ast.ArrayRef, c_ast.StructRef)):
+            inner = inner.name
+        if isinstance(inner, c_ast.ID):
+            found.add(inner.name)
+    for _, child in node.children():
+        _collect_addressed(child, found)
