@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from score_embed.frontend.lower import Note
 from score_embed.frontend.program import Program, Source, instrument_program
+from score_embed.frontend.statements import Statements
 from score_embed.frontend.types import DataModel
 
 HEADER = """
@@ -117,3 +119,56 @@ def test_assumptions_are_marked_where_one_comparison_decides(model: DataModel, c
     records = [line.split(",") for line in text.splitlines() if line.strip().startswith("0x5c0e")]
     conds = [r for r in records if r[2].strip() == "2"]
     assert sum(int(r[5]) for r in conds) == marked
+
+
+def test_a_definition_moves_to_the_top_once_and_after_what_it_needs(model: DataModel) -> None:
+    code = (
+        "int f(void) { struct { int a; struct { int b; } n; } v, w; enum { A } e = A; v.n.b = e; w = v; return w.n.b; }"
+    )
+    text = lowered(model, code).texts[0]
+    tags = [line.split()[1] for line in text.splitlines() if line.startswith("struct sc_anonymous") and "{" not in line]
+    inner, outer = tags[0], tags[1]
+    assert text.count(f"struct {inner}\n") == text.count(f"struct {outer}\n") == 1
+    assert f"struct {inner} n;" in text
+    assert "goto" not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "gone", "stays"),
+    [
+        ("__attribute__((const, noinline)) int f(int x) { return x; }", "const", "noinline"),
+        ("int f(int) __attribute__((__pure__)); int f(int x) { return x; }", "__pure__", "__attribute__"),
+        ("int (*p)(int) __attribute__((const, unused)); int f(int x) { return p(x); }", "const", "unused"),
+        ("inline __attribute__((always_inline)) int f(int x) { return x; }", "always_inline", "weak"),
+        ("inline int f(int x) { return x; }", "inline int f", "weak"),
+    ],
+)
+def test_promises_that_probes_break_are_dropped(model: DataModel, code: str, gone: str, stays: str) -> None:
+    text = lowered(model, code).texts[0]
+    declarations = "\n".join(line for line in text.splitlines() if "int f(" in line or "int (*p)" in line)
+    assert gone not in declarations
+    assert stays in declarations
+
+
+def test_a_promise_of_a_system_header_about_a_function_of_the_program_is_dropped(model: DataModel) -> None:
+    header = '# 1 "/usr/include/h.h" 1 3\nint twice(int) __attribute__((const)); int abs(int) __attribute__((const));\n'
+    code = f'{header}# 2 "t0.c" 2\nint twice(int x) {{ return 2 * x; }}'
+    text = lowered(model, code).texts[0]
+    assert "int twice(int) __attribute__(());" in text
+    assert "int abs(int) __attribute__((const));" in text
+
+
+def test_a_fault_of_ours_leaves_one_function_uninstrumented(model: DataModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Statements, node: object) -> None:
+        raise KeyError(128)
+
+    monkeypatch.setattr(Statements, "_do_While", broken)
+    code = "int g(int n) {\n  n++;\n  while (n) n--;\n  return n; }\nint f(int x) { return g(x); }"
+    source = Source(Path("t.c"), f'# 1 "t.c"\n{code}\n')
+    with pytest.raises(KeyError):
+        instrument_program([source], model, instrument=(), argument_order="right", verify=False, strict=True)
+    program = instrument_program([source], model, instrument=(), argument_order="right", verify=False)
+    assert program.notes == (Note("function 'g' is not instrumented: internal error, KeyError: 128", "t.c", 3),)
+    assert "while (n)" in program.texts[0]
+    assert "sc_opaque(" in program.texts[0]
+    assert "sc_call(" not in program.texts[0]

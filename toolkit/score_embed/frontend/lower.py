@@ -38,6 +38,7 @@ from score_embed.frontend.scopes import FUNCTION_NAMES, MAIN
 from score_embed.frontend.signature import (
     addressed_names,
     defined_functions,
+    defined_twice,
     drop_promises,
     header,
     left_alone,
@@ -120,6 +121,7 @@ class UnitLowering:
         self.meta = Meta(unit.source)
         self.result = Lowered("", {})
         self._local = defined_functions(unit.tree)
+        self._twice = defined_twice(unit.tree)
         self._printed: set[int] = set()
         self._hoisted: set[str] = set()  # tags defined at the top of the function that is being lowered
 
@@ -152,7 +154,11 @@ class UnitLowering:
         except Unsupported as error:  # it stays as it is, and so do the functions that use it
             if ext.name is not None:
                 names[ext.name] = Unusable(error.what)
-        if isinstance(names.get(ext.name), FunctionName) and self._instrumented(ext.name):
+        if (
+            isinstance(names.get(ext.name), FunctionName)
+            and self._instrumented(ext.name)
+            and ext.name not in self._twice
+        ):
             drop_promises(ext)
             if _tagged(ext) is None:
                 return prototype(ext) + ";"
@@ -274,7 +280,7 @@ class UnitLowering:
             self.declarations.scope.names[name] = Variable(name, own, True)
         self._result_variable(body)
         self._parameters(node, builder)
-        body.header = header(node)
+        body.header = header(node, defined_again=body.name in self._twice)
         statements.statement(node.body)
 
     def _define(self, builder: Builder, node: c_ast.Node) -> None:

@@ -16,13 +16,11 @@ from score_embed.frontend.gnu_ast import AsmLabel, GnuAttribute
 from score_embed.frontend.gnu_lexer import ATTRIBUTE
 from score_embed.frontend.printer import to_c
 
-_LEFT_ALONE = re.compile(
-    r"\b_*(naked|interrupt|isr|signal|constructor|destructor|no_instrument_function|gnu_inline)_*\b", re.I
-)
+_LEFT_ALONE = re.compile(r"\b_*(naked|interrupt|isr|signal|constructor|destructor|no_instrument_function)_*\b", re.I)
 # gcc drops or merges calls of functions that promise to have no effects; probes are effects.
 _PROMISES = frozenset({"const", "pure", "leaf"})
 # What is always inlined cannot be the weak definition that probes need (see `header`).
-_INLINING = frozenset({"always_inline", "artificial"})
+_INLINING = frozenset({"always_inline", "artificial", "gnu_inline"})
 
 
 def attribute_texts(node: c_ast.Node) -> list[str]:
@@ -99,12 +97,15 @@ def prototype(decl: c_ast.Decl) -> str:
     return to_c(decl)
 
 
-def header(node: c_ast.FuncDef) -> str:
+def header(node: c_ast.FuncDef, *, defined_again: bool) -> str:
     """The text of an instrumented definition up to its body.
 
     An inline function without `static` may have no definition that is emitted, but probes need its address: it
-    becomes an ordinary one, weak because other files may have it too.
+    becomes an ordinary one, weak because other files may have it too. (Not if the file defines it again: GNU C's
+    `extern inline` lets it.)
     """
+    if defined_again:
+        return to_c(node.decl)
     decl = copy.copy(node.decl)
     prefix = ""
     if "inline" in (decl.funcspec or []) and "static" not in (decl.storage or []):
@@ -127,6 +128,12 @@ def named_parameter(param: c_ast.Typename, name: str) -> c_ast.Decl:
 def defined_functions(tree: c_ast.FileAST) -> dict[str, str]:
     """Functions with a body in this unit → the file they stand in."""
     return {e.decl.name: str(e.decl.coord.file) for e in tree.ext if isinstance(e, c_ast.FuncDef)}
+
+
+def defined_twice(tree: c_ast.FileAST) -> set[str]:
+    """Functions with an `extern inline` definition and another one."""
+    names = [e.decl.name for e in tree.ext if isinstance(e, c_ast.FuncDef)]
+    return {name for name in names if names.count(name) > 1}
 
 
 def addressed_names(node: c_ast.Node) -> set[str]:

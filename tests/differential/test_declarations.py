@@ -1,0 +1,79 @@
+"""Declarations that no instrumented function can have: they stay as written, and only what uses them is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import corpus
+import pytest
+
+from score_embed.target.base import Run, Verdict
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <string.h>
+
+_Atomic int counter;
+typedef _Atomic unsigned atomic_t;
+struct ring { _Atomic unsigned head; int size; };
+static struct ring ring = { 1, 2 };
+__typeof__(counter) other;
+int main(void);
+static int (*const entries[])(void) = { main };
+int printed(int n, int m, int a[n][m]);
+int vectors(int x);
+
+static void leaving(int *p) { printf("cleanup %d\n", *p); }
+static int cleaned(int x) { int v __attribute__((cleanup(leaving))) = x; return v + 1; }
+static int counted(int x) { counter += x; return counter; }
+static unsigned moved(void) { return ring.head++ + ring.size; }
+static int typed(int x) { atomic_t t = x; return (int) t; }
+static int parameter(_Atomic int *p) { return *p; }
+int sum(int n, int m, int a[n][m]) { return a[n - 1][m - 1]; }
+static int sized(int n) { int a[3][4] = { { 0 }, { 0, 0, 7 } }; int (*p)[n] = (void *) a; return p[1][2]; }
+static int hidden(void) { int r = 0; { extern int one(void); r = one(); } return r; }
+typedef int vector __attribute__((vector_size(16)));
+int vectors(int x) { vector v = { x, 2, 3, 4 }; v += v; return v[0] + v[3]; }
+static int lowered(int n, int a[n]) { int m[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } }; return sum(2, 3, m) + a[n - 1]; }
+int one(void) { return 1; }
+
+int main(void)
+{
+    static int times;
+    int n = 3, a[n];
+    if (times++)
+        return 0;
+    a[n - 1] = 5;
+    printf("%s %s %d %d\n", __func__, __FUNCTION__, (int) sizeof __func__, entries[0]() + strcmp(__func__, "main"));
+    printf("%d %d %u %d\n", cleaned(4), counted(5), moved(), typed(6));
+    printf("%d %d %d %d %d\n", parameter(&counter), lowered(n, a), sized(4), hidden(), vectors(3));
+    return 0;
+}
+"""
+OUTPUT = b"main main 5 0\ncleanup 4\n5 5 3 6\n5 11 7 1 14\n"
+LEFT_ALONE = {
+    "cleaned": "attribute cleanup",
+    "counted": "_Atomic",
+    "moved": "struct ring has _Atomic",
+    "typed": "_Atomic",
+    "parameter": "_Atomic",
+    "sum": "variable length array",
+    "sized": "variable length array",
+    "vectors": "subscript of a non-pointer",
+    "main": "variable length array",
+}
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_only_the_users_of_a_declaration_are_left_alone(board: str, tmp_path: Path) -> None:
+    source = tmp_path / "declarations.c"
+    source.write_text(PROGRAM)
+    image = corpus.build(board, [source], cflags=["-w"])
+    with corpus.target_of(board, image) as target:
+        done = target.run(Run(1, b""))
+    assert (done.verdict, done.output) == (Verdict.RETURN, OUTPUT)
+    assert sorted(what for what, _, _ in image.notes) == sorted(
+        f"function '{name}' is not instrumented: {why}" for name, why in LEFT_ALONE.items()
+    )
+    lines = PROGRAM.splitlines()
+    assert all(what.split("'")[1] in "".join(lines[line - 4 : line]) for what, _, line in image.notes)
