@@ -59,7 +59,7 @@ LEFT_ALONE = {
     "parameter": "_Atomic",
     "sum": "variable length array",
     "sized": "variable length array",
-    "vectors": "subscript of a non-pointer",
+    "vectors": "this initialiser of a scalar",
     "main": "variable length array",
 }
 
