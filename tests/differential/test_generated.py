@@ -26,7 +26,6 @@ parse("int x;", "first.c")  # raises the recursion limit for good, which Hypothe
 
 FUNCTIONS = 10
 INPUTS = [bytes([a, b, k]) for k in range(FUNCTIONS) for a in range(256) for b in range(256)]
-CAMPAIGN_SECONDS = 45  # formulas of ten statements over 64 bits can be hard for any solver
 CHECKED = 1500  # inputs of the image whose path and output are compared with the plain program's
 MODELS: dict[str, list[str]] = {"native": [], "mps2-an385": ["-m32", "-funsigned-char"]}
 # A failing program is printed whole; a smaller seed is not a smaller program, so shrinking is of no use.
@@ -38,20 +37,15 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def campaign(board: str, source: Path, folder: Path) -> dict[str, Any] | None:
-    """The campaign's summary; None if the solver needs longer for this program than a test may take."""
-    words = ["run", "--json", "--verify", "--board", board, "--out", str(folder / "out"), str(source)]
-    try:
-        done = score_embed(*words, cwd=folder, deadline=CAMPAIGN_SECONDS)
-    except subprocess.TimeoutExpired:
-        return None
+def campaign(board: str, source: Path, folder: Path) -> dict[str, Any]:
+    out = folder / "out"
+    done = score_embed("run", "--json", "--verify", "--board", board, "--out", str(out), str(source), cwd=folder)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def check(board: str, seed: int, folder: Path) -> bool:
-    """Compare image and judge, and the campaign with both; False if the campaign did not end in time."""
+def check(board: str, seed: int, folder: Path) -> None:
     source = folder / "generated.c"
     source.write_text(program(seed, FUNCTIONS))
     judge = plain.build_plain([source], folder, ["-DPLAIN"], blocks=False, model=MODELS[board])
@@ -71,37 +65,22 @@ def check(board: str, seed: int, folder: Path) -> bool:
     assert len(set(decisions.values())) == len(decisions), where
 
     found = campaign(board, source, folder)
-    if found is None:
-        return False
     assert found["divergences"] == 0, where
-    if {item["what"] for item in found["incomplete"]} == {"solver gave up"}:
-        assert found["paths"] <= expected + 1, where
-        return False
     # One more: the input byte that chooses none of the functions.
     assert (found["stopped"], found["paths"]) == ("exhausted", expected + 1), f"{found['incomplete']} {where}"
-    return True
 
 
-def prove(board: str, examples: int, factory: pytest.TempPathFactory) -> int:
-    """Check so many programs; returns how many campaigns ended and had the right count."""
-    ended: list[bool] = []
-
-    @given(seed=st.integers(0, 2**32 - 1))
-    @settings(max_examples=examples, **SETTINGS)
-    def each(seed: int) -> None:
-        ended.append(check(board, seed, factory.mktemp("generated")))
-
-    each()
-    return sum(ended)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=21, **SETTINGS)
+def test_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    check("native", seed, tmp_path_factory.mktemp("generated"))
 
 
-def test_native(tmp_path_factory: pytest.TempPathFactory) -> None:
-    assert prove("native", 21, tmp_path_factory) >= 8
-
-
-def test_cortex_m3(tmp_path_factory: pytest.TempPathFactory) -> None:
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=3, **SETTINGS)
+def test_cortex_m3(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The judge is the same compiler's 32-bit code for this machine: the data model is the board's."""
     probe = ["gcc", "-m32", "-x", "c", "-include", "stdio.h", "/dev/null", "-c", "-o", "/dev/null"]
     if subprocess.run(probe, capture_output=True, timeout=60, check=False).returncode:
         pytest.skip("gcc-multilib is not installed")
-    assert prove("mps2-an385", 3, tmp_path_factory) >= 1
+    check("mps2-an385", seed, tmp_path_factory.mktemp("generated"))

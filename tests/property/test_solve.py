@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from score_embed.solve import build
 from score_embed.solve.chain import default_chain
 from score_embed.solve.domain import byte_set, intervals, members, single_byte
+from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.expr import COMPARISONS, Expr, Kind, evaluate
-from score_embed.solve.query import Result, Slicer
-from score_embed.solve.smt import Translator
+from score_embed.solve.query import Query, Result, Slicer
+from score_embed.solve.smt import SmtLayer, Translator
 
 BYTES = 3
 WIDTHS = (8, 16, 32, 64)
@@ -46,18 +47,18 @@ def constants(width: int) -> st.SearchStrategy[int]:
 
 
 @st.composite
-def formulas(draw: st.DrawFn, width: int, depth: int = 4) -> Both:
-    """A random formula of this width."""
+def formulas(draw: st.DrawFn, width: int, depth: int = 4, count: int = BYTES) -> Both:
+    """A random formula of this width over `count` bytes."""
     if depth == 0 or draw(st.integers(0, 5)) == 0:
         if width == 8 and draw(st.booleans()):
-            index = draw(st.integers(0, BYTES - 1))
+            index = draw(st.integers(0, count - 1))
             return build.byte(index), z3.BitVec(f"in{index}", 8)
         if width <= 8 or draw(st.booleans()):
             value = draw(constants(width))
             return build.const(value, width), z3.BitVecVal(value, width)
-        index = draw(st.integers(0, BYTES - 1))
+        index = draw(st.integers(0, count - 1))
         return build.zext(build.byte(index), width), z3.ZeroExt(width - 8, z3.BitVec(f"in{index}", 8))
-    below = lambda w: draw(formulas(w, depth - 1))  # noqa: E731
+    below = lambda w: draw(formulas(w, depth - 1, count))  # noqa: E731
     if width == 1:
         kind = draw(st.sampled_from([Kind.EQ, Kind.ULT, Kind.SLT, Kind.NOT, Kind.AND, Kind.OR, Kind.XOR]))
         if kind is Kind.NOT:
@@ -147,6 +148,34 @@ def test_every_layer_answers_as_plain_z3_does(path: list[Both], data: bytes) -> 
         before.append(held)
     stats = chain.stats
     assert stats.sat + stats.unsat + stats.unknown == sum(stats.by.values())
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(formulas(1, 4, 2), min_size=1, max_size=4), st.tuples(*[st.integers(0, 2**256 - 1)] * 2))
+def test_enumeration_is_brute_force_is_z3(conditions: list[Both], sets: tuple[int, int]) -> None:
+    # Few values of each byte, for the sake of brute force; at the edges, where the operators are interesting.
+    allowed = [values & (0x8001 << 240 | 1 << 127 | 0x1FF) | 1 for values in sets]
+    exprs = [expr for expr, _ in conditions if expr.deps]
+    if not exprs:
+        return
+    target, *rest = exprs
+    several = [expr for expr in rest if single_byte(expr) < 0]
+    narrowed = dict(enumerate(allowed))
+    for expr in rest:
+        if single_byte(expr) >= 0:
+            narrowed[single_byte(expr)] &= byte_set(expr)
+    query = Query(target, exprs[1:], narrowed, several, b"\0\0")
+    found = [
+        {0: first, 1: second}
+        for first in members(allowed[0])
+        for second in members(allowed[1])
+        if all(evaluate(expr, (first, second)) for expr in exprs)
+    ]
+    answer = EnumerateLayer(SmtLayer()).solve(query)
+    assert (answer.result, answer.layer) == (Result.SAT if found else Result.UNSAT, "enumerate")
+    assert not found or answer.assignment == found[0]
+    judged = SmtLayer(rlimit=3_000_000).solve(query).result
+    assert judged in (answer.result, Result.UNKNOWN)
 
 
 @settings(deadline=None, max_examples=200)

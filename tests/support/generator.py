@@ -98,7 +98,7 @@ class Function:
             case 6:
                 return f"(({rng.choice(TYPES)}){inner})"
             case 7:
-                return f"({rng.choice('-~!+')}{self.leaf()})" if inner[0] in "-+" else f"({rng.choice('-~!+')}{inner})"
+                return f"({rng.choice('-~!+')} {inner})"  # the space: `--1` is no negation
             case 8:
                 return f"({inner} {rng.choice(COMPARISONS)} {self.expression(depth - 1)})"
             case 9 if self.may_decide():

@@ -1,6 +1,7 @@
 """The layers between a flip and Z3, and the books they keep.
 
-Each layer answers what it can and hands the rest to the one it wraps: byte sets, inputs at hand, then Z3.
+Each layer answers what it can and hands the rest to the one it wraps: byte sets, inputs at hand, all
+assignments of small slices, then Z3.
 `Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and counts.
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 
 from score_embed.solve.build import negate
 from score_embed.solve.domain import FULL, byte_set, members, single_byte, smallest
+from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.expr import Expr, evaluate
 from score_embed.solve.query import Answer, Query, Result, Solver
 from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer
@@ -161,5 +163,5 @@ class Chain:
 
 def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain:
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
-    layers: Solver = DomainLayer(ModelLayer(SmtLayer(rlimit)))
+    layers: Solver = DomainLayer(ModelLayer(EnumerateLayer(SmtLayer(rlimit))))
     return Chain(ValidatingLayer(layers) if validate else layers)

@@ -32,7 +32,7 @@ def byte_set(condition: Expr) -> int:
         shape = _shape(order)
         found = _by_shape.get(shape)
         if found is None:
-            found = _tabulate(order)
+            found = sum(1 << value for value, holds in enumerate(_column(order)) if holds)
             if len(_by_shape) >= _SHAPES_KEPT:
                 _by_shape.clear()
             _by_shape[shape] = found
@@ -50,7 +50,12 @@ def _shape(order: list[Expr]) -> _Shape:
     )
 
 
-def _tabulate(order: list[Expr]) -> int:
+def table(expr: Expr) -> list[int]:
+    """The formula's value for each value of its only byte."""
+    return _column(nodes([expr]))
+
+
+def _column(order: list[Expr]) -> list[int]:
     columns: dict[Expr, list[int]] = {}
     for node in order:
         if node.kind is Kind.CONST:
@@ -60,7 +65,7 @@ def _tabulate(order: list[Expr]) -> int:
         else:
             compute = OPERATIONS[node.kind]
             columns[node] = [compute(node, *row) for row in zip(*[columns[a] for a in node.args], strict=True)]
-    return sum(1 << value for value, holds in enumerate(columns[order[-1]]) if holds)
+    return columns[order[-1]]
 
 
 def smallest(values: int) -> int:

@@ -1,0 +1,178 @@
+"""Enumeration of small slices, and the compiled conditions under it, against plain evaluation."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from itertools import product
+
+import pytest
+
+from score_embed.solve import build, enumerate
+from score_embed.solve.domain import FULL
+from score_embed.solve.enumerate import EnumerateLayer
+from score_embed.solve.expr import COMPARISONS, Expr, Kind, evaluate
+from score_embed.solve.query import Answer, Query, Result, Slicer
+from score_embed.solve.rows import all_rows, cost, split, within
+
+A, B = build.byte(3), build.byte(5)
+INDICES = (3, 5)
+EDGES = (0, 1, 2, 3, 7, 8, 31, 63, 64, 127, 128, 129, 200, 254, 255)
+
+
+class Inner:
+    """Stands for the layers below; remembers that it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def solve(self, query: Query) -> Answer:
+        self.asked += 1
+        return Answer(Result.UNKNOWN, "inner")
+
+
+def holds(condition: Expr, row: int) -> bool:
+    data = bytearray(6)
+    data[3], data[5] = divmod(row, 256)
+    return bool(evaluate(condition, data))
+
+
+def wide(expr: Expr, width: int) -> Expr:
+    return build.sext(expr, width)  # may be the byte itself
+
+
+def constant(value: int, width: int) -> Expr:
+    return build.const(value, width)
+
+
+def binary_conditions(kind: Kind, width: int) -> list[Expr]:
+    """The operator on two unknowns and on an unknown and constants, as conditions that tell values apart."""
+    a, b = wide(A, width), wide(B, width)
+    mixed = build.binary(Kind.ADD, build.binary(Kind.MUL, a, b), constant(3, width))
+    others = [b, mixed, *(constant(value, width) for value in (0, 1, 3, 5, width - 1, width, -1, -7, 1 << width - 1))]
+    made = [build.binary(kind, mixed, other) for other in others]
+    made += [build.binary(kind, other, mixed) for other in others]
+    made += [build.binary(kind, a, b), build.binary(kind, b, a)]
+    if kind in COMPARISONS:
+        return made
+    # Compared with a value that is not constant: equality with one is rarely true.
+    return [build.binary(Kind.ULT, value, build.binary(Kind.XOR, mixed, b)) for value in made]
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64, 128])
+@pytest.mark.parametrize("kind", [kind for kind in Kind if Kind.ADD <= kind <= Kind.ASHR or kind in COMPARISONS])
+def test_every_operator_computes_what_the_evaluator_does(kind: Kind, width: int) -> None:
+    rows = array("H", sorted(high << 8 | low for high, low in product(EDGES, EDGES)))
+    for condition in binary_conditions(kind, width):
+        hits, misses = split(condition, INDICES, rows)
+        assert list(hits) == [row for row in rows if holds(condition, row)], condition
+        assert sorted([*hits, *misses]) == list(rows)
+
+
+def test_the_other_operators_too() -> None:
+    product_ = build.binary(Kind.MUL, wide(A, 32), wide(B, 32))
+    rows = array("H", sorted(high << 8 | low for high, low in product(EDGES, EDGES)))
+    parts = [
+        build.extract(product_, 3, 9),
+        build.extract(product_, 24, 8),
+        build.zext(build.extract(product_, 0, 16), 64),
+        build.sext(build.extract(product_, 0, 16), 64),
+        build.neg(product_),
+        build.bit_not(product_),
+        build.concat(product_, build.binary(Kind.XOR, A, B)),
+        build.concat(build.extract(product_, 5, 3), constant(2, 5)),
+        build.zext(build.binary(Kind.SLT, product_, wide(A, 32)), 32),
+    ]
+    for part in parts:
+        for limit in (1, 77, (1 << part.width - 1) + 5):
+            condition = build.binary(Kind.ULT, part, constant(limit, part.width))
+            for asked in (condition, build.negate(condition)):
+                hits, _ = split(asked, INDICES, rows)
+                assert list(hits) == [row for row in rows if holds(asked, row)], asked
+
+
+def test_few_rows_and_many_give_the_same() -> None:
+    condition = build.binary(Kind.ULT, build.binary(Kind.MUL, wide(A, 16), wide(B, 16)), constant(999, 16))
+    rows = all_rows(FULL, FULL)
+    hits, misses = split(condition, INDICES, rows)
+    for few in (rows[:5], hits[-3:], misses[:7], rows[:0]):
+        assert list(split(condition, INDICES, few)[0]) == [row for row in few if row in hits]
+    assert list(within(rows, 0b110, 1 << 255)) == [1 << 8 | 255, 2 << 8 | 255] == list(all_rows(0b110, 1 << 255))
+
+
+def test_conditions_of_one_byte() -> None:
+    above = build.binary(Kind.ULT, constant(200, 8), B)
+    assert cost(above) == 0
+    rows = all_rows(FULL, FULL)
+    assert list(split(above, INDICES, rows)[0]) == [row for row in rows if row & 255 > 200]
+    only = all_rows(FULL, 1)
+    squared = build.binary(Kind.MUL, wide(A, 32), wide(A, 32))
+    hits, _ = split(build.binary(Kind.EQ, squared, constant(49, 32)), (3,), only)
+    assert [row >> 8 for row in hits] == [7, 249]
+
+
+def ask(layer: EnumerateLayer, path: list[Expr], target: Expr) -> Answer:
+    slicer = Slicer()
+    for condition in path:
+        slicer.add(condition)
+    return layer.solve(slicer.query(target, bytes(8)))
+
+
+TOTAL = build.binary(Kind.ADD, build.zext(A, 32), build.zext(B, 32))
+
+
+def below(limit: int) -> Expr:
+    return build.binary(Kind.ULT, TOTAL, constant(limit, 32))
+
+
+def test_both_answers_and_the_sets_of_the_path() -> None:
+    layer = EnumerateLayer(Inner())
+    product_ = build.binary(Kind.MUL, build.zext(A, 32), build.zext(B, 32))
+    factors = build.binary(Kind.EQ, product_, constant(7 * 13, 32))
+    assert ask(layer, [], factors) == Answer(Result.SAT, "enumerate", {3: 1, 5: 91})
+    above_ten = build.binary(Kind.ULT, constant(10, 8), A)
+    assert ask(layer, [above_ten], factors) == Answer(Result.SAT, "enumerate", {3: 13, 5: 7})
+    assert ask(layer, [above_ten, below(20)], factors) == Answer(Result.UNSAT, "enumerate")
+    prime = build.binary(Kind.EQ, product_, constant(257, 32))
+    assert ask(layer, [], prime) == Answer(Result.UNSAT, "enumerate")
+
+
+def test_what_was_kept_changes_no_answer() -> None:
+    """Random questions to one layer and to a fresh one: also where rows of another path are refined."""
+    rng = random.Random(5)
+    layer = EnumerateLayer(Inner())
+    pool = [below(n) for n in (1, 5, 40, 78, 511)] + [build.negate(below(n)) for n in (1, 5, 40, 78)]
+    pool += [build.binary(Kind.EQ, build.binary(Kind.UREM, TOTAL, constant(n, 32)), constant(1, 32)) for n in (2, 3, 7)]
+    pool += [build.binary(Kind.ULT, constant(n, 8), byte) for n in (3, 38) for byte in (A, B)]
+    small = [build.binary(Kind.ULT, byte, constant(40, 8)) for byte in (A, B)]
+    rows = [high << 8 | low for high in range(40) for low in range(40)]
+    for _ in range(150):
+        *path, target = rng.sample(pool, rng.randint(2, 5))
+        joined = [*path, below(500)]  # holds anyway, and puts both bytes into the slice
+        known = ask(layer, joined, target)
+        assert known == ask(EnumerateLayer(Inner()), joined, target)
+        bounded = ask(layer, [*small, *joined], target)
+        found = next((row for row in rows if all(holds(c, row) for c in (target, *path))), None)
+        expected = None if found is None else dict(zip(INDICES, divmod(found, 256), strict=True))
+        assert bounded == Answer(Result.UNSAT if found is None else Result.SAT, "enumerate", expected or {})
+
+
+def test_larger_slices_and_too_much_work_go_on() -> None:
+    inner = Inner()
+    three = build.binary(Kind.ULT, build.binary(Kind.ADD, TOTAL, build.zext(build.byte(6), 32)), constant(9, 32))
+    assert ask(EnumerateLayer(inner), [], three).layer == "inner"
+    assert ask(EnumerateLayer(inner), [three], below(3)).layer == "inner"
+    assert ask(EnumerateLayer(inner, work=65_535), [], below(3)).layer == "inner"
+    assert inner.asked == 3
+    # Where the sets leave few values, the same limit allows the question.
+    small = build.binary(Kind.ULT, A, constant(9, 8))
+    assert ask(EnumerateLayer(inner, work=65_535), [small], below(3)).result is Result.SAT
+    assert inner.asked == 3
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enumerate, "_ROWS_KEPT", 200_000)
+    layer = EnumerateLayer(Inner())
+    for n in range(1, 40):
+        assert ask(layer, [], below(n)).result is Result.SAT
+        assert layer._rows_kept == sum(map(len, layer._known.values())) <= 200_000
