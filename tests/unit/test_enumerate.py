@@ -163,11 +163,12 @@ def test_larger_slices_and_too_much_work_go_on() -> None:
     assert ask(EnumerateLayer(inner), [], three).layer == "inner"
     assert ask(EnumerateLayer(inner), [three], below(3)).layer == "inner"
     assert ask(EnumerateLayer(inner, work=65_535), [], below(3)).layer == "inner"
-    assert inner.asked == 3
+    assert ask(EnumerateLayer(inner), [], build.TRUE).layer == "inner"
+    assert inner.asked == 4
     # Where the sets leave few values, the same limit allows the question.
     small = build.binary(Kind.ULT, A, constant(9, 8))
     assert ask(EnumerateLayer(inner, work=65_535), [small], below(3)).result is Result.SAT
-    assert inner.asked == 3
+    assert inner.asked == 4
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

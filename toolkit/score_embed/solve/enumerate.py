@@ -56,7 +56,7 @@ class EnumerateLayer:
 
     def solve(self, query: Query) -> Answer:
         indices = tuple(query.indices())
-        if len(indices) > 2:
+        if not 0 < len(indices) <= 2:
             return self._inner.solve(query)
         second = query.sets.get(indices[1], FULL) if len(indices) == 2 else 1
         path = _Constraint(indices, (query.sets.get(indices[0], FULL), second), frozenset(query.several))
