@@ -22,6 +22,7 @@ struct n { int z; union { int i; struct { char lo, hi; }; }; char t[4]; };
 struct b { int a : 3; int : 5; int b : 4; };
 struct e { struct { } none; int a; };
 struct c { const int k : 3; int v; };
+struct t { struct inner { int u; }; int a; };
 union u { int i; short h; };
 enum { A, B, C };
 typedef unsigned long word;
@@ -134,6 +135,7 @@ def test_a_constant_initialiser_is_one_copy(model: DataModel, declaration: str, 
         ("word v[2] = { (word) buf & 3, 7 };", ["v[0]", "v[1]"]),
         ("short v[2] = { (short) (word) buf, 7 };", ["v[0]", "v[1]"]),
         ("int v[2] = { 5 / (B - 1), 7 };", ["v[0]", "v[1]"]),
+        ("int v[2] = { 5 >> (A - 1), 7 };", ["v[0]", "v[1]"]),
         ('const struct { const int k; const char *const t; } v = { x, "t" };', ["v.k", "v.t"]),
     ],
 )
@@ -175,6 +177,7 @@ def test_an_expression_is_evaluated_once_and_in_the_order_of_positions(
         ("struct { char pad[sizeof(struct s)]; int z; } v = { x, 2 };", "elided braces"),
         ("struct p v = { .c = x };", "this designator"),
         ("int v[] = { [sizeof(struct s)] = x };", "this designator"),
+        ("struct t v = { x, 2 };", "a member of type 'inner' without a name"),
         ("struct c v = { x, 2 };", "a constant bit-field"),
         ("int v = { };", "this initialiser of a scalar"),
     ],

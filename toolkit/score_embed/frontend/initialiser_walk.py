@@ -131,6 +131,8 @@ class _Level:
     def __init__(self, t: Array | Struct) -> None:
         self.type = t
         self.first = self.last = 0
+        if isinstance(t, Struct):
+            _refuse_tagged(t.record)
         self._skip_unnamed()
 
     @property
@@ -165,6 +167,13 @@ def _members(record: Record) -> list[Member]:
     if record.members is None:
         raise Unsupported(f"'{record.kind} {record.tag}' is incomplete")
     return record.members
+
+
+def _refuse_tagged(record: Record) -> None:
+    """`struct a { struct b { int i; }; };` has a member only with -fms-extensions."""
+    for member in _members(record):
+        if member.name is None and isinstance(member.type, Struct) and not member.type.record.tag.startswith("sc_"):
+            raise Unsupported(f"a member of type '{member.type.record.tag}' without a name")
 
 
 def _positions(t: CType | None, name: str) -> list[int]:

@@ -11,7 +11,7 @@ from score_embed.frontend.declare import Constant, Declarations, FunctionName, V
 from score_embed.frontend.initialiser_walk import InitialiserWalk, string_for
 from score_embed.frontend.types import Array, CType, Float, Int, Pointer, Struct, is_integer
 
-_KNOWN_CALLS = ("offsetof", "__builtin_offsetof", "__builtin_types_compatible_p")
+_KNOWN_CALLS = ("__builtin_offsetof", "__builtin_types_compatible_p")
 _SIZES = ("sizeof", "_Alignof", "__alignof__", "alignof")
 
 
@@ -51,8 +51,7 @@ class StaticConstants:
             case c_ast.UnaryOp():
                 return node.op in _SIZES or (node.op in ("-", "~", "+", "!") and self._is_arithmetic(node.expr))
             case c_ast.BinaryOp():
-                defined = node.op not in ("/", "%") or self._is_nonzero(node.right)
-                return defined and self._is_arithmetic(node.left) and self._is_arithmetic(node.right)
+                return self._is_defined(node) and self._is_arithmetic(node.left) and self._is_arithmetic(node.right)
             case c_ast.TernaryOp(iftrue=c_ast.Node()):
                 return all(map(self._is_arithmetic, (node.cond, node.iftrue, node.iffalse)))
             case c_ast.Cast():
@@ -62,10 +61,15 @@ class StaticConstants:
                 return name in _KNOWN_CALLS
         return False
 
-    def _is_nonzero(self, node: c_ast.Node) -> bool:
-        if isinstance(node, c_ast.Constant) and ("float" in node.type or "double" in node.type):
+    def _is_defined(self, node: c_ast.BinaryOp) -> bool:
+        """Compilers take no division by zero and no shift by a negative count for a constant."""
+        if node.op not in ("/", "%", "<<", ">>"):
             return True
-        return self._declarations.constant(node) not in (None, 0)
+        right = node.right
+        if isinstance(right, c_ast.Constant) and ("float" in right.type or "double" in right.type):
+            return True
+        count = self._declarations.constant(right)
+        return count is not None and (count != 0 if node.op in "/%" else count >= 0)
 
     def _is_address(self, node: c_ast.Node) -> bool:
         match node:
