@@ -108,6 +108,30 @@ static int expressions(int x, int sc_m, int x_2)
     return r + ({ enum { A = 6 }; struct local { int v; } l = { A }; l.v; });
 }
 
+static int parameters(struct { int a; } *p, enum { ONE = 1, TWO } e)
+{
+    struct { struct pair { char a, b; } q; } *hidden = (void *) p;
+    if (sizeof(struct pair { int a; }) == 2)
+        return hidden->q.a;
+    return p->a + (e == TWO) + (int) sizeof(struct pair);
+}
+
+static int old_style(a, p) enum choice { LEFT = 3, RIGHT } a; struct { int v; } *p;
+{
+    struct pair { enum choice v; } c = { RIGHT };
+    { int a = 5; p->v += a; }
+    return a == LEFT ? p->v : (int) c.v;
+}
+
+static int unevaluated(int x)
+{
+    typedef int T;
+    int size = (int) sizeof(({ struct q { char a[3]; } v = { { 1 } }; v; }));
+    __typeof__(({ typedef unsigned char T; T c = 1; c; })) narrow = (T) x * 3;
+    int first = ({ int t = x; struct q { int z; } l = { t + 1 }; l.z; });
+    return size + narrow + first;
+}
+
 static int unnamed(int a, char *) { return a + 1; }
 
 int helper(int x) { return x == 77 ? 1 : 2; }
@@ -119,6 +143,9 @@ int main(int argc, char **)
     SYM_U8(x);
     printf("%d %d %d ", tags(x), constants(x), typedefs(x));
     printf("%d %d %d\n", linkage(x), expressions(x, 1, 2), unnamed(x, "") + main_count);
+    int number = x;
+    printf("%d ", parameters((void *) &number, 2));
+    printf("%d %d\n", old_style(x & 3, (void *) &number), unevaluated(x));
     printf("%d %s\n", (int) sizeof(T), strcmp(__func__, "") ? "named" : "");
     return 0;
 }

@@ -1,4 +1,4 @@
-/* bytes: 2; constructs: several source files (two_files_b.c), extern functions and data, a static of the same name; grouped-labels: no; folded-conditional: no */
+/* bytes: 2; constructs: several source files (two_files_b.c), extern functions and data, a static of the same name, an inline function in both; grouped-labels: no; folded-conditional: no */
 #include <stdio.h>
 #include "score.h"
 
@@ -13,6 +13,14 @@ extern void adjust(struct reading *reading, int amount);
 
 static int helper(int v) { return v + 1; }
 
+inline int limit(int v) /* as a header would define it: C99 emits it only where it is declared extern, too */
+{
+    if (v > 60)
+        return 60;
+    return v;
+}
+extern int limit(int v);
+
 int main(void)
 {
     unsigned char a, b;
@@ -23,7 +31,7 @@ int main(void)
     if (b > 128)
         threshold = b;
     adjust(&r, helper(b & 3));
-    if (r.value > threshold)
+    if (limit(r.value) > threshold)
         printf("over ");
     printf("%d %d\n", r.value, threshold);
     return 0;

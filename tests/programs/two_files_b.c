@@ -18,9 +18,16 @@ struct reading convert(unsigned char raw)
     return r;
 }
 
+inline int limit(int v)
+{
+    if (v > 60)
+        return 60;
+    return v;
+}
+
 void adjust(struct reading *reading, int amount)
 {
     if (reading->raw == 42)
         return;
-    reading->value += amount;
+    reading->value += limit(amount);
 }

@@ -172,3 +172,10 @@ def test_a_fault_of_ours_leaves_one_function_uninstrumented(model: DataModel, mo
     assert "while (n)" in program.texts[0]
     assert "sc_opaque(" in program.texts[0]
     assert "sc_call(" not in program.texts[0]
+
+
+def test_what_is_defined_among_parameters_is_unknown_outside(model: DataModel) -> None:
+    code = "int g(struct p { char c; } *q); struct p { int a, b; } v; int f(void) { return v.b; }"
+    program = lowered(model, code)
+    assert not program.notes
+    assert "v.b" in program.texts[0]

@@ -7,7 +7,8 @@ enums without a tag get one, so that a temporary of such a type can be declared.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast
@@ -157,8 +158,17 @@ class Declarations:
         self.define: Callable[[c_ast.Node], None] = lambda node: None
         self.text: Callable[[c_ast.Node], str] = lambda node: ""
         self._anonymous = 0
-        self._complete_enums: set[int] = set()
         self._folder = ConstantFolder(types, self._enumerator, self.type_of)
+
+    @contextmanager
+    def inner_scope(self) -> Iterator[None]:
+        """What is declared in a function, or among the parameters of a prototype, is unknown outside."""
+        outer = self.scope
+        self.scope = Scope(outer)
+        try:
+            yield
+        finally:
+            self.scope = outer
 
     # --- types -----------------------------------------------------------------------------------------------
 
@@ -272,13 +282,14 @@ class Declarations:
             return Function(result, None)
         params: list[CType] = []
         variadic = False
-        for param in node.args.params:
-            if isinstance(param, c_ast.EllipsisParam):
-                variadic = True
-            elif isinstance(param, c_ast.ID):
-                return Function(result, None)  # K&R: names only
-            else:
-                params.append(self._prototyped(param))
+        with self.inner_scope():
+            for param in node.args.params:
+                if isinstance(param, c_ast.EllipsisParam):
+                    variadic = True
+                elif isinstance(param, c_ast.ID):
+                    return Function(result, None)  # K&R: names only
+                else:
+                    params.append(self._prototyped(param))
         if len(params) == 1 and params[0] == self.types.void and not variadic:
             params = []
         return Function(result, tuple(params), variadic)
@@ -351,8 +362,8 @@ class Declarations:
         if not isinstance(found, Enumeration):
             found = Enumeration(tag, self.types.uint)
             self.scope.tags[tag] = found
-        if node.values is not None and id(node) not in self._complete_enums:
-            self._complete_enums.add(id(node))  # shared by the declarators of one declaration
+        if node.values is not None and not found.complete:
+            found.complete = True
             found.int_type = self._enumerators(node, node.values.enumerators)
             self.define(node)
         return Enum(found)

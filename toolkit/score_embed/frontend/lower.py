@@ -21,7 +21,6 @@ from score_embed.frontend.declare import (
     Declarations,
     FunctionName,
     PlainVariable,
-    Scope,
     SlotVariable,
     Unsupported,
     Unusable,
@@ -219,9 +218,10 @@ class UnitLowering:
         name, coord = node.decl.name, node.decl.coord
         names = self.declarations.scope.names
         reason = left_alone(node.decl)
+        result: CType = self.types.void
         try:
             t = self.declarations.function(node.decl)
-            names[name] = FunctionName(name, t, str(coord.file))
+            names[name], result = FunctionName(name, t, str(coord.file)), t.result
         except Unsupported as error:
             names[name] = Unusable(error.what)
             reason = reason or error.what
@@ -229,7 +229,7 @@ class UnitLowering:
             return to_c(node)
         if reason:
             self._fail(name, reason, coord)
-        text = None if reason or name in self.excluded else self._lowered(node)
+        text = None if reason or name in self.excluded else self._lowered(node, result)
         if text is None:
             return to_c(node)
         self.result.defined[name] = "static" not in (node.decl.storage or [])
@@ -240,19 +240,18 @@ class UnitLowering:
         note = Note(f"function '{shown}' is not instrumented: {reason}", str(coord.file), coord.line)
         self.result.failed.append((name, note))
 
-    def _lowered(self, node: c_ast.FuncDef) -> str | None:
+    def _lowered(self, node: c_ast.FuncDef, result: CType) -> str | None:
         """The instrumented function, or None if it cannot be lowered (which is then noted)."""
-        outer, typeof, define = self.declarations.scope, self.declarations.typeof_, self.declarations.define
+        typeof, define = self.declarations.typeof_, self.declarations.define
         sites, coverage = self.numbering.site, self.numbering.coverage
         meta = len(self.meta.sites)
-        self.declarations.scope = Scope(outer)
         self._hoisted.clear()
-        where = node.decl.coord
-        result = unqualified(self.declarations.function(node.decl).result)
-        body = Body(node.decl.name, node.decl.name, "", result, 0, [], coord=Coord(str(where.file), where.line))
+        name, where = node.decl.name, node.decl.coord
+        body = Body(name, name, "", unqualified(result), 0, [], coord=Coord(str(where.file), where.line))
         builder = Builder(self.declarations, body, addressed_names(node.body))
         try:
-            self._fill(node, builder)
+            with self.declarations.inner_scope():
+                self._fill(node, builder)
             return Emitter(body, self.types, self.numbering, self.meta, verify=self.verify).c()
         except Unsupported as error:
             self._fail(body.name, error.what, getattr(error.node, "coord", None) or builder.coord)
@@ -261,7 +260,7 @@ class UnitLowering:
                 raise
             self._fail(body.name, f"internal error, {type(error).__name__}: {error}", builder.coord)
         finally:
-            self.declarations.scope, self.declarations.typeof_, self.declarations.define = outer, typeof, define
+            self.declarations.typeof_, self.declarations.define = typeof, define
         self.numbering.site, self.numbering.coverage = sites, coverage
         del self.meta.sites[meta:]
         return None
@@ -271,7 +270,6 @@ class UnitLowering:
         body = builder.body
         expressions = Expressions(builder)
         self.declarations.typeof_ = expressions.type_of
-        self.declarations.define = lambda definition: self._define(builder, definition)
         initialisers = Initialisers(expressions)
         statements = Statements(expressions, initialisers)
         Calls(expressions, self._instrumented, self._is_library, self.argument_order)
@@ -281,6 +279,7 @@ class UnitLowering:
         self._result_variable(body)
         self._parameters(node, builder)
         body.header = header(node, defined_again=body.name in self._twice)
+        self.declarations.define = lambda definition: self._define(builder, definition)
         statements.statement(node.body)
 
     def _define(self, builder: Builder, node: c_ast.Node) -> None:

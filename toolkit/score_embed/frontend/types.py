@@ -144,6 +144,7 @@ class Enumeration:
 
     tag: str
     int_type: Int
+    complete: bool = False
 
 
 @dataclass(frozen=True)
