@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from score_embed.frontend.constant import wrap
-from score_embed.frontend.declare import Unsupported
 from score_embed.frontend.ir import (
     COMPARISONS,
     AddressOf,
@@ -22,6 +21,7 @@ from score_embed.frontend.ir import (
     Raw,
     Unary,
 )
+from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import (
     CType,
     Float,

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from score_embed.frontend.declare import (
-    PlainVariable,
-)
 from score_embed.frontend.ir import (
     Const,
     Copy,
@@ -20,6 +17,7 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.lowering import LValue
 from score_embed.frontend.places import Places
+from score_embed.frontend.symbols import PlainVariable
 from score_embed.frontend.types import (
     Struct,
     is_untracked,

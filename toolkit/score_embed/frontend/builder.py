@@ -10,14 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from score_embed.frontend.declare import (
-    Declarations,
-    PlainVariable,
-    SlotVariable,
-    Symbol,
-    Unsupported,
-    Variable,
-)
+from score_embed.frontend.declare import Declarations
 from score_embed.frontend.ir import (
     Assign,
     Body,
@@ -34,6 +27,7 @@ from score_embed.frontend.ir import (
     SlotRef,
     Stmt,
 )
+from score_embed.frontend.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
 from score_embed.frontend.types import (
     Array,
     CType,

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
-from score_embed.frontend.declare import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir import (
     AddressOf,
@@ -26,6 +25,7 @@ from score_embed.frontend.ir import (
     SlotRef,
     Symbolic,
 )
+from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.types import (
     CType,
     Function,

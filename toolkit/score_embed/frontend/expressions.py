@@ -10,11 +10,6 @@ from pycparser import c_ast
 
 from score_embed.frontend.conditions import Conditions
 from score_embed.frontend.constant import char_value
-from score_embed.frontend.declare import (
-    Constant,
-    FunctionName,
-    Unsupported,
-)
 from score_embed.frontend.ir import (
     COMPARISONS,
     Const,
@@ -24,6 +19,7 @@ from score_embed.frontend.ir import (
     Raw,
 )
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
+from score_embed.frontend.symbols import Constant, FunctionName, Unsupported
 from score_embed.frontend.types import (
     CType,
     Float,

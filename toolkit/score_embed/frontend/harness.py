@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
-from score_embed.frontend.declare import Declarations, Unsupported
+from score_embed.frontend.declare import Declarations
 from score_embed.frontend.lower import HARNESS_FILE
 from score_embed.frontend.parse import parse
 from score_embed.frontend.program import Source
+from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import (
     CType,
     DataModel,

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from score_embed.frontend.declare import Unsupported
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, Item, Step, scalar_value, string_for
 from score_embed.frontend.ir import Const, Copy, Exp, InitObject, Offset, Place, PointerAdd
 from score_embed.frontend.static_constants import StaticConstants
+from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, unqualified, without_const
 
 _LONGEST_RANGE = 1024  # elements, each of which is a store of its own

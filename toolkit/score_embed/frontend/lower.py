@@ -17,15 +17,7 @@ from pycparser import c_ast
 
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.calls import Calls
-from score_embed.frontend.declare import (
-    Declarations,
-    FunctionName,
-    PlainVariable,
-    SlotVariable,
-    Unsupported,
-    Unusable,
-    Variable,
-)
+from score_embed.frontend.declare import Declarations
 from score_embed.frontend.emit import PRELUDE, Emitter
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
@@ -45,6 +37,7 @@ from score_embed.frontend.signature import (
     prototype,
 )
 from score_embed.frontend.statements import Statements
+from score_embed.frontend.symbols import FunctionName, PlainVariable, SlotVariable, Unsupported, Unusable, Variable
 from score_embed.frontend.types import (
     Array,
     CType,

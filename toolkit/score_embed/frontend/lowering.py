@@ -12,10 +12,6 @@ from pycparser import c_ast
 
 from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
-from score_embed.frontend.declare import (
-    PlainVariable,
-    Unsupported,
-)
 from score_embed.frontend.ir import (
     Exp,
     Load,
@@ -24,6 +20,7 @@ from score_embed.frontend.ir import (
     Slot,
     SlotRef,
 )
+from score_embed.frontend.symbols import PlainVariable, Unsupported
 from score_embed.frontend.types import (
     Array,
     CType,

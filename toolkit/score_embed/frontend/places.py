@@ -9,13 +9,6 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from score_embed.frontend.declare import (
-    FunctionName,
-    PlainVariable,
-    SlotVariable,
-    Unsupported,
-    Variable,
-)
 from score_embed.frontend.ir import (
     AddressOf,
     Assign,
@@ -31,6 +24,7 @@ from score_embed.frontend.ir import (
     SlotRef,
 )
 from score_embed.frontend.lowering import MOST_LEAVES, LValue, ValueLowering, decayed, leaf_count, slots_of
+from score_embed.frontend.symbols import FunctionName, PlainVariable, SlotVariable, Unsupported, Variable
 from score_embed.frontend.types import (
     Array,
     CType,

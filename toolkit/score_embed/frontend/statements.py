@@ -12,14 +12,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from score_embed.frontend.builder import Builder
-from score_embed.frontend.declare import (
-    Constant,
-    Declarations,
-    FunctionName,
-    TypedefName,
-    Unsupported,
-    Variable,
-)
+from score_embed.frontend.declare import Declarations
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.gnu_ast import Asm, LocalLabels, ValueRange
 from score_embed.frontend.initialiser_walk import scalar_value
@@ -38,6 +31,7 @@ from score_embed.frontend.ir import (
     Verbatim,
 )
 from score_embed.frontend.signature import declared_attributes, has_assembler_name
+from score_embed.frontend.symbols import Constant, FunctionName, TypedefName, Unsupported, Variable
 from score_embed.frontend.types import (
     Array,
     CType,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from score_embed.frontend.declare import Unsupported
 from score_embed.frontend.ir import (
     AddressOf,
     Binary,
@@ -27,6 +26,7 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.sites import Op
 from score_embed.frontend.sites import Place as Where
+from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import CType, Pointer, Types, as_int, is_integer
 
 _SIGNED = {"/": Op.SDIV, "%": Op.SREM, ">>": Op.ASHR, "<": Op.SLT, "<=": Op.SLE}
