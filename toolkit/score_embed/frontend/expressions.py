@@ -35,6 +35,7 @@ from score_embed.frontend.types import (
     parse_int,
 )
 
+_FLOAT_SUFFIXES = {"f": "float", "l": "long double"}  # a hexadecimal one ends in a decimal exponent
 _EXCHANGEABLE = COMPARISONS | {"+", "*", "&", "|", "^"}
 
 
@@ -99,9 +100,7 @@ class Expressions(Conditions):
             of = self.types.int if text.startswith("'") else self.types.character(text)
             return Const(of, text, value)
         if "float" in kind or "double" in kind:
-            return Raw(
-                Float("float" if text.lower().endswith("f") and not text.lower().startswith("0x") else "double"), text
-            )
+            return Raw(Float(_FLOAT_SUFFIXES.get(text[-1].lower(), "double")), text)
         body = text.lower().rstrip("ul")
         return Const(self.types.literal(text), text, parse_int(body))
 
