@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from decision_tree import Branch, End, Program, Switch, Tree
+from events import replay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,9 +16,10 @@ from score_embed.explore.prf import prf
 from score_embed.frontend.sites import Op
 from score_embed.solve.build import negate
 from score_embed.solve.chain import default_chain
-from score_embed.solve.query import Result, Slicer
+from score_embed.solve.query import Result
+from score_embed.solve.slicer import Slicer
 from score_embed.target.base import Finished, Verdict
-from score_embed.trace.path import replay
+from score_embed.trace.trail import Trail
 
 SIZE = 2
 MASK = 7  # three bits of each byte matter, so that 64 inputs stand for all
@@ -64,8 +66,8 @@ def explore(program: Program, explorer: Explorer, limit: int = 10_000) -> list[F
     runs: list[Finished] = []
     while len(runs) < limit and (pair := explorer.next()) is not None:
         finished = program.run(pair)
-        path = replay(program.table, finished.events, pair.input) if finished.condition_match else None
-        outcome = explorer.record(pair, finished, path)
+        assert finished.events.startswith(explorer.expected(pair))
+        outcome = explorer.record(pair, finished, pair.input)
         assert not outcome.mispredicted
         assert not outcome.redundant
         runs.append(finished)
@@ -95,7 +97,7 @@ def algorithm_1(program: Program, data: bytes, neg_limit: int, seen: list[int]) 
 @given(trees(), st.binary(min_size=SIZE, max_size=SIZE))
 def test_same_paths_as_algorithm_1_and_brute_force_none_twice(tree: Tree, first: bytes) -> None:
     program = Program(tree, SIZE)
-    explorer = Explorer(default_chain(validate=True), seed=1, first=first)
+    explorer = Explorer(Trail(program.table), default_chain(validate=True), seed=1, first=first)
     runs = explore(program, explorer)
     hashes = [run.path_hash for run in runs if run.verdict is not Verdict.ASSUMPTION]
     assert len(hashes) == len(set(hashes))
@@ -110,11 +112,13 @@ def test_same_paths_as_algorithm_1_and_brute_force_none_twice(tree: Tree, first:
 @given(trees(), st.integers(1, 20))
 def test_a_resumed_exploration_ends_with_the_same_paths(tree: Tree, cut: int) -> None:
     program = Program(tree, SIZE)
-    explorer = Explorer(default_chain(), seed=1, first=bytes(SIZE))
+    explorer = Explorer(Trail(program.table), default_chain(), seed=1, first=bytes(SIZE))
     before = explore(program, explorer, cut)
     paths = {run.path_hash for run in before if run.verdict is not Verdict.ASSUMPTION}
     stored = [pair.to_bytes() for pair in explorer.frontier()]
-    restored = Explorer.restore(default_chain(), explorer.state(), map(Pair.from_bytes, stored), paths)
+    restored = Explorer.restore(
+        Trail(program.table), default_chain(), explorer.state(), map(Pair.from_bytes, stored), paths
+    )
     assert restored.state() == explorer.state()
     after = {run.path_hash for run in explore(program, restored) if run.verdict is not Verdict.ASSUMPTION}
     assert not paths & after

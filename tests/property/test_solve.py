@@ -14,7 +14,8 @@ from score_embed.solve.chain import default_chain
 from score_embed.solve.domain import byte_set, intervals, members, single_byte
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.expr import COMPARISONS, Expr, Kind, evaluate
-from score_embed.solve.query import Query, Result, Slicer
+from score_embed.solve.query import Query, Result
+from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import SmtLayer, Translator
 
 BYTES = 3

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 
-from events import NONE, Stream, assign, compare, condition, copy_template, memory, pin, slot, symbolic, table
+from events import NONE, Stream, assign, compare, condition, copy_template, memory, pin, replay, slot, symbolic, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
-from score_embed.trace.event import TraceError
-from score_embed.trace.path import replay
+from score_embed.trace.cursor import TraceError
 
 GLOBAL = Leaf(Place.GLOBAL, 16, 0x2000)
 SITES = table(

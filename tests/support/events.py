@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
+from score_embed.trace.trail import Trail
 
 NONE = Leaf(Place.NONE, 0, 0)
 
@@ -49,6 +50,13 @@ def assign(ident: int, dest: Leaf, template: Template) -> Site:
 
 def pin(ident: int, leaf: Leaf, name: str = "address") -> Site:
     return Site(ident, SiteKind.PIN, "a.c", ident, "main", name, template=copy_template(leaf))
+
+
+def replay(sites: SiteTable, events: bytes, data: bytes, verify: bool = False) -> Trail:
+    """The path of one run, from nothing."""
+    trail = Trail(sites, verify)
+    trail.follow(events, data)
+    return trail
 
 
 class Stream:

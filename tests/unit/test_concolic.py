@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from events import Stream, compare, condition, pin, slot, symbolic, table
+from events import Stream, compare, condition, pin, replay, slot, symbolic, table
 
 from score_embed.errors import StorageError
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair, first_pair
-from score_embed.frontend.sites import Op, Site, SiteKind, Step, Template
+from score_embed.frontend.sites import Op, Site, SiteKind, SiteTable, Step, Template
 from score_embed.solve import build
 from score_embed.solve.chain import Chain, SmtLayer, UnsoundAnswer, default_chain
 from score_embed.solve.expr import Expr, Kind, table_size
-from score_embed.solve.query import Answer, Query, Result, Slicer
+from score_embed.solve.query import Answer, Query, Result
+from score_embed.solve.slicer import Slicer
 from score_embed.target.base import Finished, Verdict
-from score_embed.trace.path import Path, replay
+from score_embed.trace.trail import Trail
 
 X, Y = symbolic(16, slot(1), 4, "x"), symbolic(17, slot(2), 4, "y")
 FOO = Site(18, SiteKind.OPAQUE, "a.c", 18, "main", "foo", dest=slot(3))
@@ -27,11 +28,11 @@ X_ABOVE_Y = condition(21, Template((slot(2), slot(1)), (*_BOTH[:2], Step(Op.SLT,
 TABLE = table(X, Y, FOO, ARGUMENT, Z_IS_X, X_ABOVE_Y, condition(22, compare(Op.EQ, slot(3), 50)))
 
 
-def finish(path: Path, **changes: object) -> Finished:
+def finish(path: Trail, **changes: object) -> Finished:
     """A run that sent this path's events and agrees with it."""
     hash_ = path.condition_hash(len(path.conditions))
     whole = Finished(
-        Verdict.RETURN, 0, 0, 0, 0, (), hash_, len(path.conditions), True, path.operand_hash, b"", (), 9,
+        Verdict.RETURN, 0, 0, 0, 0, (), hash_, len(path.conditions), True, path.operand_hash, path.events, (), 9,
         len(path.data), b"",
     )  # fmt: skip
     return dataclasses.replace(whole, **changes)  # type: ignore[arg-type]
@@ -41,7 +42,7 @@ def ints(x: int, y: int) -> bytes:
     return x.to_bytes(4, "little") + y.to_bytes(4, "little")
 
 
-def run_foo(data: bytes) -> Path:
+def run_foo(data: bytes) -> Trail:
     """`z = foo(y); if (z == x) if (y < x) …` with an opaque foo(v) = v * v % 50, as its events."""
     x, y = (int.from_bytes(data[i : i + 4], "little") for i in (0, 4))
     z = y * y % 50
@@ -51,8 +52,8 @@ def run_foo(data: bytes) -> Path:
     return replay(TABLE, bytes(stream), data)
 
 
-def explorer(first: bytes) -> tuple[Explorer, Pair]:
-    made = Explorer(default_chain(validate=True), seed=0, first=first)
+def explorer(first: bytes, sites: SiteTable = TABLE) -> tuple[Explorer, Pair]:
+    made = Explorer(Trail(sites), default_chain(validate=True), seed=0, first=first)
     pair = made.next()
     assert pair is not None
     return made, pair
@@ -61,7 +62,7 @@ def explorer(first: bytes) -> tuple[Explorer, Pair]:
 def test_a_flip_keeps_the_arguments_of_opaque_calls_if_it_can() -> None:
     made, pair = explorer(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path), path)
+    outcome = made.record(pair, finish(path), path.data)
     (child,) = outcome.children
     assert child.input == ints(14, 8)  # y is pinned, so foo(y) stays 14
     follow = run_foo(child.input)
@@ -72,7 +73,7 @@ def test_a_flip_keeps_the_arguments_of_opaque_calls_if_it_can() -> None:
 def test_without_a_model_under_the_pins_they_are_dropped() -> None:
     made, pair = explorer(ints(14, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path), path)
+    outcome = made.record(pair, finish(path), path.data)
     flipped = {child.neg_limit: child.input for child in outcome.children}
     # x == 14 and y >= x needs another y than the pinned one.
     assert int.from_bytes(flipped[2][:4], "little") == 14
@@ -82,7 +83,7 @@ def test_without_a_model_under_the_pins_they_are_dropped() -> None:
 def test_nothing_is_derived_from_a_mispredicted_run() -> None:
     made, pair = explorer(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path, condition_match=False), None)
+    outcome = made.record(pair, finish(path, condition_match=False, events=b""), path.data)
     assert outcome.mispredicted
     assert outcome.new_path  # its path counts all the same
     assert not outcome.children
@@ -94,7 +95,7 @@ def test_the_host_checks_the_prediction_itself() -> None:
     made, pair = explorer(ints(0, 8))
     path = run_foo(pair.input)
     wrong = dataclasses.replace(pair, predicted=1, condition_hash=1)
-    assert made.record(wrong, finish(path), path).mispredicted
+    assert made.record(wrong, finish(path), path.data).mispredicted
 
 
 @pytest.mark.parametrize(
@@ -110,9 +111,9 @@ def test_the_host_checks_the_prediction_itself() -> None:
 )
 def test_what_each_verdict_means(verdict: Verdict, is_path: bool, children: int, stopped: str) -> None:
     sites = table(X, condition(23, compare(Op.EQ, slot(1), 5)))
-    made, pair = explorer(bytes(4))
+    made, pair = explorer(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 0)), pair.input)
-    outcome = made.record(pair, finish(path, verdict=verdict), path)
+    outcome = made.record(pair, finish(path, verdict=verdict), path.data)
     assert (outcome.is_path, outcome.new_path, len(outcome.children)) == (is_path, is_path, children)
     assert made.stopped == stopped
 
@@ -120,7 +121,7 @@ def test_what_each_verdict_means(verdict: Verdict, is_path: bool, children: int,
 def test_a_lost_run_is_not_called_mispredicted() -> None:
     made, pair = explorer(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path, verdict=Verdict.LOST, condition_match=False), path)
+    outcome = made.record(pair, finish(path, verdict=Verdict.LOST, condition_match=False, events=b""), path.data)
     assert not outcome.mispredicted
     assert not outcome.children
     assert {what for what, _ in outcome.notes} == {"lost"}
@@ -129,20 +130,20 @@ def test_a_lost_run_is_not_called_mispredicted() -> None:
 def test_a_missing_trace_is_noted() -> None:
     made, pair = explorer(ints(0, 8))
     path = run_foo(pair.input)
-    assert made.record(pair, finish(path), None).notes == {("trace lost", 0): 1}
+    assert made.record(pair, finish(path, events=b""), path.data).notes == {("trace lost", 0): 1}
 
 
 def test_a_path_seen_before_is_redundant() -> None:
     made, pair = explorer(ints(0, 8))
     path = run_foo(pair.input)
-    assert not made.record(pair, finish(path), path).redundant
-    assert made.record(pair, finish(path), path).redundant
+    assert not made.record(pair, finish(path), path.data).redundant
+    assert made.record(pair, finish(path), path.data).redundant
 
 
 def test_operands_that_differ_make_the_result_incomplete() -> None:
     made, pair = explorer(ints(0, 8))
     path = run_foo(pair.input)
-    made.record(pair, finish(path, operand_hash=1), path)
+    made.record(pair, finish(path, operand_hash=1), path.data)
     assert made.divergences == 1
 
 
@@ -150,7 +151,7 @@ def test_concrete_conditions_keep_their_index_but_are_not_solved() -> None:
     made, pair = explorer(ints(0, 8))
     stream = Stream().head(16).head(17).head(18).signed(14).head(22, 0).head(20, 0).varint(0b0101)
     path = replay(TABLE, bytes(stream), pair.input)
-    outcome = made.record(pair, finish(path), path)
+    outcome = made.record(pair, finish(path), path.data)
     (child,) = outcome.children
     assert (child.neg_limit, child.predicted) == (2, 2)
     assert made.unflipped == {(TABLE[22].coverage + 1, "concrete"): 1}
@@ -158,9 +159,9 @@ def test_concrete_conditions_keep_their_index_but_are_not_solved() -> None:
 
 def test_unsat_flips_are_booked_under_what_they_did_not_reach() -> None:
     sites = table(X, condition(23, compare(Op.ULT, slot(1), 5)), condition(24, compare(Op.ULT, slot(1), 9)))
-    made, pair = explorer(bytes(4))
+    made, pair = explorer(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 1).head(24, 1)), pair.input)
-    outcome = made.record(pair, finish(path), path)
+    outcome = made.record(pair, finish(path), path.data)
     assert [child.neg_limit for child in outcome.children] == [1]
     assert made.unflipped == {(sites[24].coverage, "unsat"): 1}
 
@@ -176,22 +177,22 @@ class _Lies:
 
 
 def test_unknown_is_never_unsat() -> None:
-    made = Explorer(Chain(_GivesUp()), seed=0, first=ints(0, 8))
+    made = Explorer(Trail(TABLE), Chain(_GivesUp()), seed=0, first=ints(0, 8))
     pair = made.next()
     assert pair is not None
     path = run_foo(pair.input)
-    made.record(pair, finish(path), path)
+    made.record(pair, finish(path), path.data)
     assert made.notes["solver gave up", 20] == 1
     assert made.solver.unknown == 1
 
 
 def test_a_wrong_model_is_caught_before_use() -> None:
-    made = Explorer(Chain(_Lies()), seed=0, first=ints(0, 8))
+    made = Explorer(Trail(TABLE), Chain(_Lies()), seed=0, first=ints(0, 8))
     pair = made.next()
     assert pair is not None
     path = run_foo(pair.input)
     with pytest.raises(UnsoundAnswer):
-        made.record(pair, finish(path), path)
+        made.record(pair, finish(path), path.data)
 
 
 def test_z3_gives_up_at_its_resource_limit() -> None:

@@ -6,19 +6,19 @@ import subprocess
 from pathlib import Path as File
 
 import pytest
-from events import NONE, Stream, assign, compare, condition, copy_template, memory, pin, slot, symbolic, table
+from events import NONE, Stream, assign, compare, condition, copy_template, memory, pin, replay, slot, symbolic, table
 
 from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
 from score_embed.solve.expr import bytes_of, evaluate
 from score_embed.trace import hash as hashes
-from score_embed.trace.event import TraceError, read_events
-from score_embed.trace.path import Path, replay
+from score_embed.trace.cursor import TraceError
+from score_embed.trace.trail import Trail
 
 X = symbolic(16, slot(1), 4)  # int x in slot 1
 X_IS_5 = condition(20, compare(Op.EQ, slot(1), 5))
 
 
-def replay_x(value: int, stream: Stream, *sites: Site, verify: bool = False) -> Path:
+def replay_x(value: int, stream: Stream, *sites: Site, verify: bool = False) -> Trail:
     """Replay with x symbolic, of this value."""
     return replay(table(X, X_IS_5, *sites), bytes(stream), value.to_bytes(4, "little"), verify)
 
@@ -134,7 +134,7 @@ def test_an_opaque_result_that_decides_nothing_loses_nothing() -> None:
 def test_pins_keep_the_value_of_the_run() -> None:
     path = replay_x(6, Stream().head(16).head(30).head(20, 0).head(31), pin(30, slot(1)), pin(31, slot(1), "argument"))
     assert path.notes == {("symbolic address", 30): 1}
-    assert [(p.site, p.position) for p in path.pins] == [(30, 0), (31, 1)]
+    assert [p.site for p in path.pins] == [30, 31]
     formula = path.pins[0].formula
     assert evaluate(formula, b"\6\0\0\0") == 1
     assert evaluate(formula, b"\7\0\0\0") == 0
@@ -169,7 +169,7 @@ def test_verify_compares_stored_values() -> None:
 
 def test_an_error_names_the_byte_and_the_place() -> None:
     with pytest.raises(TraceError, match="no site 99") as caught:
-        list(read_events(table(X), bytes(Stream().head(16).head(99))))
+        replay(table(X), bytes(Stream().head(16).head(99)), bytes(4))
     assert caught.value.where.startswith("event byte 3 of")
     with pytest.raises(TraceError, match="slot 1 at depth 0") as caught:
         replay(table(X_IS_5), bytes(Stream().head(20)), b"")

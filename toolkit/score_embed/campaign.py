@@ -31,8 +31,7 @@ from score_embed.results.testcase import Named, read_first
 from score_embed.solve.chain import default_chain
 from score_embed.status import Status
 from score_embed.target.base import Finished, Run, Target, Verdict
-from score_embed.trace.path import Path as TracePath
-from score_embed.trace.path import replay
+from score_embed.trace.trail import Trail
 
 INTERRUPTED = 130
 
@@ -184,7 +183,7 @@ class Campaign:
                 "  Something besides the input decides: time, random numbers, addresses, uninitialised memory.",
                 file=sys.stderr,
             )
-        explorer = Explorer(default_chain(), seed=settings.seed, first=data)
+        explorer = Explorer(self._trail(), default_chain(), seed=settings.seed, first=data)
         self._record.begin()
         self._record.add_pairs((pair.id, pair.to_bytes()) for pair in explorer.frontier())
         self._commit(explorer)
@@ -200,8 +199,13 @@ class Campaign:
         """`data` at least `size` bytes long; what a test does not say comes from the seed."""
         return grow(self._settings.seed, data, size)
 
+    def _trail(self) -> Trail:
+        return Trail(self._image.sites, self._image.verify)
+
     def _layout(self, finished: Finished, data: bytes) -> tuple[Named, ...]:
-        return self._ledger.objects(replay(self._image.sites, finished.events, data, self._image.verify))
+        trail = self._trail()
+        trail.follow(finished.events, data)
+        return self._ledger.named(trail.objects)
 
     def _loop(self, explorer: Explorer, interrupt: Interrupt, status: Status) -> str:
         """Run pair after pair; returns why it ended."""
@@ -234,24 +238,21 @@ class Campaign:
     def _test(self, explorer: Explorer, pair: Pair) -> None:
         """Execute one pair and book it."""
         number = self._ledger.totals["runs"] + 1
-        data, finished = self._execute(number, pair)
-        path: TracePath | None = None
-        if finished.condition_match and finished.events:
-            path = replay(self._image.sites, finished.events, data, self._image.verify)
-        outcome = explorer.record(pair, finished, path)
+        data, finished = self._execute(number, pair, explorer.expected(pair))
+        outcome = explorer.record(pair, finished, data)
         coverage = self._unbooked.union(finished.coverage)
         self._unbooked.clear()
-        bug = self._ledger.enter(number, pair, data, finished, coverage, path, outcome)
+        bug = self._ledger.enter(number, pair, data, finished, coverage, outcome)
         if bug is not None:
             self._confirm(bug, data, finished)
 
-    def _execute(self, number: int, pair: Pair) -> tuple[bytes, Finished]:
-        """Run a pair with as much input as the program asks for."""
+    def _execute(self, number: int, pair: Pair, prefix: bytes) -> tuple[bytes, Finished]:
+        """Run a pair with as much input as the program asks for. `prefix`: the events it will begin with."""
         size = self._longest
         while True:
             data = self._grow(pair.input, size)
             finished = self._target.run(
-                Run(number, data, pair.predicted, pair.condition_hash, self._settings.max_branches)
+                Run(number, data, pair.predicted, pair.condition_hash, self._settings.max_branches, prefix)
             )
             if finished.input_used <= len(data):
                 self._longest = max(self._longest, finished.input_used)
@@ -277,7 +278,8 @@ class Campaign:
         self._before = progress["seconds"]
         self._ledger.restore(progress)
         pairs = [Pair.from_bytes(data) for data in self._record.frontier()]
-        return Explorer.restore(default_chain(), progress["explorer"], pairs, self._record.path_hashes())
+        paths = self._record.path_hashes()
+        return Explorer.restore(self._trail(), default_chain(), progress["explorer"], pairs, paths)
 
     def _save(self, stopped: str) -> dict[str, Any]:
         """Commit, and write the summary."""

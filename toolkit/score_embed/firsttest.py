@@ -14,7 +14,7 @@ from score_embed.build.image import Image
 from score_embed.errors import UsageError
 from score_embed.results.testcase import First, Named
 from score_embed.target.base import Finished
-from score_embed.trace.event import read_events
+from score_embed.trace.trail import Trail
 
 ROUNDS = 16
 REPEATS = 3
@@ -67,20 +67,17 @@ def check_deterministic(attempt: Attempt, image: Image, data: bytes) -> Differen
     runs = [attempt(data) for _ in range(REPEATS)]
     for other in runs[1:]:
         if (other.path_hash, other.events) != (runs[0].path_hash, runs[0].events):
-            return _where(image, runs[0], other)
+            return _where(image, runs[0], other, data)
     return None
 
 
-def _where(image: Image, one: Finished, other: Finished) -> Difference:
+def _where(image: Image, one: Finished, other: Finished, data: bytes) -> Difference:
     """The first event in which they differ; if only the untraced branches differ, where they ended."""
     site = one.site
-    for left, right in zip(
-        read_events(image.sites, one.events, image.verify),
-        read_events(image.sites, other.events, image.verify),
-        strict=False,
-    ):
-        if left != right:
-            site = left.site
-            break
+    if one.events != other.events:
+        pairs = zip(one.events, other.events, strict=False)
+        shorter = min(one.events, other.events, key=len)
+        offset = next((i for i, (a, b) in enumerate(pairs) if a != b), len(shorter) - 1)
+        site = Trail(image.sites, image.verify).site_at(one.events, data, offset)
     found = image.sites.sites.get(site)
     return Difference(found.file, found.line) if found else Difference("", 0)

@@ -22,7 +22,7 @@ from score_embed.results.lines import LineTable
 from score_embed.results.store import Store, TestRow, storage_error
 from score_embed.results.testcase import Named, TestCase
 from score_embed.target.base import Finished, LinkCounters
-from score_embed.trace.path import Path as TracePath
+from score_embed.trace.path import SymbolicObject
 
 SHOWN_TESTS = 51  # one more than the table shows, so that it can say that there are more
 SHOWN_OUTPUT = 80
@@ -61,10 +61,10 @@ class Ledger:
             "notes": [[*key, count] for key, count in self.notes.items()],
         }
 
-    def objects(self, path: TracePath) -> tuple[Named, ...]:
+    def named(self, objects: Iterable[SymbolicObject]) -> tuple[Named, ...]:
         """The symbolic objects of a path with the kind of value they hold."""
         named: list[Named] = []
-        for item in path.objects:
+        for item in objects:
             site = self._image.sites[item.site]
             assert site.kind is SiteKind.SYMBOLIC
             kind = "bytes" if site.size == 0 else "signed" if site.flags & 1 else "unsigned"
@@ -78,17 +78,15 @@ class Ledger:
         data: bytes,
         finished: Finished,
         coverage: Iterable[int],
-        path: TracePath | None,
         outcome: Outcome,
     ) -> Bug | None:
         """Book one executed test; returns the bug if it found a new one."""
         place = locate(finished, self._image.sites, self._lines)
         verdict = finished.verdict
-        objects = self.objects(path) if path else ()
         test = TestCase(
             number=number,
             input=data[: finished.input_used],
-            objects=objects,
+            objects=self.named(outcome.objects),
             verdict=verdict.value,
             code=finished.code,
             path_hash=finished.path_hash,

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from score_embed.explore.pair import Pair, first_pair, prefix_ids
+from score_embed.explore.pair import ROOT, Pair, decided, first_pair
+from score_embed.explore.scope import Scope
 from score_embed.explore.strategy import DepthFirst, Strategy
 from score_embed.solve.build import negate
 from score_embed.solve.chain import Chain, SolverStats
-from score_embed.solve.query import Query, Result, Slicer
+from score_embed.solve.query import Result
 from score_embed.target.base import Finished, Verdict
-from score_embed.trace.path import Condition, Path
+from score_embed.trace.path import Condition, SymbolicObject
+from score_embed.trace.trail import Trail
 
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
@@ -26,7 +28,8 @@ _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 class Outcome:
     """What one test brought. `new_path`: its path was not seen before (also of a mispredicted run)."""
 
-    children: tuple[Pair, ...]
+    children: tuple[Pair, ...]  # shallowest flip first
+    objects: tuple[SymbolicObject, ...]  # the inputs the run declared; none if it sent no events
     is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
     new_path: bool
     mispredicted: bool
@@ -38,13 +41,27 @@ class Outcome:
         return self.is_path and not self.new_path and not self.mispredicted
 
 
+@dataclass
+class _Flips:
+    """What came of one path's conditions."""
+
+    children: list[Pair] = field(default_factory=list)
+    notes: Counter[tuple[str, int]] = field(default_factory=Counter)
+    unflipped: Counter[tuple[int, str]] = field(default_factory=Counter)
+
+
 class Explorer:
     """One exploration. Deterministic: the same runs in the same order give the same pairs."""
 
-    def __init__(self, chain: Chain, seed: int, first: bytes = b"", queue: Strategy | None = None) -> None:
+    def __init__(
+        self, trail: Trail, chain: Chain, seed: int, first: bytes = b"", queue: Strategy | None = None
+    ) -> None:
         self._chain, self._seed = chain, seed
         self._queue: Strategy = queue if queue is not None else DepthFirst()
         self._queue.add([first_pair(first)])
+        self._trail = trail
+        self._scope = Scope(self._trail)
+        self._ids = [ROOT]  # of the decisions before each condition of the trail
         self._paths: set[int] = set()
         self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
         self.unflipped: Counter[tuple[int, str]] = Counter()  # (coverage index, reason)
@@ -76,101 +93,103 @@ class Explorer:
 
     # Results ------------------------------------------------------------------------------------------------
 
-    def record(self, pair: Pair, finished: Finished, path: Path | None) -> Outcome:
-        """Book a finished run of `pair`. `path`: its events replayed; None if it sent none, or they are damaged."""
+    def expected(self, pair: Pair) -> bytes:
+        """The beginning of the event stream that this pair's run will repeat from the last one's."""
+        return self._trail.shared(pair.predicted, pair.condition_hash)
+
+    def record(self, pair: Pair, finished: Finished, data: bytes) -> Outcome:
+        """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""
         notes: Counter[tuple[str, int]] = Counter()
         is_path = finished.verdict not in _NO_PATH
         new = is_path and finished.path_hash not in self._paths
         if new:
             self._paths.add(finished.path_hash)
+        lost = finished.verdict is Verdict.LOST  # then the target could not say
         if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST):
             notes[finished.verdict.value, finished.site] += 1
-        children: list[Pair] = []
-        lost = finished.verdict is Verdict.LOST  # then the target could not say
-        as_predicted = _as_predicted(pair, finished, path)
+        flips = _Flips()
+        objects: tuple[SymbolicObject, ...] = ()
+        as_predicted = finished.condition_match
+        if as_predicted and finished.events:
+            self._follow(pair, finished, data, flips)
+            objects = tuple(self._trail.objects)
+            as_predicted = self._went_as_predicted(pair)
+            # From any other run nothing is derived.
+            if not (as_predicted and self._check(finished, notes)):
+                flips = _Flips()
+        elif as_predicted and finished.conditions:
+            notes["trace lost", finished.site] += 1
         mispredicted = not as_predicted and not lost
         if mispredicted:
             notes["mispredicted", pair.site] += 1
-        if path is None and finished.conditions and as_predicted:
-            notes["trace lost", finished.site] += 1
-        # From any other run nothing is derived.
-        if path is not None and as_predicted and self._check(finished, path, notes):
-            children = self._flip(pair, finished, path, notes)
+        notes.update(flips.notes)
+        self.unflipped.update(flips.unflipped)
         self.notes.update(notes)
-        self._queue.add(children)
-        return Outcome(tuple(children), is_path, new, mispredicted, notes)
+        self._queue.add(flips.children)
+        return Outcome(tuple(flips.children), objects, is_path, new, mispredicted, notes)
 
-    def _check(self, finished: Finished, path: Path, notes: Counter[tuple[str, int]]) -> bool:
+    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> None:
+        """Take over the run's path; each condition from neg_limit on is flipped while descending."""
+        asked_for = data[: finished.input_used] if finished.input_used else data
+        kept = self._trail.rewind(finished.events, data, pair.neg_limit)
+        self._scope.cut(kept)
+        del self._ids[kept + 1 :]
+
+        def visit(index: int, condition: Condition) -> None:
+            self._scope.reach()
+            if index >= pair.neg_limit and condition.flippable:
+                self._flip(index, condition, asked_for, flips)
+            self._scope.pass_by(condition)
+            self._ids.append(decided(self._ids[-1], condition))
+
+        self._trail.extend(visit)
+
+    def _went_as_predicted(self, pair: Pair) -> bool:
+        """The host's own look at the hash that the target compared, where it can see that far."""
+        trail = self._trail
+        if trail.diverged or not pair.predicted:
+            return True
+        return len(trail.conditions) >= pair.predicted and trail.condition_hash(pair.predicted) == pair.condition_hash
+
+    def _check(self, finished: Finished, notes: Counter[tuple[str, int]]) -> bool:
         """Take over what the path says was lost, and compare it with what the target counted.
 
         False: the formulas do not describe the run, so nothing may be derived from it.
         """
-        notes.update(path.notes)
-        self.concretized += sum(count for (what, _), count in path.notes.items() if what != "divergence")
-        for disagreement in path.disagreements:
+        trail = self._trail
+        notes.update(trail.notes)
+        self.concretized += sum(count for (what, _), count in trail.notes.items() if what != "divergence")
+        for disagreement in trail.disagreements:
             notes["value differs from its formula", disagreement.site] += 1
-        if path.diverged:
+        if trail.diverged:
             self.divergences += 1
-            for index in path.diverged_elsewhere:
+            for index in trail.diverged_elsewhere:
                 self.unflipped[index, "diverged"] += 1
         elif finished.verdict is not Verdict.LOST:
             expected = (finished.conditions, finished.operand_hash)
-            if (len(path.conditions), path.operand_hash) != expected:
+            if (len(trail.conditions), trail.operand_hash) != expected:
                 self.divergences += 1
                 notes["operands differ from their formulas", finished.site] += 1
                 return False
-        self.divergences += len(path.disagreements)
-        return not path.disagreements
+        self.divergences += len(trail.disagreements)
+        return not trail.disagreements
 
-    def _flip(self, pair: Pair, finished: Finished, path: Path, notes: Counter[tuple[str, int]]) -> list[Pair]:
-        """For each condition from neg_limit on, a pair that takes its other side: shallowest first."""
-        data = path.data[: finished.input_used] if finished.input_used else path.data
-        # With pins, a second slicer knows the path without them: they are soft.
-        strict, loose = Slicer(), Slicer() if path.pins else None
-        pins = iter(path.pins)
-        pin = next(pins, None)
-        children: list[Pair] = []
-        ids = prefix_ids(path.conditions)
-        for j, (condition, ident) in enumerate(zip(path.conditions, ids, strict=True)):
-            while pin is not None and pin.position <= j:
-                strict.add(pin.formula)
-                pin = next(pins, None)
-            if j >= pair.neg_limit and condition.flippable:
-                changed = self._solve(condition, strict, loose, data, notes)
-                if changed is not None:
-                    known = condition.hash(flipped=True)
-                    children.append(Pair(ident, changed, j + 1, j + 1, known, condition.site))
-            strict.add(condition.formula)
-            if loose is not None:
-                loose.add(condition.formula)
-        return children
-
-    def _solve(
-        self,
-        condition: Condition,
-        strict: Slicer,
-        loose: Slicer | None,
-        data: bytes,
-        notes: Counter[tuple[str, int]],
-    ) -> bytes | None:
-        """An input that takes the condition's other side, or None with the reason booked."""
+    def _flip(self, index: int, condition: Condition, data: bytes, flips: _Flips) -> None:
+        """A pair that takes the condition's other side, or the reason why there is none."""
         if condition.concrete:
             reason = "concrete"
         else:
-            target = negate(condition.formula)
-            query = strict.query(target, data)
-            free: Query | None = loose.query(target, data) if loose is not None else None
-            if free is not None and len(free.conditions) == len(query.conditions):
-                free = None  # no pin touches the slice
-            answer = self._chain.solve(query, free)
+            answer = self._chain.solve(*self._scope.queries(negate(condition.formula), data))
             if answer.result is Result.SAT:
-                return answer.apply(data)
+                ident = decided(self._ids[index], condition, flipped=True)
+                known = condition.hash(flipped=True)
+                flips.children.append(Pair(ident, answer.apply(data), index + 1, index + 1, known, condition.site))
+                return
             reason = answer.result.value
             if answer.result is Result.UNKNOWN:
-                notes["solver gave up", condition.site] += 1
-        for index in condition.elsewhere:
-            self.unflipped[index, reason] += 1
-        return None
+                flips.notes["solver gave up", condition.site] += 1
+        for elsewhere in condition.elsewhere:
+            flips.unflipped[elsewhere, reason] += 1
 
     # Keeping and going on -----------------------------------------------------------------------------------
 
@@ -186,9 +205,11 @@ class Explorer:
         }
 
     @staticmethod
-    def restore(chain: Chain, state: Mapping[str, Any], pairs: Iterable[Pair], paths: Iterable[int]) -> Explorer:
+    def restore(
+        trail: Trail, chain: Chain, state: Mapping[str, Any], pairs: Iterable[Pair], paths: Iterable[int]
+    ) -> Explorer:
         """An explorer that goes on with the pairs known but not done."""
-        explorer = Explorer(chain, state["seed"])
+        explorer = Explorer(trail, chain, state["seed"])
         explorer._queue = DepthFirst()
         explorer._queue.restore(pairs)
         explorer._paths.update(paths)
@@ -198,14 +219,3 @@ class Explorer:
         explorer.divergences, explorer.concretized = state["divergences"], state["concretized"]
         chain.stats = SolverStats.from_json(state["solver"])
         return explorer
-
-
-def _as_predicted(pair: Pair, finished: Finished, path: Path | None) -> bool:
-    """The target's word, and the host's own look at the same hash where it can see that far."""
-    if not finished.condition_match:
-        return False
-    if path is None or path.diverged or not pair.predicted:
-        return True
-    if len(path.conditions) < pair.predicted:
-        return False
-    return path.condition_hash(pair.predicted) == pair.condition_hash

@@ -7,7 +7,6 @@ whether the run went where the solver said.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -18,7 +17,7 @@ from score_embed.trace.path import Condition
 ID_BYTES = 16
 _HEAD = struct.Struct("<BIIQI")  # version, neg_limit, predicted, condition hash, site
 _DECISION = struct.Struct("<IiB")
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +44,18 @@ class Pair:
         return Pair(data[_HEAD.size : start], data[start:], neg_limit, predicted, condition_hash, site)
 
 
+ROOT = blake2b(digest_size=ID_BYTES).digest()  # the id of no decision at all
+
+
 def first_pair(data: bytes) -> Pair:
     """The pair a campaign begins with: nothing is predicted, everything may be flipped."""
-    return Pair(blake2b(digest_size=ID_BYTES).digest(), data, 0, 0, value(START), 0)
+    return Pair(ROOT, data, 0, 0, value(START), 0)
 
 
-def prefix_ids(conditions: Sequence[Condition]) -> Iterator[bytes]:
-    """For each condition the id of the decisions before it followed by its other side.
+def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:
+    """The id of the decisions `before` followed by this condition's direction, or its other side.
 
     A cryptographic hash, unlike the target's: two pairs taken for one would lose paths.
     """
-    running = blake2b(digest_size=ID_BYTES)
-    for condition in conditions:
-        other = running.copy()
-        other.update(_DECISION.pack(condition.site, condition.chain, 1 - condition.direction))
-        yield other.digest()
-        running.update(_DECISION.pack(condition.site, condition.chain, condition.direction))
+    decision = _DECISION.pack(condition.site, condition.chain, condition.direction ^ flipped)
+    return blake2b(before + decision, digest_size=ID_BYTES).digest()

@@ -37,13 +37,17 @@ _NO_BUG = frozenset({Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.W
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One test to execute. `condition_hash` is the expected hash over the first `predicted` conditions."""
+    """One test to execute. `condition_hash` is the expected hash over the first `predicted` conditions.
+
+    `prefix`: event bytes that the run is expected to begin with; the target does not send them again if it does.
+    """
 
     number: int
     input: bytes
     predicted: int = 0
     condition_hash: int = 0
     max_branches: int = 1_000_000
+    prefix: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

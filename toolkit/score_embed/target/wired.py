@@ -85,7 +85,12 @@ class WiredTarget(ABC):
                 "make less data symbolic, or give the runtime a larger buffer (SC_INPUT_CAPACITY)",
             )
         request = Request(
-            test.input, test.predicted, test.condition_hash, test.max_branches, int(self._watchdog * 1000)
+            test.input,
+            test.predicted,
+            test.condition_hash,
+            test.max_branches,
+            int(self._watchdog * 1000),
+            test.prefix,
         )
         try:
             result = self._exchange(request)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from score_embed.solve.build import concat, const, extract
 from score_embed.solve.expr import Expr
+from score_embed.trace.undo import UndoLog
 
 
 class NotMirrored(LookupError):
@@ -17,8 +18,9 @@ class NotMirrored(LookupError):
 class Mirror:
     """A cell of memory is (formula, which of its bytes), so that a value read as it was stored is the same node."""
 
-    def __init__(self, pointer_bits: int) -> None:
+    def __init__(self, pointer_bits: int, log: UndoLog) -> None:
         self._wrap = (1 << pointer_bits) - 1
+        self._log = log
         self._cells: dict[int, tuple[Expr, int]] = {}
         self._slots: dict[tuple[int, int], Expr] = {}
 
@@ -29,12 +31,12 @@ class Mirror:
             raise NotMirrored(f"slot {slot} at depth {depth}") from None
 
     def set_slot(self, depth: int, slot: int, expr: Expr) -> None:
-        self._slots[depth, slot] = expr
+        self._log.set(self._slots, (depth, slot), expr)
 
     def write(self, address: int, expr: Expr) -> None:
         """Store a formula of whole bytes, little endian."""
         for i in range(expr.width // 8):
-            self._cells[(address + i) & self._wrap] = (expr, i)
+            self._log.set(self._cells, (address + i) & self._wrap, (expr, i))
 
     def read(self, address: int, size: int) -> Expr:
         """The little-endian value of `size` symbolic bytes."""
@@ -74,11 +76,11 @@ class Mirror:
         taken = [(offset, self._cells[at]) for offset, at in self._present(source, size)]
         self.forget(to, size)
         for offset, cell in taken:
-            self._cells[(to + offset) & self._wrap] = cell
+            self._log.set(self._cells, (to + offset) & self._wrap, cell)
 
     def forget(self, address: int, size: int) -> None:
         for _, at in self._present(address, size):
-            del self._cells[at]
+            self._log.remove(self._cells, at)
 
     def _present(self, address: int, size: int) -> list[tuple[int, int]]:
         """(offset, address) of the cells in a range; a size from a damaged trace may be astronomic."""

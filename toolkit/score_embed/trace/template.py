@@ -12,7 +12,7 @@ from typing import NamedTuple
 from score_embed.frontend.sites import Op, Place, Site, SiteTable
 from score_embed.solve import build
 from score_embed.solve.expr import Expr, Kind
-from score_embed.trace.event import TraceError
+from score_embed.trace.cursor import TraceError
 
 _BINARY = {
     Op.ADD: Kind.ADD,

@@ -1,0 +1,111 @@
+"""The conditions of a path, cut down to the slice of a flip; with undo, so that it follows the trail.
+
+The slice is made of the conditions that share input bytes, transitively, with the one being flipped; the rest of
+the path stays true because its bytes keep their values. Conditions on a single byte connect nothing: they are kept as
+one set of values a byte. The others are kept in groups that share bytes, merged as conditions come, never computed
+anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from score_embed.solve.domain import FULL, byte_set, single_byte
+from score_embed.solve.expr import Expr, bytes_of
+from score_embed.solve.query import Query
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Conditions over two bytes or more, connected by shared bytes."""
+
+    deps: int = 0
+    conditions: list[Expr] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Merge:
+    """What adding a condition to `group` changed."""
+
+    groups: list[_Group]  # as they were
+    group: _Group
+    deps: int
+    size: int
+
+
+@dataclass(slots=True)
+class _Narrowing:
+    """What a condition on one byte changed."""
+
+    index: int
+    values: int
+
+
+class Slicer:
+    """The conditions so far. `mark` names a state, `undo` goes back to it."""
+
+    def __init__(self) -> None:
+        self._sets: dict[int, int] = {}
+        self._single: dict[int, list[Expr]] = {}  # the conditions that the sets are made of
+        self._groups: list[_Group] = []
+        self._known: set[Expr] = set()
+        self._changes: list[_Merge | _Narrowing] = []
+
+    def mark(self) -> int:
+        return len(self._changes)
+
+    def add(self, condition: Expr) -> None:
+        """A condition that holds on the path. What is constant, or already known, says nothing new."""
+        index = single_byte(condition)
+        if index >= 0:
+            values = self._sets.get(index, FULL)
+            self._changes.append(_Narrowing(index, values))
+            self._sets[index] = values & byte_set(condition)
+            self._single.setdefault(index, []).append(condition)
+        elif condition.deps and condition not in self._known:
+            self._known.add(condition)
+            self._join(condition)
+
+    def _join(self, condition: Expr) -> None:
+        """Put it into the largest of the groups it touches, and the others with it."""
+        touching = [group for group in self._groups if group.deps & condition.deps]
+        before = self._groups
+        if touching:
+            group = max(touching, key=lambda group: len(group.conditions))
+        else:
+            group = _Group()
+            self._groups = [*before, group]
+        self._changes.append(_Merge(before, group, group.deps, len(group.conditions)))
+        for other in touching:
+            if other is not group:
+                group.deps |= other.deps
+                group.conditions += other.conditions
+        if len(touching) > 1:
+            self._groups = [g for g in before if g is group or g not in touching]
+        group.deps |= condition.deps
+        group.conditions.append(condition)
+
+    def undo(self, mark: int) -> None:
+        changes = self._changes
+        while len(changes) > mark:
+            change = changes.pop()
+            if isinstance(change, _Narrowing):
+                self._sets[change.index] = change.values
+                self._single[change.index].pop()
+            else:
+                group = change.group
+                self._known.remove(group.conditions[-1])
+                del group.conditions[change.size :]
+                group.deps = change.deps
+                self._groups = change.groups
+
+    def query(self, target: Expr, data: bytes) -> Query:
+        """The question for `target` after the conditions added so far. Valid until the next change."""
+        deps = target.deps
+        several: list[Expr] = []
+        for group in self._groups:
+            if group.deps & target.deps:
+                deps |= group.deps
+                several = several + group.conditions if several else group.conditions
+        sets = {index: self._sets[index] for index in bytes_of(deps) if index in self._sets}
+        return Query(target, sets, several, data, self._single)

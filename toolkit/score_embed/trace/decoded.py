@@ -1,0 +1,110 @@
+"""What the events so far say: the mirror, the inputs declared, values used concretely, and what was lost.
+
+Everything here can be rolled back to a checkpoint, at a cost proportional to what came after it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from score_embed.solve import build
+from score_embed.solve.domain import byte_set, single_byte
+from score_embed.solve.expr import Expr, Kind, evaluate
+from score_embed.trace.cursor import Cursor
+from score_embed.trace.memory import Mirror
+from score_embed.trace.path import Disagreement, Pin, SymbolicObject
+from score_embed.trace.undo import UndoLog
+
+
+class Checkpoint(NamedTuple):
+    """A state to go back to. `at`: bytes of the stream read."""
+
+    at: int
+    address: int
+    depth: int
+    consumed: int
+    undo: int
+    pins: int
+    objects: int
+
+
+class Decoded:
+    """The state of decoding one stream, for a run with input `data`."""
+
+    def __init__(self, pointer_bits: int, verify: bool) -> None:
+        self.verify = verify
+        self.cursor = Cursor(pointer_bits)
+        self._log = UndoLog()
+        self.mirror = Mirror(pointer_bits, self._log)
+        self._declared: dict[str, int] = {}  # how often each input was
+        self.notes: dict[tuple[str, int], int] = {}  # (what, site) → how often; they make a result incomplete
+        self.clear()
+
+    def clear(self) -> None:
+        """The state before the first event."""
+        self._log.undo(0)
+        cursor = self.cursor
+        cursor.events, cursor.at, cursor.address, cursor.depth = b"", 0, 0, 0
+        self.pins: list[Pin] = []
+        self.objects: list[SymbolicObject] = []
+        self.disagreements: list[Disagreement] = []
+        self.consumed = 0  # input bytes
+        self.take_input(b"")
+
+    def take_input(self, data: bytes) -> None:
+        """From now on values are those under this input."""
+        self.data = data
+        self._values: dict[Expr, int] = {}
+
+    def checkpoint(self, at: int, address: int) -> Checkpoint:
+        """The state before an event that began at byte `at`, after that address, and has changed nothing yet."""
+        return Checkpoint(
+            at, address, self.cursor.depth, self.consumed, self._log.mark(), len(self.pins), len(self.objects)
+        )
+
+    def return_to(self, point: Checkpoint) -> None:
+        self._log.undo(point.undo)
+        cursor = self.cursor
+        cursor.at, cursor.address, cursor.depth = point.at, point.address, point.depth
+        self.consumed = point.consumed
+        del self.pins[point.pins :]
+        del self.objects[point.objects :]
+        self.disagreements.clear()
+
+    def value(self, expr: Expr) -> int:
+        """The formula's value under the run's input."""
+        if expr.kind is Kind.CONST:
+            return expr.value
+        return evaluate(expr, self.data, self._values)
+
+    def holds(self, condition: Expr) -> bool:
+        index = single_byte(condition)
+        if index >= 0:
+            return bool(byte_set(condition) >> self.data[index] & 1)
+        return bool(self.value(condition))
+
+    def note(self, what: str, site: int) -> None:
+        key = what, site
+        self._log.set(self.notes, key, self.notes.get(key, 0) + 1)
+
+    def pin(self, site: int, value: Expr) -> None:
+        """A symbolic value was used concretely."""
+        formula = build.binary(Kind.EQ, value, build.const(self.value(value), value.width))
+        self.pins.append(Pin(site, value, formula))
+
+    def declare(self, site: int, name: str, size: int) -> int:
+        """An input of so many bytes; returns its place in the test's input."""
+        number = self._declared.get(name, 0) + 1
+        self._log.set(self._declared, name, number)
+        offset = self.consumed
+        self.consumed += size
+        self.objects.append(SymbolicObject(name if number == 1 else f"{name}#{number}", offset, size, site))
+        return offset
+
+    def check_stored(self, site: int, expr: Expr) -> None:
+        """Verify mode: the value that the program stored follows in the stream."""
+        if not self.verify:
+            return
+        stored, computed = self.cursor.signed() & ((1 << expr.width) - 1), self.value(expr)
+        if stored != computed:
+            self.disagreements.append(Disagreement(site, stored, computed))

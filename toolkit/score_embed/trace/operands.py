@@ -1,0 +1,73 @@
+"""The operands of the path's branches, and their running hash: compared with the target's in every END.
+
+The hash notices stale state that a direction alone would not show. It depends on the input, so when a prefix is
+kept for another input, the values that a changed byte reaches are computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from score_embed.solve.expr import Expr
+from score_embed.trace import hash as hashes
+
+
+@dataclass(slots=True)
+class _Branch:
+    exprs: tuple[Expr, ...]
+    values: tuple[int, ...]
+    deps: int  # input bytes of its operands
+    reached: int  # input bytes of these and all earlier operands
+    before: hashes.Lanes
+
+
+class Operands:
+    def __init__(self) -> None:
+        self._branches: list[_Branch] = []
+        self.lanes = hashes.START
+
+    def add(self, exprs: tuple[Expr, ...], values: tuple[int, ...]) -> None:
+        """The operands of one more branch."""
+        deps = 0
+        for expr in exprs:
+            deps |= expr.deps
+        reached = deps | self._branches[-1].reached if self._branches else deps
+        self._branches.append(_Branch(exprs, values, deps, reached, self.lanes))
+        self.lanes = _mixed(self.lanes, values)
+
+    def cut(self, count: int) -> None:
+        """Keep the first `count` branches."""
+        if count < len(self._branches):
+            self.lanes = self._branches[count].before
+            del self._branches[count:]
+
+    def first_reached(self, changed: int) -> int:
+        """The first branch with an operand that depends on one of these input bytes, or their number."""
+        low, high = 0, len(self._branches)
+        while low < high:
+            middle = (low + high) // 2
+            if self._branches[middle].reached & changed:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def recompute(self, changed: int, value: Callable[[Expr], int]) -> None:
+        """See to the values that depend on these input bytes."""
+        first = self.first_reached(changed)
+        if first == len(self._branches):
+            return
+        lanes = self._branches[first].before
+        for branch in self._branches[first:]:
+            branch.before = lanes
+            if branch.deps & changed:
+                branch.values = tuple(map(value, branch.exprs))
+            lanes = _mixed(lanes, branch.values)
+        self.lanes = lanes
+
+
+def _mixed(lanes: hashes.Lanes, values: tuple[int, ...]) -> hashes.Lanes:
+    for value in values:
+        lanes = hashes.mix_operand(lanes, value)
+    return lanes

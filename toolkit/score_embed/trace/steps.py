@@ -1,0 +1,233 @@
+"""One step per kind of event: decode its body, apply it. Compiled when the head of an event is first seen.
+
+A head is a site and a direction, so all that can be known from the site table is decided here, once: places, widths,
+labels, whether an address is sent. What is left runs at every event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from score_embed.frontend.sites import Place, Site, SiteKind
+from score_embed.solve import build
+from score_embed.solve.expr import Expr
+from score_embed.trace.cursor import TraceError
+from score_embed.trace.decoded import Decoded
+from score_embed.trace.leaves import compile_leaves
+from score_embed.trace.template import Programs, fit
+
+Step = Callable[[], object]
+
+
+class Outcome(NamedTuple):
+    """A condition of a branch event: the link of a switch's chain (-1: a plain condition), its direction and formula."""
+
+    chain: int
+    direction: int
+    formula: Expr
+    elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
+
+
+# Takes a branch's site, the operands that are compared, and its conditions in order.
+OnBranch = Callable[[Site, tuple[Expr, ...], Sequence[Outcome]], None]
+
+_FRAME, _UNTAINT = 0, 2
+_LOSSES = {
+    3: "symbolic data given to an opaque call",
+    4: "symbolic result given to an opaque caller",
+    5: "symbolic value stored out of reach",
+}
+
+
+class Steps:
+    """The steps of one image's events, applied to `decoded`; branches go to `on_branch`."""
+
+    def __init__(self, programs: Programs, decoded: Decoded, on_branch: OnBranch) -> None:
+        self._programs = programs
+        self._sites = programs.table.sites
+        self._decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
+        self._on_branch = on_branch
+
+    def compile(self, head: int) -> Step:
+        """The step of all events with this head. Raises TraceError if the image's probes send none."""
+        site = self._sites.get(head >> 1)
+        if site is None:
+            return self._reserved(head)
+        if site.kind is SiteKind.COND:
+            return self._condition(site, head & 1)
+        if head & 1:
+            raise self._cursor.fail(f"site {site.id} has no direction")
+        compilers: dict[SiteKind, Callable[[Site], Step]] = {
+            SiteKind.ASSIGN: self._assign,
+            SiteKind.SWITCH: self._switch,
+            SiteKind.CALL: self._call,
+            SiteKind.RESULT: self._result,
+            SiteKind.OPAQUE: self._opaque,
+            SiteKind.COPY: self._copy,
+            SiteKind.PIN: self._pin,
+            SiteKind.SYMBOLIC: self._symbolic,
+        }
+        if site.kind not in compilers:
+            raise self._cursor.fail(f"site {site.id} sends no events")
+        return compilers[site.kind](site)
+
+    def _reserved(self, head: int) -> Step:
+        cursor, number = self._cursor, head >> 1
+        if head == _FRAME:
+            return cursor.next_depth
+        if head & 1 or (number not in _LOSSES and number != _UNTAINT):
+            raise cursor.fail(f"there is no site {number}")
+
+        def step() -> None:
+            site = cursor.varint()
+            if site not in self._sites:
+                raise cursor.fail(f"there is no site {site}")
+            if number == _UNTAINT:
+                self._mirror.forget(cursor.next_address(), cursor.varint())
+                self._decoded.note("symbolic memory changed by an opaque call", site)
+            else:
+                self._decoded.note(_LOSSES[number], site)
+
+        return step
+
+    # --- values ------------------------------------------------------------------------------------------------
+
+    def _store(self, site: Site) -> Callable[[Expr], None]:
+        """Puts a value where the site says; the address of memory comes from the stream."""
+        dest, decoded, cursor, mirror = site.dest, self._decoded, self._cursor, self._mirror
+        if dest is None or dest.place is Place.NONE:
+            return lambda expr: None
+        bits, where, in_slot, sent = dest.bits, dest.where, dest.place is Place.SLOT, dest.place is Place.MEMORY
+
+        def store(expr: Expr) -> None:
+            if expr.width != bits:
+                expr = fit(expr, bits)
+            if in_slot:
+                mirror.set_slot(cursor.depth, where, expr)
+            else:
+                mirror.write(cursor.next_address() if sent else where, expr)
+            decoded.check_stored(site.id, expr)
+
+        return store
+
+    def _assign(self, site: Site) -> Step:
+        program, value = self._programs.get(site), self._programs.value
+        read, store = compile_leaves(site, self._cursor, self._mirror), self._store(site)
+        return lambda: store(value(program, read()))
+
+    def _call(self, site: Site) -> Step:
+        cursor, mirror, leaves = self._cursor, self._mirror, site.leaves
+
+        def step() -> None:
+            mask = cursor.varint()
+            if mask >> len(leaves):
+                raise TraceError(f"call {site.id} has fewer arguments", place(site))
+            depth = cursor.depth
+            for i, leaf in enumerate(leaves):
+                if mask >> i & 1:
+                    mirror.set_slot(depth + 1, i + 1, fit(mirror.slot(depth, leaf.where), leaf.bits))
+
+        return step
+
+    def _result(self, site: Site) -> Step:
+        cursor, mirror, store = self._cursor, self._mirror, self._store(site)
+        return lambda: store(mirror.slot(cursor.depth + 1, 0))
+
+    def _opaque(self, site: Site) -> Step:
+        cursor, mirror = self._cursor, self._mirror
+        bits = site.dest.bits if site.dest else 0
+        where = site.dest.where if site.dest else 0
+        origins = frozenset({site.id})
+
+        def step() -> None:
+            value = cursor.signed()
+            if bits:
+                mirror.set_slot(cursor.depth, where, build.const(value, bits, origins))
+
+        return step
+
+    def _copy(self, site: Site) -> Step:
+        cursor, mirror = self._cursor, self._mirror
+        return lambda: mirror.copy(cursor.next_address(), cursor.next_address(), cursor.varint())
+
+    def _pin(self, site: Site) -> Step:
+        program, value = self._programs.get(site), self._programs.value
+        read, decoded = compile_leaves(site, self._cursor, self._mirror), self._decoded
+        # An argument of an opaque call loses nothing by itself: what comes of the call is noted where it matters.
+        silent, address, always = site.name == "argument", site.name == "address", not program.leaves
+
+        def step() -> None:
+            expr = value(program, read())
+            if not silent and (expr.deps or expr.origins or always):
+                what = site.name or "concretized value"
+                if address:
+                    what = "symbolic address" if expr.deps else "opaque result in an address"
+                decoded.note(what, site.id)
+            if expr.deps:
+                decoded.pin(site.id, expr)
+
+        return step
+
+    def _symbolic(self, site: Site) -> Step:
+        dest, decoded, cursor, mirror = site.dest, self._decoded, self._cursor, self._mirror
+        if dest is None or dest.place is Place.NONE:
+            raise cursor.fail(f"site {site.id} puts its input nowhere")
+        in_slot, sent, bits, where = dest.place is Place.SLOT, dest.place is Place.MEMORY, dest.bits, dest.where
+
+        def step() -> None:
+            address = cursor.next_address() if sent else where
+            size = site.size or cursor.varint()
+            if decoded.consumed + size > len(decoded.data):
+                raise TraceError(f"site {site.id} takes more input than the test has", place(site))
+            if not size:
+                return
+            offset = decoded.declare(site.id, site.name or "input", size)
+            if in_slot:
+                value = build.from_bytes([build.byte(offset + i) for i in range(size)])
+                mirror.set_slot(cursor.depth, where, fit(value, bits))
+            else:
+                for i in range(size):
+                    mirror.write(address + i, build.byte(offset + i))
+
+        return step
+
+    # --- branches ----------------------------------------------------------------------------------------------
+
+    def _condition(self, site: Site, direction: int) -> Step:
+        program, comparison, decoded = self._programs.get(site), self._programs.comparison, self._decoded
+        read, on_branch = compile_leaves(site, self._cursor, self._mirror), self._on_branch
+        elsewhere = (site.coverage + 1 - direction,)
+
+        def step() -> None:
+            a, b, holds, fails = comparison(program, read())
+            decoded.check_stored(site.id, holds)
+            on_branch(site, (a, b), (Outcome(-1, direction, holds if direction else fails, elsewhere),))
+
+        return step
+
+    def _switch(self, site: Site) -> Step:
+        cursor, mirror, decoded, labels = self._cursor, self._mirror, self._decoded, self._programs.labels
+        (leaf,) = site.leaves
+        # Not taking an arm leads to any of the later ones; only taking it leads to it.
+        end = site.coverage + site.outcomes
+        sides = [((site.coverage + k,), tuple(range(site.coverage + k + 1, end))) for k in range(len(site.labels))]
+
+        def step() -> None:
+            arm = cursor.varint()
+            if arm > len(sides):
+                raise cursor.fail(f"switch {site.id} has no label {arm}")
+            value = fit(mirror.slot(cursor.depth, leaf.where), leaf.bits)
+            decoded.check_stored(site.id, value)
+            chain = []
+            for k, formulas in enumerate(labels(site, value)[: arm + 1]):
+                taken = int(k == arm)
+                chain.append(Outcome(k, taken, formulas[taken], sides[k][taken]))
+            self._on_branch(site, (value,), chain)
+
+        return step
+
+
+def place(site: Site) -> str:
+    """`file:line` of a site, for messages."""
+    return f"{site.file}:{site.line}" if site.file else ""

@@ -1,0 +1,247 @@
+"""The trail: the decoded path of the last run, rolled back to where a new trace first differs and extended from there.
+
+Consecutive tests share long prefixes, so work is done for the rest only: a checkpoint stands before every branch
+event. Formulas do not depend on the input's values, so equal events have equal formulas; what does depend on them
+(operands of branches, values of pins) is computed again where a changed input byte reaches it.
+
+Each condition is evaluated under the run's own input and compared with what the target did. Where they disagree (a
+*divergence*) the mirror no longer describes the run, so the path is cut there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from score_embed.frontend.sites import Site, SiteTable
+from score_embed.solve.expr import Expr
+from score_embed.trace import hash as hashes
+from score_embed.trace.cursor import TraceError
+from score_embed.trace.decoded import Checkpoint, Decoded
+from score_embed.trace.memory import NotMirrored
+from score_embed.trace.operands import Operands
+from score_embed.trace.path import ASSUMPTION, Condition, Disagreement, Pin, SymbolicObject
+from score_embed.trace.steps import Outcome, Step, Steps, place
+from score_embed.trace.template import Programs
+
+Visitor = Callable[[int, Condition], None]  # gets each new condition and its index before later ones are decoded
+
+
+class _Branch(NamedTuple):
+    """The state before a branch event."""
+
+    point: Checkpoint
+    lanes: hashes.Lanes
+
+
+class Trail:
+    """The path of the last run."""
+
+    def __init__(self, table: SiteTable, verify: bool = False) -> None:
+        self.table = table
+        self._decoded = Decoded(table.pointer_bits, verify)
+        self._steps = Steps(Programs(table), self._decoded, self._on_branch)
+        self._compiled: dict[int, Step] = {}  # by the head of the event
+        self._visit: Visitor = _ignore
+        self._event = self._address = 0  # first byte of the event being decoded, and the last address before it
+        self._clear()
+
+    def _clear(self) -> None:
+        """The state before the first event."""
+        self._decoded.clear()
+        self.conditions: list[Condition] = []
+        self.diverged = 0  # the site where the path was cut, or 0
+        self.diverged_elsewhere: tuple[int, ...] = ()  # coverage indices that could not be asked for there
+        self._operands = Operands()
+        self._branches: list[_Branch] = []
+        self._starts: list[int] = []  # of each branch event: its first byte
+        self._firsts: list[int] = []  # and the number of conditions before it
+        self._lanes = hashes.START
+
+    # --- what others ask ---------------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> bytes:
+        """The run's input."""
+        return self._decoded.data
+
+    @property
+    def events(self) -> bytes:
+        return self._decoded.cursor.events
+
+    @property
+    def pins(self) -> Sequence[Pin]:
+        return self._decoded.pins
+
+    @property
+    def objects(self) -> Sequence[SymbolicObject]:
+        return self._decoded.objects
+
+    @property
+    def notes(self) -> Mapping[tuple[str, int], int]:
+        """(what, site) → how often; they make a campaign's result incomplete."""
+        return self._decoded.notes
+
+    @property
+    def disagreements(self) -> Sequence[Disagreement]:
+        return self._decoded.disagreements
+
+    @property
+    def operand_hash(self) -> int:
+        return hashes.value(self._operands.lanes)
+
+    def condition_hash(self, count: int) -> int:
+        """The condition hash over the first `count` conditions."""
+        return self.conditions[count - 1].hash() if count else hashes.value(hashes.START)
+
+    def shared(self, predicted: int, condition_hash: int) -> bytes:
+        """The event bytes that a run with this prediction repeats, if it leaves this path at its last condition."""
+        at = predicted - 1
+        if self._decoded.verify or not 0 <= at < len(self.conditions):
+            return b""  # stored values change with the input
+        condition = self.conditions[at]
+        return self.events[: condition.start] if condition.hash(flipped=True) == condition_hash else b""
+
+    # --- going back --------------------------------------------------------------------------------------------
+
+    def follow(self, events: bytes, data: bytes, limit: int = 0, visit: Visitor | None = None) -> None:
+        """Take over the run with input `data` that sent `events`.
+
+        At most the first `limit` conditions are kept; `visit` gets all others. Raises TraceError if the events
+        make no sense: then the trail is empty.
+        """
+        self.rewind(events, data, limit)
+        self.extend(visit or _ignore)
+
+    def rewind(self, events: bytes, data: bytes, limit: int) -> int:
+        """Go back to the last branch event that this run shares; returns the number of conditions kept."""
+        kept = -1 if self._decoded.verify else self._shared_branches(events, limit)
+        if kept >= 0 and self._branches[kept].point.consumed > len(data):
+            kept = -1
+        changed = _changed_bytes(self.data, data) if kept >= 0 else 0
+        self._decoded.take_input(data)
+        if changed:
+            kept = self._still_true(kept, changed)
+        if kept < 0:
+            self._clear()
+            self._decoded.take_input(data)
+        else:
+            self._return_to(kept)
+        if changed:
+            self._operands.recompute(changed, self._decoded.value)
+        self._decoded.cursor.events = events
+        return len(self.conditions)
+
+    def _shared_branches(self, events: bytes, limit: int) -> int:
+        """The last branch event that begins within the common bytes and `limit` conditions; -1 if there is none."""
+        common = _common_length(self.events, events)
+        return min(bisect_right(self._starts, common), bisect_right(self._firsts, limit)) - 1
+
+    def _still_true(self, kept: int, changed: int) -> int:
+        """How many of these branches also say the truth when these input bytes have changed."""
+        holds = self._decoded.holds
+        for index, pin in enumerate(self.pins[: self._branches[kept].point.pins]):
+            if pin.value.deps & changed and not holds(pin.formula):
+                kept = bisect_right([branch.point.pins for branch in self._branches], index) - 1
+                break
+        for branch in range(self._operands.first_reached(changed), kept):
+            conditions = self.conditions[self._firsts[branch] : self._firsts[branch + 1]]
+            if any(c.formula.deps & changed and not holds(c.formula) for c in conditions):
+                return branch
+        return kept
+
+    def _return_to(self, branch: int) -> None:
+        """The state before a branch event."""
+        self._decoded.return_to(self._branches[branch].point)
+        self._lanes = self._branches[branch].lanes
+        self._operands.cut(branch)
+        del self.conditions[self._firsts[branch] :]
+        del self._branches[branch:]
+        del self._starts[branch:]
+        del self._firsts[branch:]
+        self.diverged, self.diverged_elsewhere = 0, ()
+
+    # --- going on ----------------------------------------------------------------------------------------------
+
+    def extend(self, visit: Visitor) -> None:
+        """Decode the rest of the stream. Raises TraceError if it makes no sense: then the trail is empty."""
+        self._visit = visit
+        self._decode(len(self.events))
+
+    def site_at(self, events: bytes, data: bytes, offset: int) -> int:
+        """The site whose event holds this byte of the stream of a run with input `data`."""
+        self.rewind(events, data, 0)
+        self._visit = _ignore
+        return self._decode(offset + 1)
+
+    def _decode(self, end: int) -> int:
+        """All events that begin before byte `end`; returns the site of the last."""
+        cursor, compiled = self._decoded.cursor, self._compiled
+        head = 0
+        try:
+            while cursor.at < end and not self.diverged:
+                self._event, self._address = cursor.at, cursor.address
+                head = cursor.varint()
+                step = compiled.get(head)
+                if step is None:
+                    step = compiled[head] = self._steps.compile(head)
+                step()
+        except NotMirrored as error:
+            site = self.table[head >> 1]
+            self._clear()
+            raise TraceError(f"site {site.id} reads {error}, which was never symbolic", place(site)) from None
+        except TraceError:
+            self._clear()
+            raise
+        return head >> 1
+
+    def _on_branch(self, site: Site, operands: tuple[Expr, ...], outcomes: Sequence[Outcome]) -> None:
+        decoded = self._decoded
+        self._branches.append(_Branch(decoded.checkpoint(self._event, self._address), self._lanes))
+        self._starts.append(self._event)
+        self._firsts.append(len(self.conditions))
+        self._operands.add(operands, tuple(map(decoded.value, operands)))
+        for chain, direction, held, elsewhere in outcomes:
+            if not decoded.holds(held):
+                self.diverged, self.diverged_elsewhere = site.id, elsewhere
+                decoded.note("divergence", site.id)
+                return
+            if held.origins:
+                decoded.note("opaque result in a condition", site.id)
+            assumption = bool(site.flags & ASSUMPTION)
+            condition = Condition(site.id, chain, direction, held, assumption, self._lanes, elsewhere, self._event)
+            self._visit(len(self.conditions), condition)
+            self.conditions.append(condition)
+            self._lanes = condition.lanes()
+
+
+def _ignore(index: int, condition: Condition) -> None:
+    """For paths of which nothing is derived."""
+
+
+def _common_length(a: bytes, b: bytes) -> int:
+    """The number of bytes before the first difference."""
+    low, high = 0, min(len(a), len(b))
+    if a[:high] == b[:high]:
+        return high
+    while high - low > 1:  # a[:low] is equal, a[:high] is not
+        middle = (low + high) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _changed_bytes(a: bytes, b: bytes) -> int:
+    """Bit i is set if byte i differs, or only one of them has it."""
+    size = max(len(a), len(b))
+    difference = int.from_bytes(a, "little") ^ int.from_bytes(b, "little")
+    changed = 0
+    while difference:
+        index = ((difference & -difference).bit_length() - 1) >> 3
+        changed |= 1 << index
+        difference &= ~(0xFF << 8 * index)
+    shorter = min(len(a), len(b))
+    return changed | ((1 << size) - 1) ^ ((1 << shorter) - 1)
