@@ -165,7 +165,7 @@ def test_enumeration_is_brute_force_is_z3(conditions: list[Both], sets: tuple[in
     for expr in rest:
         if single_byte(expr) >= 0:
             narrowed[single_byte(expr)] &= byte_set(expr)
-    query = Query(target, exprs[1:], narrowed, several, b"\0\0")
+    query = Query(target, narrowed, several, b"\0\0")
     found = [
         {0: first, 1: second}
         for first in members(allowed[0])
@@ -177,6 +177,31 @@ def test_enumeration_is_brute_force_is_z3(conditions: list[Both], sets: tuple[in
     assert not found or answer.assignment == found[0]
     judged = SmtLayer(rlimit=3_000_000).solve(query).result
     assert judged in (answer.result, Result.UNKNOWN)
+
+
+@given(
+    st.lists(formulas(1, 3), max_size=8), st.lists(st.tuples(st.integers(0, 8), st.lists(formulas(1, 3), max_size=3)))
+)
+def test_a_slicer_goes_back_to_what_it_was(path: list[Both], changes: list[tuple[int, list[Both]]]) -> None:
+    slicer, added, marks = Slicer(), [], []
+    for expr, _ in path:
+        marks.append(slicer.mark())
+        slicer.add(expr)
+        added.append(expr)
+    for keep, more in changes:
+        if keep < len(marks):
+            slicer.undo(marks[keep])
+            del marks[keep:], added[keep:]
+        for expr, _ in more:
+            marks.append(slicer.mark())
+            slicer.add(expr)
+            added.append(expr)
+        fresh = Slicer()
+        for expr in added:
+            fresh.add(expr)
+        for index in range(BYTES):
+            one, other = (s.query(build.byte(index), bytes(BYTES)) for s in (slicer, fresh))
+            assert (one.sets, list(one.several), one.conditions) == (other.sets, list(other.several), other.conditions)
 
 
 @settings(deadline=None, max_examples=200)

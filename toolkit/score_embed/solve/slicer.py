@@ -90,8 +90,12 @@ class Slicer:
         while len(changes) > mark:
             change = changes.pop()
             if isinstance(change, _Narrowing):
-                self._sets[change.index] = change.values
-                self._single[change.index].pop()
+                conditions = self._single[change.index]
+                conditions.pop()
+                if conditions:
+                    self._sets[change.index] = change.values
+                else:
+                    del self._sets[change.index]
             else:
                 group = change.group
                 self._known.remove(group.conditions[-1])
