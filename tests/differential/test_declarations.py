@@ -77,3 +77,29 @@ def test_only_the_users_of_a_declaration_are_left_alone(board: str, tmp_path: Pa
     )
     lines = PROGRAM.splitlines()
     assert all(what.split("'")[1] in "".join(lines[line - 4 : line]) for what, _, line in image.notes)
+
+
+OLD_INLINE = r"""
+#include <stdio.h>
+inline int emitted(int x) { return x + 1; }
+extern inline int replaced(int x) { return x + 2; }
+int replaced(int x) { return x + 2; }
+old(x) { return x; }
+int main(void)
+{
+    int (*pointer)(int) = emitted;
+    printf("%d %d %d\n", pointer(1), replaced(2), old(3));
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("dialect", ["-std=gnu89", "-ansi"])
+def test_inline_before_c99_is_emitted_and_may_be_replaced(dialect: str, tmp_path: Path) -> None:
+    source = tmp_path / "inline.c"
+    source.write_text(OLD_INLINE if dialect != "-ansi" else OLD_INLINE.replace("inline", "__inline__"))
+    image = corpus.build("native", [source], cflags=["-w", dialect])
+    with corpus.target_of("native", image) as target:
+        done = target.run(Run(1, b""))
+    assert (done.verdict, done.output) == (Verdict.RETURN, b"2 4 3\n")
+    assert not image.notes

@@ -34,6 +34,9 @@ PORTS: dict[str, tuple[str, ...]] = {
     "x86": ("-static", "-no-pie", "-Wl,--wrap=_exit,--wrap=_Exit,--wrap=sbrk,--wrap=__sbrk"),
     "arm": ("-nostartfiles",),
 }
+_BEFORE_C99 = frozenset(
+    {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
+)
 _ERROR = re.compile(r"^(?P<where>[^\s:][^:]*:\d+(?::\d+)?): (?:fatal )?error: (?P<what>.+)$", re.MULTILINE)
 _LINK_ERROR = re.compile(r"(undefined reference to .*|multiple definition of .*|region .* overflowed.*|cannot find .*)")
 
@@ -125,7 +128,10 @@ class Toolchain:
 
 def _code_generation(cflags: Sequence[str]) -> list[str]:
     """The user's flags that change what types and code are; the rest has been spent on preprocessing."""
-    return [flag for flag in cflags if flag.startswith(("-f", "-m", "-O"))]
+    flags = [flag for flag in cflags if flag.startswith(("-f", "-m", "-O"))]
+    dialect = next((flag for flag in reversed(cflags) if flag.startswith("-std=") or flag == "-ansi"), "")
+    # Emitted code is not of the user's dialect, but `inline` means what it means there.
+    return [*flags, "-fgnu89-inline"] if dialect in _BEFORE_C99 else flags
 
 
 def _failure(stderr: str, where: str) -> BuildError:
