@@ -40,6 +40,24 @@ int main(void)
 """
 
 
+# Half a minute of questions that Z3 gives up on, in the first paths.
+HARD = """
+#include "score.h"
+int main(void)
+{
+    unsigned long long a, b;
+    SYM_BYTES(&a, sizeof a);
+    SYM_BYTES(&b, sizeof b);
+    if (a < 2 || b < 2 || a >> 33 || b >> 33)
+        return 0;
+    for (unsigned i = 0; i < 8; i++)
+        if (a * b == 0xd1ce5b4d3a291707u + 2 * i)
+            return 1;
+    return 2;
+}
+"""
+
+
 def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "score_embed.cli.main", *words]
 
@@ -192,6 +210,38 @@ def test_limits(tmp_path: Path) -> None:
     found = summary("--resume", "o", "--max-tests", "7", folder=tmp_path)
     assert (found["stopped"], found["runs"]) == ("max-tests", 12)
     assert summary("--time", "0.2", source, folder=tmp_path)["stopped"] == "time"
+
+
+def test_the_time_is_kept_while_the_solver_works(tmp_path: Path) -> None:
+    source = write(tmp_path, HARD)
+    found = summary("--time", "4", "--out", "o", source, folder=tmp_path)
+    assert found["stopped"] == "time"
+    assert found["seconds"] < 12
+    assert found["paths"] == found["runs"] > 0  # the test in work is in the books
+    more = summary("--resume", "o", "--time", "1", folder=tmp_path)
+    assert more["stopped"] == "time"
+    assert more["seconds"] - found["seconds"] < 9
+    assert more["runs"] > found["runs"]
+
+
+def test_ctrl_c_is_heard_while_the_solver_works(tmp_path: Path) -> None:
+    source = write(tmp_path, HARD)
+    with subprocess.Popen(
+        command("run", "--out", "o", source), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "o" / "campaign.db").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(3)
+        running.send_signal(signal.SIGINT)
+        pressed = time.monotonic()
+        _, errors = running.communicate(timeout=60)
+    assert time.monotonic() - pressed < 10
+    assert running.returncode == 130, errors
+    assert "score-embed run --resume o" in errors
+    stopped = json.loads((tmp_path / "o" / "summary.json").read_text(encoding="utf-8"))
+    assert (stopped["stopped"], stopped["bugs"]) == ("interrupted", [])
 
 
 def test_first_tests(tmp_path: Path) -> None:

@@ -186,6 +186,50 @@ def test_unknown_is_never_unsat() -> None:
     assert made.solver.unknown == 1
 
 
+def _three_flips() -> tuple[Explorer, Pair, Trail]:
+    limits = [(23, 5), (24, 9), (25, 7)]
+    sites = table(X, *(condition(site, compare(Op.ULT, slot(1), limit)) for site, limit in limits))
+    made, pair = explorer(ints(6, 0)[:4], sites)
+    path = replay(sites, bytes(Stream().head(16).head(23, 0).head(24, 1).head(25, 1)), pair.input)
+    return made, pair, path
+
+
+@pytest.mark.parametrize("questions", [0, 1, 2])
+def test_flips_broken_off_are_taken_up_where_they_ended(questions: int) -> None:
+    made, pair, path = _three_flips()
+    whole = made.record(pair, finish(path), path.data).children
+    assert len(whole) == 3
+    made, pair, path = _three_flips()
+    stops = iter([False] * questions)
+    made.stop_if(lambda: next(stops, True))
+    first = made.record(pair, finish(path), path.data)
+    assert not first.notes
+    assert [child.id for child in first.children[:-1]] == [child.id for child in whole[:questions]]
+    made.stop_if(lambda: False)
+    left = made.next()
+    assert left == first.children[-1]
+    assert left.id not in {pair.id, *(child.id for child in whole)}
+    assert path.condition_hash(left.predicted) == left.condition_hash
+    again = made.record(left, finish(path), path.data)
+    assert [child.id for child in again.children] == [child.id for child in whole[questions:]]
+    assert again.redundant
+    assert sum(made.solver.by.values()) == 3
+
+
+def test_a_question_broken_off_is_not_given_up() -> None:
+    stopping = iter([False, True])
+    made = Explorer(Trail(TABLE), Chain(_GivesUp()), seed=0, first=ints(0, 8))
+    made.stop_if(lambda: next(stopping))
+    pair = made.next()
+    assert pair is not None
+    path = run_foo(pair.input)
+    (left,) = made.record(pair, finish(path), path.data).children
+    assert left.neg_limit == 0
+    assert "solver gave up" not in {what for what, _ in made.notes}
+    assert made.solver.unknown == 0
+    assert not made.unflipped
+
+
 def test_a_wrong_model_is_caught_before_use() -> None:
     made = Explorer(Trail(TABLE), Chain(_Lies()), seed=0, first=ints(0, 8))
     pair = made.next()

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 
 import pytest
 
-from score_embed import status
+from score_embed import interrupt, status
 from score_embed.interrupt import Interrupt
+from score_embed.solve import build, smt
+from score_embed.solve.expr import Kind
+from score_embed.solve.query import Query, Result
+from score_embed.solve.smt import SmtLayer
 
 
 def show(shown: status.Status) -> None:
@@ -32,7 +38,7 @@ def test_a_line_now_and_then_without_a_terminal(
 
 def test_first_signal_is_a_wish_second_stops(capsys: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(signal.SIGINT)
-    with Interrupt() as interrupt:
+    with Interrupt(lambda: None) as interrupt:
         assert not interrupt.wanted
         os.kill(os.getpid(), signal.SIGINT)
         assert interrupt.wanted
@@ -40,3 +46,48 @@ def test_first_signal_is_a_wish_second_stops(capsys: pytest.CaptureFixture[str])
             os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGINT) is before
     assert "stopping after this test" in capsys.readouterr().err
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    monkeypatch.setattr(interrupt, "_PATIENCE", 0.1)
+    return threading.Event()
+
+
+def test_a_signal_hurries_what_goes_on_for_too_long(
+    hurried: threading.Event, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = threading.active_count()
+    with Interrupt(hurried.set) as wish:
+        assert not hurried.wait(0.4)
+        assert not wish.pressing()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert not wish.pressing()  # there is a moment to end by itself
+        assert hurried.wait(10)
+        assert wish.pressing()
+    assert threading.active_count() == before
+
+
+def test_so_does_the_end_of_the_time(hurried: threading.Event) -> None:
+    with Interrupt(hurried.set) as wish:
+        wish.deadline = time.monotonic() + 0.2
+        assert not hurried.wait(0.2)
+        assert hurried.wait(10)
+        assert wish.pressing()
+        assert not wish.wanted
+
+
+def test_a_query_of_z3_is_hurried(hurried: threading.Event) -> None:
+    a, b = (build.from_bytes([build.byte(i) for i in range(start, start + 8)]) for start in (0, 8))
+    product = build.binary(Kind.EQ, build.binary(Kind.MUL, a, b), build.const(0xD1CE5B4D3A291707, 64))
+    bounds = [build.binary(Kind.ULT, part, build.const(1 << 33, 64)) for part in (a, b)]
+    bounds += [build.binary(Kind.ULT, build.const(1, 64), part) for part in (a, b)]
+    query = Query(product, {}, bounds, bytes(16))
+    layer = SmtLayer(rlimit=4_000_000_000)
+    began = time.monotonic()
+    with Interrupt(smt.interrupt) as wish:
+        wish.deadline = began + 0.5
+        assert layer.solve(query).result is Result.UNKNOWN
+    assert time.monotonic() - began < 20  # it has a minute
+    easy = build.binary(Kind.EQ, a, build.const(5, 64))
+    assert layer.solve(Query(easy, {}, [], bytes(16))).result is Result.SAT  # the next is not affected

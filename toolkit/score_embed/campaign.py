@@ -28,6 +28,7 @@ from score_embed.results import summary
 from score_embed.results.bugs import Bug
 from score_embed.results.store import Store, TestRow, storage_error
 from score_embed.results.testcase import Named, read_first
+from score_embed.solve import smt
 from score_embed.solve.chain import default_chain
 from score_embed.status import Status
 from score_embed.target.base import Finished, Run, Target, Verdict
@@ -137,7 +138,7 @@ class Campaign:
         stopped = "error"
         title = f"{self._image.program} on {self._board.name}"
         try:
-            with Interrupt() as interrupt, Status(title) as status:
+            with Interrupt(smt.interrupt) as interrupt, Status(title) as status:
                 self._explorer = self._restored() if self._record.get("progress") else self._fresh()
                 stopped = self._loop(self._explorer, interrupt, status)
         except TargetError:
@@ -211,11 +212,14 @@ class Campaign:
         """Run pair after pair; returns why it ended."""
         settings, ledger = self._settings, self._ledger
         self._began = time.monotonic()
+        if settings.time is not None:
+            interrupt.deadline = self._began + settings.time
+        explorer.stop_if(interrupt.pressing)
         session = 0
         while True:
             if interrupt.wanted:
                 return "interrupted"
-            if settings.time is not None and time.monotonic() - self._began >= settings.time:
+            if interrupt.deadline is not None and time.monotonic() >= interrupt.deadline:
                 return "time"
             if settings.max_tests is not None and session >= settings.max_tests:
                 return "max-tests"

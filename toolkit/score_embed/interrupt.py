@@ -1,33 +1,79 @@
-"""Ctrl-C (and SIGTERM) as a wish: the first one lets the running test end and the campaign save, the second stops now."""
+"""Ctrl-C (and SIGTERM) as a wish: the first one lets the running test end and the campaign save, the second stops now.
+
+A solver's question can take long, and Python's signal handlers wait for its end. So a thread watches: if a signal
+came or the time is over, and the test in work does not end by itself within a moment, it hurries the solver.
+"""
 
 from __future__ import annotations
 
 import signal
+import socket
 import sys
+import threading
+import time
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_PATIENCE = 1.0  # seconds that a test may go on: most end in far less, and then nothing is left half done
+_POLL = 0.1
 
 
 class Interrupt:
-    """`with Interrupt() as interrupt: … if interrupt.wanted: break`."""
+    """`with Interrupt(hurry) as interrupt: … if interrupt.wanted: break`.
 
-    def __init__(self) -> None:
+    `hurry` makes a running question of the solver end; it is called, again and again, by another thread.
+    """
+
+    def __init__(self, hurry: Callable[[], None]) -> None:
         self.wanted = False
+        self.deadline: float | None = None  # of time.monotonic
+        self._hurry = hurry
+        self._pressing = False
         self._before: dict[signal.Signals, Any] = {}
+        self._wake, self._watched = socket.socketpair()
+        self._watcher = threading.Thread(target=self._watch, name="interrupt", daemon=True)
 
     def __enter__(self) -> Interrupt:
+        self._wake.setblocking(False)
+        self._watched.settimeout(_POLL)
+        self._wakeup_before = signal.set_wakeup_fd(self._wake.fileno(), warn_on_full_buffer=False)
         for number in _SIGNALS:
             self._before[number] = signal.signal(number, self._handle)
+        self._watcher.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(self._wakeup_before)
+        self._wake.close()  # ends the watcher
+        self._watcher.join()
+        self._watched.close()
+
+    def pressing(self) -> bool:
+        """Is the end overdue: should also the test in work be broken off?"""
+        return self._pressing
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         if self.wanted:
             raise KeyboardInterrupt
         self.wanted = True
         print("\nstopping after this test; once more to stop at once", file=sys.stderr, flush=True)
+
+    def _watch(self) -> None:
+        signalled = float("inf")
+        while True:
+            try:
+                numbers = self._watched.recv(64)  # Python writes a signal's number at once, whatever runs
+                if not numbers:
+                    return
+                if any(number in _SIGNALS for number in numbers):
+                    signalled = min(signalled, time.monotonic())
+            except TimeoutError:
+                pass
+            wished = min(signalled, self.deadline if self.deadline is not None else signalled)
+            if time.monotonic() >= wished + _PATIENCE:
+                self._pressing = True
+                self._hurry()

@@ -7,17 +7,18 @@ children and the finished pair together, and what is known but not done is all t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from score_embed.explore.pair import ROOT, Pair, decided, first_pair
+from score_embed.explore.pair import ROOT, Pair, decided, first_pair, rest
 from score_embed.explore.scope import Scope
 from score_embed.explore.strategy import DepthFirst, Strategy
 from score_embed.solve.build import negate
 from score_embed.solve.chain import Chain, SolverStats
-from score_embed.solve.query import Result
+from score_embed.solve.query import Result, Stopped
 from score_embed.target.base import Finished, Verdict
+from score_embed.trace import hash as hashes
 from score_embed.trace.path import Condition, SymbolicObject
 from score_embed.trace.trail import Trail
 
@@ -48,6 +49,7 @@ class _Flips:
     children: list[Pair] = field(default_factory=list)
     notes: Counter[tuple[str, int]] = field(default_factory=Counter)
     unflipped: Counter[tuple[int, str]] = field(default_factory=Counter)
+    broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
 
 
 class Explorer:
@@ -90,6 +92,10 @@ class Explorer:
     @property
     def solver(self) -> SolverStats:
         return self._chain.stats
+
+    def stop_if(self, wanted: Callable[[], bool]) -> None:
+        """Ask no further questions when this says so; what was not asked stays in the queue."""
+        self._chain.stop = wanted
 
     # Results ------------------------------------------------------------------------------------------------
 
@@ -137,8 +143,12 @@ class Explorer:
 
         def visit(index: int, condition: Condition) -> None:
             self._scope.reach()
-            if index >= pair.neg_limit and condition.flippable:
-                self._flip(index, condition, asked_for, flips)
+            if index >= pair.neg_limit and condition.flippable and not flips.broken_off:
+                try:
+                    self._flip(index, condition, asked_for, flips)
+                except Stopped:
+                    flips.broken_off = True
+                    flips.children.append(rest(pair, asked_for, index, hashes.value(condition.before)))
             self._scope.pass_by(condition)
             self._ids.append(decided(self._ids[-1], condition))
 

@@ -52,6 +52,12 @@ def first_pair(data: bytes) -> Pair:
     return Pair(ROOT, data, 0, 0, value(START), 0)
 
 
+def rest(pair: Pair, data: bytes, neg_limit: int, condition_hash: int) -> Pair:
+    """What is left of a pair whose flips were broken off at `neg_limit`: the same path once more, flipped from there."""
+    ident = blake2b(pair.id + neg_limit.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
+    return Pair(ident, data, neg_limit, neg_limit, condition_hash, pair.site)
+
+
 def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:
     """The id of the decisions `before` followed by this condition's direction, or its other side.
 

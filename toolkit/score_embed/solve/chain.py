@@ -1,14 +1,14 @@
 """The layers between a flip and Z3, and the books they keep.
 
-Each layer answers what it can and hands the rest to the one it wraps: byte sets, inputs at hand, all
-assignments of small slices, then Z3.
-`Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and counts.
+Each layer answers what it can and hands the rest to the one it wraps: byte sets, inputs at hand, all assignments of
+small slices, then Z3. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and counts.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from score_embed.solve.build import negate
 from score_embed.solve.domain import FULL, byte_set, members, single_byte, smallest
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.expr import Expr, evaluate
-from score_embed.solve.query import Answer, Query, Result, Solver
+from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
 from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer
 
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "smt")
@@ -133,16 +133,21 @@ class Chain:
     def __init__(self, first: Solver, stats: SolverStats | None = None) -> None:
         self._first = first
         self.stats = stats or SolverStats()
+        self.stop: Callable[[], bool] = lambda: False  # when it says so, `solve` raises Stopped
 
     def solve(self, strict: Query, loose: Query | None = None) -> Answer:
         """Answer `strict` (with the path's pins); if it has no model, `loose` (without them), if given.
 
         A pin says "this concretized value stays as it was": with it, a model is sure to lead where it should.
         """
+        if self.stop():
+            raise Stopped
         began = time.perf_counter()
         answer = self._checked(strict)
         if loose is not None and answer.result is not Result.SAT:
             answer = self._checked(loose)
+        if answer.result is Result.UNKNOWN and self.stop():
+            raise Stopped  # broken off, not given up
         stats = self.stats
         stats.seconds += time.perf_counter() - began
         stats.by[answer.layer] += 1

@@ -10,6 +10,10 @@ from typing import Protocol
 from score_embed.solve.expr import Expr, bytes_of, evaluate
 
 
+class Stopped(Exception):
+    """No more answers are wanted: the campaign has to end."""
+
+
 class Result(Enum):
     SAT = "sat"
     UNSAT = "unsat"

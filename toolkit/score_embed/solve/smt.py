@@ -18,6 +18,7 @@ from score_embed.solve.query import Answer, Query, Result
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
 _BACKSTOP_MS = 60_000
 _TERMS_KEPT = 100_000
+_CONTEXT = z3.main_ctx()  # made now: made by two threads at once, it would be two
 
 _ARITHMETIC = {
     Kind.ADD: lambda a, b: a + b,
@@ -91,6 +92,11 @@ def _boolean(term: Any) -> Any:
 
 def _vector(term: Any) -> Any:
     return z3.If(term, z3.BitVecVal(1, 1), z3.BitVecVal(0, 1)) if z3.is_bool(term) else term
+
+
+def interrupt() -> None:
+    """End the running query, if any, as unknown. May be called by any thread; later queries are not affected."""
+    _CONTEXT.interrupt()
 
 
 class SmtLayer:
