@@ -2,8 +2,6 @@
  *
  * No probe allocates, recurses or calls libc; scratch space is static because the program's stack may be small.
  * A probe that finds itself in an interrupt stays silent: interrupts are no part of a path. */
-#include <stdarg.h>
-
 #include "state.h"
 
 sc_state sc SC_RUNTIME_DATA;
@@ -22,25 +20,32 @@ static sc_u64 load(const void *p, sc_u32 bytes)
     return v;
 }
 
-/* Fetch the leaves w[0..n) from the tail; returns 1 if any is tainted. */
-#define FETCH(tainted, m, w, n, tail)                                                             \
-    do {                                                                                          \
-        sc_u32 i_;                                                                                \
-        (tainted) = 0;                                                                            \
-        for (i_ = 0; i_ < (n); i_++) {                                                            \
-            sc_u32 word_ = (w)[i_], bytes_ = BYTES(word_), full_ = (1u << bytes_) - 1u;           \
-            leaf.taint[i_] = 0;                                                                   \
-            leaf.value[i_] = 0;                                                                   \
-            if (KIND(word_) == SLOT) {                                                            \
-                leaf.value[i_] = bytes_ == 8 ? va_arg(tail, sc_u64) : (sc_u64)va_arg(tail, sc_u32); \
-                if (sc_slot_taint(m, INDEX(word_))) leaf.taint[i_] = (sc_u8)full_;                   \
-            } else if (KIND(word_) != NONE) {                                                     \
-                leaf.address[i_] = va_arg(tail, const void *);                                    \
-                leaf.taint[i_] = (sc_u8)sc_taint_get(leaf.address[i_], bytes_);                   \
-            }                                                                                     \
-            (tainted) |= leaf.taint[i_] != 0;                                                     \
-        }                                                                                         \
-    } while (0)
+/* Fetch the leaves w[0..n) from the words that the probe was given; returns 1 if any is tainted. */
+static sc_u32 fetch(const sc_u32 *m, const sc_d *w, sc_u32 n, const sc_uptr *words)
+{
+    sc_u32 i, tainted = 0;
+    for (i = 0; i < n; i++) {
+        sc_u32 word = w[i], bytes = BYTES(word), taint = 0;
+        if (KIND(word) == SLOT) {
+            sc_u64 value = *words++;
+            if (bytes > sizeof *words) value |= (sc_u64)*words++ << 32;
+            leaf.value[i] = value;
+            if (sc_slot_taint(m, INDEX(word))) taint = (1u << bytes) - 1u;
+        } else if (KIND(word) != NONE) {
+            leaf.address[i] = (const void *)*words++;
+            taint = sc_taint_get(leaf.address[i], bytes);
+        }
+        leaf.taint[i] = (sc_u8)taint;
+        tainted |= taint;
+    }
+    return tainted != 0;
+}
+
+static sc_u64 leaf_value(sc_u32 word, sc_u32 i)
+{
+    if (KIND(word) == NONE) return 0;
+    return KIND(word) == SLOT ? leaf.value[i] : load(leaf.address[i], BYTES(word));
+}
 
 static void send_leaves(const sc_d *w, sc_u32 n)
 {
@@ -56,8 +61,16 @@ static void send_leaves(const sc_d *w, sc_u32 n)
         if (state && kind == MEMORY) sc_address(leaf.address[i]);
         if (state == 2) sc_varint(leaf.taint[i]);
         if (state == 1) continue;
-        sc_signed(sc_extend(kind == SLOT ? leaf.value[i] : kind == NONE ? 0 : load(leaf.address[i], bytes), bytes));
+        sc_signed(sc_extend(leaf_value(w[i], i), bytes));
     }
+}
+
+/* The check over what conditions compared: all their leaves, as far as these have bytes. */
+static void hash_operand(sc_u64 value, sc_u32 bytes)
+{
+    if (bytes < 4) value &= (1u << 8u * bytes) - 1u;
+    sc_mix(&sc.operand, (sc_u32)value);
+    if (bytes == 8) sc_mix(&sc.operand, (sc_u32)(value >> 32));
 }
 
 static void step(void)
@@ -79,46 +92,56 @@ void sc_tick(void)
     if (!SC_IN_INTERRUPT()) step();
 }
 
-void sc_branch(const sc_d *d, sc_u32 dir)
+sc_u32 sc_branch(const sc_d *d, sc_u32 dir)
 {
     sc_u32 site = SITE(d);
-    if (SC_IN_INTERRUPT()) return;
-    dir = dir != 0;
+    if (SC_IN_INTERRUPT()) return dir;
     sc.sent = 0;
     sc.last_site = site;
     sc_mix(&sc.path, site << 1 | dir);
     cover((d[2] | (sc_u32)d[3] << 16) + dir);
     step();
+    return dir;
 }
 
-void sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_u64 a, sc_u64 b, ...)
+sc_u32 sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, const sc_uptr *words)
 {
-    va_list tail;
-    sc_u32 tainted, depth, n = d[4];
-    if (SC_IN_INTERRUPT()) return;
-    dir = dir != 0;
+    sc_u32 depth, i, n = d[4];
+    if (SC_IN_INTERRUPT()) return dir;
     sc_branch(d, dir);
     depth = sc_at_site(d, m);
-    va_start(tail, b);
-    FETCH(tainted, m, d + 5, n, tail);
-    va_end(tail);
-    if (!tainted) return;
+    if (!fetch(m, d + 5, n, words)) return dir;
     sc_event(d, depth, dir);
     send_leaves(d + 5, n);
 #ifdef SC_VERIFY
     sc_signed((sc_i64)dir);
 #endif
-    sc_mix(&sc.operand, (sc_u32)a);
-    sc_mix(&sc.operand, (sc_u32)(a >> 32));
-    sc_mix(&sc.operand, (sc_u32)b);
-    sc_mix(&sc.operand, (sc_u32)(b >> 32));
+    for (i = 0; i < n; i++) hash_operand(leaf_value(d[5 + i], i), BYTES(d[5 + i]));
     sc_condition(SITE(d) << 1 | dir, 0, 0);
+    return dir;
 }
 
-void sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v)
+sc_u32 sc_cond1(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a)
+{
+    if (KIND(d[5]) == SLOT && !sc_slot_taint(m, INDEX(d[5]))) {
+        if (!SC_IN_INTERRUPT()) sc_at_site(d, m);
+        return sc_branch(d, dir);
+    }
+    return sc_cond(d, m, dir, &a);
+}
+
+sc_u32 sc_cond2(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a, sc_uptr b)
+{
+    sc_uptr words[2];
+    words[0] = a;
+    words[1] = b;
+    return sc_cond(d, m, dir, words);
+}
+
+sc_u32 sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v)
 {
     sc_u32 site = SITE(d), i, depth;
-    if (SC_IN_INTERRUPT()) return;
+    if (SC_IN_INTERRUPT()) return arm;
     depth = sc_at_site(d, m);
     sc_mix(&sc.path, site << 1);
     sc_mix(&sc.path, arm);
@@ -129,24 +152,21 @@ void sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v)
 #ifdef SC_VERIFY
         sc_signed(sc_extend(v, BYTES(d[4])));
 #endif
-        sc_mix(&sc.operand, (sc_u32)v);
-        sc_mix(&sc.operand, (sc_u32)(v >> 32));
+        hash_operand(v, BYTES(d[4]));
         for (i = 0; i < d[5] && i <= arm; i++) sc_condition(site << 1 | (i == arm), i, 1);
     }
     step();
+    return arm;
 }
 
-void sc_assign(const sc_d *d, sc_u32 *m, ...)
+void sc_assign(const sc_d *d, sc_u32 *m, const sc_uptr *words)
 {
-    va_list tail;
     const void *to = 0;
     sc_u32 dest = d[2], n = d[3], tainted, depth;
     if (SC_IN_INTERRUPT()) return;
     depth = sc_at_site(d, m);
-    va_start(tail, m);
-    if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = va_arg(tail, const void *);
-    FETCH(tainted, m, d + 4, n, tail);
-    va_end(tail);
+    if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = (const void *)*words++;
+    tainted = fetch(m, d + 4, n, words);
     if (to && tainted) sc_taint_set(to, BYTES(dest), SITE(d)); /* first: what it reports must not part event and value */
     else if (to) sc_taint_clear(to, BYTES(dest));
     else if (KIND(dest) == SLOT) sc_set_slot(m, INDEX(dest), tainted);
@@ -157,19 +177,33 @@ void sc_assign(const sc_d *d, sc_u32 *m, ...)
     sc.value_bytes = BYTES(dest);
 }
 
-void sc_pin(const sc_d *d, sc_u32 *m, ...)
+void sc_assign1(const sc_d *d, sc_u32 *m, sc_uptr a)
 {
-    va_list tail;
-    sc_u32 tainted, depth;
+    sc_assign(d, m, &a);
+}
+
+void sc_assign2(const sc_d *d, sc_u32 *m, sc_uptr a, sc_uptr b)
+{
+    sc_uptr words[2];
+    words[0] = a;
+    words[1] = b;
+    sc_assign(d, m, words);
+}
+
+void sc_pin(const sc_d *d, sc_u32 *m, const sc_uptr *words)
+{
+    sc_u32 depth;
     if (SC_IN_INTERRUPT()) return;
     depth = sc_at_site(d, m);
-    va_start(tail, m);
-    FETCH(tainted, m, d + 3, d[2], tail);
-    va_end(tail);
-    if (!tainted && d[2]) return; /* without leaves it is a note, always sent */
+    if (!fetch(m, d + 3, d[2], words) && d[2]) return; /* without leaves it is a note, always sent */
     sc_event(d, depth, 0);
     send_leaves(d + 3, d[2]);
     sc.sent = 0;
+}
+
+void sc_pin1(const sc_d *d, sc_u32 *m, sc_uptr a)
+{
+    sc_pin(d, m, &a);
 }
 
 void sc_copy(const sc_d *d, sc_u32 *m, void *dst, const void *src, sc_size n)

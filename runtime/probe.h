@@ -11,17 +11,15 @@
  *     static const sc_d A[] = {18, 0, SC_GLOBAL(2), 1, SC_SLOT(2, 1)};   assign: site 18, dest g, one leaf
  *     static const sc_d R[] = {19, 0, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};  assign: site 19, dest slot 0 (the result)
  *     int f(int a) {
- *         sc_u32 sc_m[2], c; int r;
+ *         sc_u32 sc_m[2]; int r;
  *         sc_enter(E, sc_m, (const void *)f);
- *         c = a > g;
- *         if (sc_any | (sc_m[1] & 2)) sc_cond(C, sc_m, c, (sc_u32)a, (sc_u32)g, (sc_u32)a, &g); else sc_branch(C, c);
- *         if (c) {
+ *         if (sc_cond2(C, sc_m, a > g, (sc_uptr)a, (sc_uptr)&g)) {
  *             int t = a;
  *             g = t + 1;
- *             if (sc_any | (sc_m[1] & 2)) sc_assign(A, sc_m, &g, (sc_u32)t);
+ *             sc_assign2(A, sc_m, (sc_uptr)&g, (sc_uptr)t);
  *         }
  *         r = a;
- *         if (sc_m[1] & 3) sc_assign(R, sc_m, (sc_u32)a);
+ *         if (sc_m[1] & 3) sc_assign1(R, sc_m, (sc_uptr)a);
  *         sc_leave(E, sc_m, (const void *)f);
  *         return r;
  *     }
@@ -69,12 +67,17 @@ extern sc_u32 sc_any; /* not 0: some byte of memory may be tainted */
 
 void sc_enter(const sc_d *d, sc_u32 *m, const void *self);
 void sc_leave(const sc_d *d, sc_u32 *m, const void *self);
-void sc_assign(const sc_d *d, sc_u32 *m, ...);
-void sc_branch(const sc_d *d, sc_u32 dir);
+void sc_assign(const sc_d *d, sc_u32 *m, const sc_uptr *words);
+void sc_assign1(const sc_d *d, sc_u32 *m, sc_uptr a);
+void sc_assign2(const sc_d *d, sc_u32 *m, sc_uptr a, sc_uptr b);
+sc_u32 sc_branch(const sc_d *d, sc_u32 dir);  /* returns dir, as all of these do */
 void sc_tick(void);                           /* in loops without a branch: the budget */
-void sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_u64 a, sc_u64 b, ...);
-void sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v);
-void sc_pin(const sc_d *d, sc_u32 *m, ...);
+sc_u32 sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, const sc_uptr *words);
+sc_u32 sc_cond1(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a);
+sc_u32 sc_cond2(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a, sc_uptr b);
+sc_u32 sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v); /* returns arm */
+void sc_pin(const sc_d *d, sc_u32 *m, const sc_uptr *words);
+void sc_pin1(const sc_d *d, sc_u32 *m, sc_uptr a);
 void sc_call(const sc_d *d, sc_u32 *m, const void *callee);
 void sc_struct_arg(sc_u32 i, const void *p);
 void sc_struct_param(const sc_d *d, sc_u32 *m, sc_u32 i, void *p, sc_size n);

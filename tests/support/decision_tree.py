@@ -134,7 +134,8 @@ class Program:
                 stream.head(ident, direction)
                 if tree.right >= 0:
                     stream.varint(0b0101)
-                operand = hashes.mix_operand(hashes.mix_operand(operand, a), b)
+                for leaf in (tree.left, tree.right):
+                    operand = hashes.mix_operand(operand, data[leaf], 8) if leaf >= 0 else operand
                 path = hashes.mix(path, ident << 1 | direction)
                 condition = checked(hashes.mix_condition(condition, ident, direction))
                 if tree.assumption and not direction:
@@ -145,7 +146,7 @@ class Program:
                 value = data[tree.left] & tree.mask
                 arm = tree.labels.index(value) if value in tree.labels else len(tree.labels)
                 stream.head(ident + 10_000).head(ident).varint(arm)
-                operand = hashes.mix_operand(operand, value)
+                operand = hashes.mix_operand(operand, value, 8)
                 path = hashes.mix(hashes.mix(path, ident << 1), arm)
                 for i in range(min(arm + 1, len(tree.labels))):
                     condition = checked(hashes.mix_label(condition, ident, i, int(i == arm)))

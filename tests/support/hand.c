@@ -70,19 +70,16 @@ static const sc_d F_RESULT[] = {23, 0, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};
 
 static int f(int a)
 {
-    sc_u32 sc_m[2], c;
+    sc_u32 sc_m[2];
     int r;
     sc_enter(F_ENTER, sc_m, (const void *)f);
-    c = a > g;
-    if (sc_any | (sc_m[1] & 2)) sc_cond(F_COND, sc_m, c, (sc_u32)a, (sc_u32)g, (sc_u32)a, &g);
-    else sc_branch(F_COND, c);
-    if (c) {
+    if (sc_cond2(F_COND, sc_m, a > g, (sc_uptr)a, (sc_uptr)&g)) {
         int t = a;
-        if (sc_any | (sc_m[1] & 2)) sc_assign(F_ASSIGN, sc_m, &g, (sc_u32)t);
+        sc_assign2(F_ASSIGN, sc_m, (sc_uptr)&g, (sc_uptr)t);
         g = t + 1;
     }
     r = a;
-    if (sc_m[1] & 3) sc_assign(F_RESULT, sc_m, (sc_u32)a);
+    if (sc_m[1] & 3) sc_assign1(F_RESULT, sc_m, (sc_uptr)a);
     sc_leave(F_ENTER, sc_m, (const void *)f);
     return r;
 }
@@ -121,12 +118,12 @@ static void memory(sc_u32 *sc_m)
     memset(object, 0x81, sizeof object);
     sc_sym_mem(SYM_SIZED, sc_m, object + 1, 2);
     memcpy(&word, object, 4);
-    sc_assign(READ4, sc_m, (const void *)object); /* partly tainted: bytes 1 and 2 */
+    sc_assign1(READ4, sc_m, (sc_uptr)object);  /* partly tainted: bytes 1 and 2 */
     sc_copy(COPY, sc_m, object + 2, object, 4);   /* overlapping: taint must move as memmove does */
     memmove(object + 2, object, 4);
-    sc_cond(COND1, sc_m, object[3] > 3, object[3], 3, (const void *)(object + 3)); /* was byte 1: tainted */
-    sc_cond(COND1, sc_m, object[2] > 3, object[2], 3, (const void *)(object + 2)); /* was byte 0: not */
-    if (sc_tainted(object, sizeof object)) sc_pin(NOTE, sc_m);
+    sc_cond1(COND1, sc_m, object[3] > 3, (sc_uptr)(object + 3)); /* was byte 1: tainted */
+    sc_cond1(COND1, sc_m, object[2] > 3, (sc_uptr)(object + 2)); /* was byte 0: not */
+    if (sc_tainted(object, sizeof object)) sc_pin(NOTE, sc_m, 0);
     sc_clear(object, sizeof object);
     if (sc_tainted(object, sizeof object)) printf("still tainted\n");
 }
@@ -165,9 +162,9 @@ static void lost(sc_u32 *sc_m)
 {
     int x = (int)sc_sym_slot(SYM_INT_, sc_m);
 #ifdef __arm__
-    sc_assign(STORE, sc_m, (const void *)0x40000000u, (sc_u32)x);
+    sc_assign2(STORE, sc_m, 0x40000000u, (sc_uptr)x);
 #else
-    sc_assign(STORE, sc_m, (const void *)0x7F0000000000u, (sc_u32)x);
+    sc_assign2(STORE, sc_m, 0x7F0000000000u, (sc_uptr)x);
 #endif
 }
 
@@ -175,7 +172,7 @@ static void many(void) /* a long event stream: 20,000 conditions over one slot *
 {
     static const sc_d COND[] = {43, 0, 6, 0, 1, SC_SLOT(0, 1)};
     sc_u32 sc_m[2] = {1, 2}, i;
-    for (i = 0; i < 20000; i++) sc_cond(COND, sc_m, i & 1u, i, 5, i);
+    for (i = 0; i < 20000; i++) sc_cond1(COND, sc_m, i & 1u, i);
 }
 
 int sc_main(int argc, char **argv)

@@ -105,13 +105,13 @@ class Emitter(Probes):
         in_slot = isinstance(s.dest, SlotRef)
         slots = template.slots | ({dest.slot} if in_slot else set())
         guard = self._guard(slots, template.memory or not in_slot)
-        probe = f"sc_assign({', '.join([d, 'sc_m', *([] if in_slot else [dest.tail or '']), *template.tail()])});"
+        probe = self._call("sc_assign", [d, "sc_m"], [*dest.passed, *template.passed()], 2)
         # A leaf's address must be computed before the destination changes, too: `i = t[i]`.
         used = template.slots | {slot.index for e in s.exp.walk() if isinstance(e, Load) for slot in e.place.slots}
         if in_slot and dest.slot not in used:
-            return f"{lvalue} = {s.exp.c()}; if ({guard}) {{ {probe}{self._value(lvalue, s.dest.type)} }}"
+            return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
-        return f"{{ {t} = {s.exp.c()}; if ({guard}) {{ {probe}{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
+        return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
 
     def _forget(self, dest: SlotRef | Place) -> str:
         """Nothing in the value can be symbolic: the destination's taint goes."""
@@ -129,7 +129,7 @@ class Emitter(Probes):
     def _emit_ForgetObject(self, s: ForgetObject) -> str:
         clear = f" sc_clear((const void *) &{s.text}, sizeof {s.text});" if s.clear else ""
         test = f"sc_any && sc_tainted((const void *) &{s.text}, sizeof {s.text})"
-        return f"if ({test}) {{ sc_pin({self._note(s.reason)}, sc_m);{clear} }}"
+        return f"if ({test}) {{ sc_pin({self._note(s.reason)}, sc_m, 0);{clear} }}"
 
     def _emit_Branch(self, s: Branch) -> str:
         op, left, right = oriented(s.op, s.left, s.right)
@@ -140,14 +140,12 @@ class Emitter(Probes):
         d = self._descriptor(
             self._site(SiteKind.COND, words), [str(coverage & 0xFFFF), str(coverage >> 16), *template.descriptor()]
         )
-        a, b = (declare(unqualified(e.type), name) for e, name in ((left, "sc_a"), (right, "sc_b")))
-        compute = f"{a} = {left.c()}; {b} = {right.c()}; sc_u32 sc_t = sc_a {op} sc_b;"
-        probe = f"sc_branch({d}, sc_t);"
+        holds = f"{left.c()} {op} {right.c()}"
         if template.can_be_tainted:
-            operands = [self._as_u64("sc_a", left.type), self._as_u64("sc_b", right.type)]
-            call = f"sc_cond({', '.join([d, 'sc_m', 'sc_t', *operands, *template.tail()])});"
-            probe = f"if ({self._guard(template.slots, template.memory)}) {{ {call} }} else {probe}"
-        return f"{{ {compute} {probe} if ({'' if s.when else '!'}sc_t) goto {s.label}; }}"
+            probe = self._call("sc_cond", [d, "sc_m", holds], template.passed(), 2)
+        else:
+            probe = f"sc_branch({d}, {holds})"
+        return f"if ({'' if s.when else '!'}{probe}) goto {s.label};"
 
     def _emit_Goto(self, s: Goto) -> str:
         return f"goto {s.label};"
@@ -178,12 +176,20 @@ class Emitter(Probes):
             [str(coverage & 0xFFFF), str(coverage >> 16), leaf.descriptor(), str(len(s.cases))],
         )
         value = self._as_u64(s.slot.c(), s.slot.type)
-        arms = [f"switch ({s.slot.c()}) {{"]
+        arms, jumps = [], []
         for arm, case in enumerate(s.cases):
             label = case.first if case.first == case.last else f"{case.first} ... {case.last}"
-            arms.append(f"case {label}: sc_switch({d}, sc_m, {arm}, {value}); goto {case.label};")
-        arms.append(f"default: sc_switch({d}, sc_m, {len(s.cases)}, {value}); goto {s.default}; }}")
-        return " ".join(arms)
+            arms.append(f"case {label}: sc_t = {arm}; break;")
+            jumps.append(f"case {arm}: goto {case.label};")
+        return " ".join(
+            [
+                f"{{ sc_u32 sc_t; switch ({s.slot.c()}) {{",
+                *arms,
+                f"default: sc_t = {len(s.cases)}; }} switch (sc_switch({d}, sc_m, sc_t, {value})) {{",
+                *jumps,
+                f"default: goto {s.default}; }} }}",
+            ]
+        )
 
     def _emit_Call(self, s: Call) -> str:
         args = ", ".join(a.exp.text if isinstance(a.exp, Place) else a.exp.c() for a in s.args)
@@ -306,8 +312,8 @@ class Emitter(Probes):
         if isinstance(s.dest, SlotRef):
             return self._dest(s.dest)
         if s.dest.static and s.count is None:
-            return LeafText(Where.GLOBAL, 8, f"(sc_word) &{s.dest.text}", 0, None)
-        return LeafText(Where.MEMORY, 8, "0", 0, None)
+            return LeafText(Where.GLOBAL, 8, f"(sc_word) &{s.dest.text}", 0, ())
+        return LeafText(Where.MEMORY, 8, "0", 0, ())
 
     def _emit_Fail(self, s: Fail) -> str:
         if s.kind == "assume":

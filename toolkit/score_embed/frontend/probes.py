@@ -82,7 +82,16 @@ class Probes:
         return [f"(sc_m[{1 + word}] & {mask:#x}u)" for word, mask in sorted(masks.items())]
 
     def _guard(self, slots: set[int], memory: bool) -> str:
-        return " | ".join([*self._slot_test(slots), *(["sc_any"] if memory else [])]) or "0"
+        """What must hold for a probe to be called. Memory is nearly always tainted somewhere: then the probe looks."""
+        return "" if memory else f"if ({' | '.join(self._slot_test(slots)) or '0'}) "
+
+    @staticmethod
+    def _call(probe: str, head: list[str], words: list[str], most: int) -> str:
+        """A probe's call: up to `most` words as arguments of a variant of its own, more of them as an array."""
+        if 0 < len(words) <= most:
+            return f"{probe}{len(words)}({', '.join([*head, *words])})"
+        array = f"(const sc_word []) {{ {', '.join(words)} }}" if words else "0"
+        return f"{probe}({', '.join([*head, array])})"
 
     def _bits(self, t: CType) -> int:
         return self.types.model.pointer if isinstance(t, Pointer) else as_int(t).bits
@@ -90,11 +99,11 @@ class Probes:
     def _dest(self, dest: SlotRef | Place) -> LeafText:
         bits = self._bits(dest.type)
         if isinstance(dest, SlotRef):
-            return LeafText(Where.SLOT, bits, str(dest.slot.index), dest.slot.index, None)
-        address = f"(const void *) &{dest.text}"
+            return LeafText(Where.SLOT, bits, str(dest.slot.index), dest.slot.index, ())
+        address = f"(sc_word) &{dest.text}"
         if dest.static:
-            return LeafText(Where.GLOBAL, bits, f"(sc_word) &{dest.text}", 0, address)
-        return LeafText(Where.MEMORY, bits, "0", 0, address)
+            return LeafText(Where.GLOBAL, bits, address, 0, (address,))
+        return LeafText(Where.MEMORY, bits, "0", 0, (address,))
 
     def _as_u64(self, text: str, t: CType, *, signed: bool = False) -> str:
         """The value zero-extended (or, for verify, sign-extended from its bits) to 64 bits."""
@@ -123,8 +132,9 @@ class Probes:
         if not template.can_be_tainted:
             return ""
         d = self._descriptor(self._site(SiteKind.PIN, template.site_words(), reason), template.descriptor())
-        call = ", ".join([d, "sc_m", *template.tail()])
-        return f"if ({self._guard(template.slots, template.memory)}) sc_pin({call});"
+        return (
+            f"{self._guard(template.slots, template.memory)}{self._call('sc_pin', [d, 'sc_m'], template.passed(), 1)};"
+        )
 
     def _note(self, reason: str) -> str:
         """A descriptor of a note without operands."""

@@ -1,7 +1,7 @@
 """From a typed expression to its template: leaves, postfix words, and what the probe call passes.
 
 One walk yields everything that must agree: the words of the site table (C text, computed by the board's
-compiler), the leaf words of the descriptor, and the variadic tail of the probe call.
+compiler), the leaf words of the descriptor, and what the probe call passes.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ MOST_LEAVES = 32  # of one site: SC_MAX_LEAVES of runtime/probe.h
 
 @dataclass(frozen=True)
 class LeafText:
-    """One leaf: site words, descriptor word, variadic argument (None if nothing is passed)."""
+    """One leaf: site words, descriptor word, and the words the probe is given for it."""
 
     where: Where
     bits: int
     site_word: str
     slot: int
-    tail: str | None
+    passed: tuple[str, ...]
 
     def words(self) -> list[str]:
         return [str(int(self.where)), str(self.bits), self.site_word]
@@ -94,8 +94,9 @@ class TemplateText:
             raise Unsupported(f"more than {MOST_LEAVES} operands in one expression")
         return [str(len(self.leaves)), *(leaf.descriptor() for leaf in self.leaves)]
 
-    def tail(self) -> list[str]:
-        return [leaf.tail for leaf in self.leaves if leaf.tail is not None]
+    def passed(self) -> list[str]:
+        """The words that a probe is given: addresses of memory, values of slots."""
+        return [word for leaf in self.leaves for word in leaf.passed]
 
     # --- building --------------------------------------------------------------------------------------------
 
@@ -111,7 +112,7 @@ class TemplateText:
                 bits = self.bits_of(exp.type)
                 self.slots.add(exp.slot.index)
                 return self._leaf(
-                    LeafText(Where.SLOT, bits, str(exp.slot.index), exp.slot.index, value_text(exp.c(), bits))
+                    LeafText(Where.SLOT, bits, str(exp.slot.index), exp.slot.index, self._words(exp.c(), bits))
                 )
             case Load():
                 return self._load(exp)
@@ -177,6 +178,12 @@ class TemplateText:
             return self._constant("0", bits) if exp.value == 0 else self._address(f"(sc_word) {exp.text}")
         return self._constant(exp.text, bits)
 
+    def _words(self, text: str, bits: int) -> tuple[str, ...]:
+        """A slot's value in words of the machine, the low one first."""
+        if bits > self.types.model.pointer:
+            return f"SC_LO({text})", f"SC_HI({text})"
+        return (f"(sc_word) {text}",)
+
     def _leaf(self, leaf: LeafText) -> int:
         if leaf not in self.leaves:
             self.leaves.append(leaf)
@@ -187,15 +194,15 @@ class TemplateText:
     def _load(self, exp: Load) -> int:
         bits = self.bits_of(exp.type)
         self.memory = True
-        address = f"(const void *) &{exp.place.text}"
+        address = f"(sc_word) &{exp.place.text}"
         if exp.place.static:
-            return self._leaf(LeafText(Where.GLOBAL, bits, f"(sc_word) &{exp.place.text}", 0, address))
-        return self._leaf(LeafText(Where.MEMORY, bits, "0", 0, address))
+            return self._leaf(LeafText(Where.GLOBAL, bits, address, 0, (address,)))
+        return self._leaf(LeafText(Where.MEMORY, bits, "0", 0, (address,)))
 
     def _untracked(self, exp: LocalAddress | Raw) -> int:
         """A concrete value: sent as a leaf that is never tainted."""
         bits = self.bits_of(exp.type)
-        return self._leaf(LeafText(Where.SLOT, bits, str(self.never), self.never, value_text(exp.c(), bits)))
+        return self._leaf(LeafText(Where.SLOT, bits, str(self.never), self.never, self._words(exp.c(), bits)))
 
     def _pointer_add(self, exp: PointerAdd) -> int:
         bits = self.add(exp.base)
@@ -228,8 +235,3 @@ class TemplateText:
 def oriented(op: str, left: Exp, right: Exp) -> tuple[str, Exp, Exp]:
     """`>` and `>=` as `<` and `<=` with the operands exchanged."""
     return {">": ("<", right, left), ">=": ("<=", right, left)}.get(op, (op, left, right))
-
-
-def value_text(text: str, bits: int) -> str:
-    """A slot's value as the probe takes it: sc_u32, or sc_u64 if it has 8 bytes."""
-    return f"(sc_u64) {text}" if bits == 64 else f"(sc_u32) {text}"

@@ -22,9 +22,10 @@ def value(lanes: Lanes) -> int:
     return lanes[0] | lanes[1] << 32
 
 
-def mix_operand(lanes: Lanes, operand: int) -> Lanes:
-    """An operand of a condition, zero-extended to 64 bits."""
-    return mix(mix(lanes, operand), operand >> 32)
+def mix_operand(lanes: Lanes, operand: int, bits: int) -> Lanes:
+    """A leaf of a condition, as unsigned."""
+    lanes = mix(lanes, operand)
+    return mix(lanes, operand >> 32) if bits == 64 else lanes
 
 
 def mix_condition(lanes: Lanes, site: int, direction: int) -> Lanes:

@@ -1,4 +1,4 @@
-"""The operands of the path's branches, and their running hash: compared with the target's in every END.
+"""The leaves that the path's branches compare, and their running hash: compared with the target's in every END.
 
 The hash notices stale state that a direction alone would not show. It depends on the input, so when a prefix is
 kept for another input, the values that a changed byte reaches are computed again.
@@ -34,7 +34,7 @@ class Operands:
             deps |= expr.deps
         reached = deps | self._branches[-1].reached if self._branches else deps
         self._branches.append(_Branch(exprs, values, deps, reached, self.lanes))
-        self.lanes = _mixed(self.lanes, values)
+        self.lanes = _mixed(self.lanes, exprs, values)
 
     def cut(self, count: int) -> None:
         """Keep the first `count` branches."""
@@ -63,11 +63,11 @@ class Operands:
             branch.before = lanes
             if branch.deps & changed:
                 branch.values = tuple(map(value, branch.exprs))
-            lanes = _mixed(lanes, branch.values)
+            lanes = _mixed(lanes, branch.exprs, branch.values)
         self.lanes = lanes
 
 
-def _mixed(lanes: hashes.Lanes, values: tuple[int, ...]) -> hashes.Lanes:
-    for value in values:
-        lanes = hashes.mix_operand(lanes, value)
+def _mixed(lanes: hashes.Lanes, exprs: tuple[Expr, ...], values: tuple[int, ...]) -> hashes.Lanes:
+    for expr, value in zip(exprs, values, strict=True):
+        lanes = hashes.mix_operand(lanes, value, expr.width)
     return lanes

@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
     elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
 
 
-# Takes a branch's site, the operands that are compared, and its conditions in order.
+# Takes a branch's site, the leaves it compares, and its conditions in order.
 OnBranch = Callable[[Site, tuple[Expr, ...], Sequence[Outcome]], None]
 
 _FRAME, _UNTAINT = 0, 2
@@ -200,9 +200,10 @@ class Steps:
         elsewhere = (site.coverage + 1 - direction,)
 
         def step() -> None:
-            a, b, holds, fails = comparison(program, read())
+            leaves = read()
+            _, _, holds, fails = comparison(program, leaves)
             decoded.check_stored(site.id, holds)
-            on_branch(site, (a, b), (Outcome(-1, direction, holds if direction else fails, elsewhere),))
+            on_branch(site, leaves, (Outcome(-1, direction, holds if direction else fails, elsewhere),))
 
         return step
 
