@@ -18,7 +18,7 @@ import plain
 import pytest
 from runner import score_embed
 
-from score_embed.target.base import Finished, Verdict
+from score_embed.target.base import Verdict
 
 PROGRAMS = {program.name: program for program in corpus.programs()}
 SAMPLE = 3000  # inputs of a program that are run where all would take too long
@@ -40,7 +40,7 @@ SAMPLED = [
 
 
 @cache
-def instrumented(board: str, name: str) -> tuple[list[bytes], list[Finished]]:
+def instrumented(board: str, name: str) -> tuple[list[bytes], list[corpus.ImageRun]]:
     program = PROGRAMS[name]
     if (board, name) in CASES:
         inputs = plain.all_inputs(program.size)
@@ -59,7 +59,7 @@ def campaign(board: str, name: str, folder: Path) -> dict[str, Any]:
     return found
 
 
-def paths(runs: list[Finished]) -> set[int]:
+def paths(runs: list[corpus.ImageRun]) -> set[int]:
     return {run.path_hash for run in runs if run.verdict is not Verdict.ASSUMPTION}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from score_embed.board.profile import find_board
 from score_embed.build.image import Image, build_image
-from score_embed.target.base import Finished, Run, Target
+from score_embed.target.base import Run, Target, Verdict
 from score_embed.workplace import start_target
 
 FOLDER = Path(__file__).resolve().parents[1] / "programs"
@@ -60,7 +60,23 @@ def target_of(board: str, image: Image) -> Iterator[Target]:
         target.close()
 
 
-def run_image(board: str, image: Image, inputs: Iterable[bytes]) -> list[Finished]:
-    """Each input once, in order, on one target."""
+@dataclass(frozen=True, slots=True)
+class ImageRun:
+    """What is compared of a run."""
+
+    verdict: Verdict
+    code: int
+    path_hash: int
+    output: bytes
+
+
+def run_image(board: str, image: Image, inputs: Iterable[bytes]) -> list[ImageRun]:
+    """Each input once, in order, on one target. Equal runs are one object: there may be 16 million."""
+    known: dict[ImageRun, ImageRun] = {}
+    runs: list[ImageRun] = []
     with target_of(board, image) as target:
-        return [target.run(Run(number, data)) for number, data in enumerate(inputs, 1)]
+        for number, data in enumerate(inputs, 1):
+            finished = target.run(Run(number, data))
+            brief = ImageRun(finished.verdict, finished.code, finished.path_hash, finished.output)
+            runs.append(known.setdefault(brief, brief))
+    return runs

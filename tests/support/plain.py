@@ -62,11 +62,13 @@ def run_plain(program: Path, inputs: Iterable[bytes], size: int) -> list[PlainRu
     data = b"".join(inputs)
     out = run(program, str(size), data=data)
     runs: list[PlainRun] = []
+    known: dict[PlainRun, PlainRun] = {}
     at = 0
     while at < len(out):
         blocks, ending, code, length = _RECORD.unpack_from(out, at)
         at += _RECORD.size
-        runs.append(PlainRun(blocks, ENDINGS[ending], code, out[at : at + length]))
+        found = PlainRun(blocks, ENDINGS[ending], code, out[at : at + length])
+        runs.append(known.setdefault(found, found))
         at += length
     assert len(runs) * size == len(data), "the plain program died"
     return runs

@@ -67,7 +67,13 @@ def build_image(
     if entry:
         texts = add_harness(texts, entry, model)
     program = instrument_program(
-        texts, model, instrument=instrument, argument_order=board.argument_order, verify=verify, strict=strict
+        texts,
+        model,
+        instrument=instrument,
+        argument_order=board.argument_order,
+        verify=verify,
+        closed=not native,
+        strict=strict,
     )
     if keep is not None:
         _keep(keep, sources, program)

@@ -7,12 +7,15 @@ Sites are static arrays inside the function, where every name of the user's is i
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from score_embed.frontend.ir import (
     Assign,
     Branch,
     Call,
     Clear,
     Copy,
+    Exp,
     Fail,
     ForgetObject,
     Goto,
@@ -41,6 +44,8 @@ from score_embed.frontend.types import (
     Function,
     Int,
     Pointer,
+    Struct,
+    Void,
     as_int,
     declare,
     has_const_member,
@@ -48,6 +53,7 @@ from score_embed.frontend.types import (
     unqualified,
 )
 
+RETURN = "sc_return"
 NONE_LEAF = str(int(Where.NONE) << 14)
 
 PRELUDE = """#include "probe.h"
@@ -71,7 +77,7 @@ class Emitter(Probes):
             for note in self._notes(statement):
                 self._put(note)
             self._put(self._statement(statement))
-        self._put(self._leave())
+        self._put(self._end())
         params = [
             f"sc_struct_param({self._descriptor(self._site(SiteKind.COPY, []), [])}, sc_m, {i}, &{name}, sizeof {name});"
             for i, name in enumerate(self.body.structs)
@@ -107,7 +113,8 @@ class Emitter(Probes):
         guard = self._guard(slots, template.memory or not in_slot)
         probe = self._call("sc_assign", [d, "sc_m"], [*dest.passed, *template.passed()], 2)
         # A leaf's address must be computed before the destination changes, too: `i = t[i]`.
-        used = template.slots | {slot.index for e in s.exp.walk() if isinstance(e, Load) for slot in e.place.slots}
+        used = {e.slot.index for e in s.exp.walk() if isinstance(e, SlotRef)}
+        used |= {slot.index for e in s.exp.walk() if isinstance(e, Load) for slot in e.place.slots}
         if in_slot and dest.slot not in used:
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
@@ -117,7 +124,11 @@ class Emitter(Probes):
         """Nothing in the value can be symbolic: the destination's taint goes."""
         if isinstance(dest, SlotRef):
             index = dest.slot.index
+            if not self.maybe.slot(index):
+                return ""
             return f" sc_m[{1 + (index >> 5)}] &= ~{1 << (index & 31):#x}u;"
+        if not self.maybe.place(dest):
+            return ""
         return f" if (sc_any) sc_clear((const void *) &{dest.text}, sizeof {dest.text});"
 
     def _emit_SetPlain(self, s: SetPlain) -> str:
@@ -133,7 +144,7 @@ class Emitter(Probes):
 
     def _emit_Branch(self, s: Branch) -> str:
         op, left, right = oriented(s.op, s.left, s.right)
-        template = TemplateText(self.types, self.never)
+        template = TemplateText(self.types, self.never, self.maybe)
         template.comparison(op, left, right)
         coverage = self.numbering.take_coverage(2)
         words = [str(coverage), str(int(s.assumption)), *template.site_words()]
@@ -221,7 +232,7 @@ class Emitter(Probes):
             if isinstance(argument.exp, Place):
                 structs.append(argument.exp.text)
             else:
-                leaves.append(self._dest(argument.exp) if isinstance(argument.exp, SlotRef) else None)
+                leaves.append(self._dest(argument.exp) if self._may_be_passed(argument.exp) else None)
         words = [str(len(leaves))]
         for leaf in leaves:
             words += leaf.words() if leaf else [str(int(Where.NONE)), "0", "0"]
@@ -232,11 +243,15 @@ class Emitter(Probes):
         passed = "".join(f" sc_struct_arg({i}, &{text});" for i, text in enumerate(structs))
         return f"sc_call({d}, sc_m, {callee});{passed}"
 
+    def _may_be_passed(self, exp: Exp | Place) -> TypeGuard[SlotRef]:
+        """An argument whose taint a callee may have to know: all others are constants."""
+        return isinstance(exp, SlotRef) and self.maybe.slot(exp.slot.index)
+
     def _after_known(self, s: Call, callee: str) -> str:
         if isinstance(s.dest, Place):
             d = self._descriptor(self._site(SiteKind.COPY, [], s.name), [])
             return f"sc_struct_result({d}, sc_m, {callee}, &{s.dest.text}, sizeof {s.dest.text});"
-        if not isinstance(s.dest, SlotRef):
+        if not isinstance(s.dest, SlotRef) or not self.maybe.slot(s.dest.slot.index):
             return ""
         leaf = self._dest(s.dest)
         d = self._descriptor(self._site(SiteKind.RESULT, leaf.words(), s.name), [leaf.descriptor()])
@@ -249,11 +264,11 @@ class Emitter(Probes):
         for argument in s.args:
             exp = argument.exp
             pointer = isinstance(exp, Place) or (isinstance(exp.type, Pointer) and not is_function_pointer(exp.type))
-            slot = exp.slot.index if isinstance(exp, SlotRef) else self.never
+            slot = exp.slot.index if self._may_be_passed(exp) else self.never
             if pointer:
                 leaves.append(str(int(Where.MEMORY) << 14 | log2 << 12 | slot))
                 tail.append(f"(const void *) &{exp.text}" if isinstance(exp, Place) else f"(const void *) {exp.c()}")
-            elif isinstance(exp, SlotRef):
+            elif self._may_be_passed(exp):
                 leaves.append(str(leaf_word(Where.SLOT, self._bits(exp.type), slot)))
             else:
                 leaves.append(NONE_LEAF)
@@ -268,18 +283,20 @@ class Emitter(Probes):
         return before, f"sc_opaque_end({d}, sc_m, sc_s, {value});{clear}"
 
     def _leave(self) -> str:
-        leave = f"sc_leave({self._enter}, sc_m, (const void *) {self.body.emitted_name});"
-        if self.body.emitted_name == MAIN and isinstance(self.body.result, Int):
-            return f"{leave} return 0;"
-        return leave
+        return f"sc_leave({self._enter}, sc_m, (const void *) {self.body.emitted_name});"
+
+    def _end(self) -> str:
+        """The end of the function, where all returns but those of structs meet: one probe for all."""
+        falls_off = "sc_r = 0; " if self.body.emitted_name == MAIN and isinstance(self.body.result, Int) else ""
+        label = f"{RETURN}: " if any(map(_is_plain_return, self.body.statements)) else ""
+        if isinstance(self.body.result, (Struct, Void)):
+            return f"{label}{self._leave()}"
+        return f"{falls_off}{label}{self._leave()} return sc_r;"
 
     def _emit_Return(self, s: Return) -> str:
-        leave = f"sc_leave({self._enter}, sc_m, (const void *) {self.body.emitted_name});"
-        if s.value is None:
-            return f"{leave} return;"
         if isinstance(s.value, Place):
-            return f"sc_struct_ret(&{s.value.text}); {leave} return {s.value.text};"
-        return f"{leave} return {s.value.c()};"
+            return f"sc_struct_ret(&{s.value.text}); {self._leave()} return {s.value.text};"
+        return f"goto {RETURN};"
 
     def _emit_Copy(self, s: Copy) -> str:
         d = self._descriptor(self._site(SiteKind.COPY, []), [])
@@ -323,6 +340,10 @@ class Emitter(Probes):
 
 def is_function_pointer(t: CType) -> bool:
     return isinstance(t, Pointer) and isinstance(t.to, Function)
+
+
+def _is_plain_return(s: Stmt) -> bool:
+    return isinstance(s, Return) and not isinstance(s.value, Place)
 
 
 def _move(dest: str, source: str) -> str:

@@ -23,6 +23,7 @@ from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import Assign, Body, Clear, Coord, Slot, SlotRef
+from score_embed.frontend.maybe import Everything
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.printer import to_c
 from score_embed.frontend.scopes import FUNCTION_NAMES, MAIN
@@ -75,8 +76,9 @@ class Unit:
 
 @dataclass
 class Lowered:
-    text: str
-    defined: dict[str, bool]  # instrumented function → has external linkage
+    """A unit ready to be printed: text that stays, and functions in normal form."""
+
+    pieces: list[str | Body]
     failed: list[tuple[str, Note]] = field(default_factory=list)
 
 
@@ -90,7 +92,6 @@ class UnitLowering:
         self,
         unit: Unit,
         types: Types,
-        numbering: Numbering,
         *,
         known: Callable[[str], bool],
         excluded: frozenset[str],
@@ -101,7 +102,6 @@ class UnitLowering:
     ) -> None:
         self.unit = unit
         self.types = types
-        self.numbering = numbering
         self.known = known
         self.excluded = excluded
         self.instrument = instrument
@@ -110,29 +110,26 @@ class UnitLowering:
         self.strict = strict
         self.declarations = Declarations(types)
         self.declarations.text = self._text
-        self.meta = Meta(unit.source)
-        self.result = Lowered("", {})
+        self.result = Lowered([])
         self._local = defined_functions(unit.tree)
         self._twice = defined_twice(unit.tree)
         self._printed: set[int] = set()
         self._hoisted: set[str] = set()  # tags defined at the top of the function that is being lowered
 
     def lower(self) -> Lowered:
-        """The instrumented C of the unit."""
-        pieces = [PRELUDE]
+        pieces = self.result.pieces
+        pieces.append(PRELUDE)
         for ext in self.unit.tree.ext:
             coord = getattr(ext, "coord", None)
             if coord is not None and coord.line:
                 pieces.append(f'#line {coord.line} "{coord.file}"')
             pieces.append(self._external(ext))
         pieces.append(self._enum_assertions())
-        pieces.append(self.meta.c())
-        self.result.text = "\n".join(pieces)
         return self.result
 
     # --- file scope ------------------------------------------------------------------------------------------
 
-    def _external(self, ext: c_ast.Node) -> str:
+    def _external(self, ext: c_ast.Node) -> str | Body:
         if isinstance(ext, c_ast.FuncDef):
             return self._function_definition(ext)
         if not isinstance(ext, (c_ast.Decl, c_ast.Typedef)):
@@ -207,7 +204,7 @@ class UnitLowering:
 
     # --- functions -------------------------------------------------------------------------------------------
 
-    def _function_definition(self, node: c_ast.FuncDef) -> str:
+    def _function_definition(self, node: c_ast.FuncDef) -> str | Body:
         name, coord = node.decl.name, node.decl.coord
         names = self.declarations.scope.names
         reason = left_alone(node.decl)
@@ -222,22 +219,17 @@ class UnitLowering:
             return to_c(node)
         if reason:
             self._fail(name, reason, coord)
-        text = None if reason or name in self.excluded else self._lowered(node, result)
-        if text is None:
-            return to_c(node)
-        self.result.defined[name] = "static" not in (node.decl.storage or [])
-        return text
+        body = None if reason or name in self.excluded else self._lowered(node, result)
+        return to_c(node) if body is None else body
 
     def _fail(self, name: str, reason: str, coord: Coord) -> None:
         shown = "main" if name == MAIN else name
         note = Note(f"function '{shown}' is not instrumented: {reason}", str(coord.file), coord.line)
         self.result.failed.append((name, note))
 
-    def _lowered(self, node: c_ast.FuncDef, result: CType) -> str | None:
-        """The instrumented function, or None if it cannot be lowered (which is then noted)."""
+    def _lowered(self, node: c_ast.FuncDef, result: CType) -> Body | None:
+        """The function in normal form, or None if it cannot be lowered (which is then noted)."""
         typeof, define = self.declarations.typeof_, self.declarations.define
-        sites, coverage = self.numbering.site, self.numbering.coverage
-        meta = len(self.meta.sites)
         self._hoisted.clear()
         name, where = node.decl.name, node.decl.coord
         body = Body(name, name, "", unqualified(result), 0, [], coord=Coord(str(where.file), where.line))
@@ -245,7 +237,9 @@ class UnitLowering:
         try:
             with self.declarations.inner_scope():
                 self._fill(node, builder)
-            return Emitter(body, self.types, self.numbering, self.meta, verify=self.verify).c()
+            # Printed once on trial: what cannot be printed is not instrumented.
+            Emitter(body, self.types, Numbering(), Meta(""), Everything(), verify=self.verify).c()
+            return body
         except Unsupported as error:
             self._fail(body.name, error.what, getattr(error.node, "coord", None) or builder.coord)
         except Exception as error:
@@ -254,8 +248,6 @@ class UnitLowering:
             self._fail(body.name, f"internal error, {type(error).__name__}: {error}", builder.coord)
         finally:
             self.declarations.typeof_, self.declarations.define = typeof, define
-        self.numbering.site, self.numbering.coverage = sites, coverage
-        del self.meta.sites[meta:]
         return None
 
     def _fill(self, node: c_ast.FuncDef, builder: Builder) -> None:

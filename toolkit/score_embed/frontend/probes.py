@@ -24,6 +24,7 @@ from score_embed.frontend.ir import (
     Stmt,
     Symbolic,
 )
+from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.sites import MAGIC, SiteKind
 from score_embed.frontend.sites import Place as Where
@@ -39,8 +40,11 @@ from score_embed.frontend.types import (
 class Probes:
     """Sites, descriptors and lines of one function under emission."""
 
-    def __init__(self, body: Body, types: Types, numbering: Numbering, meta: Meta, *, verify: bool) -> None:
+    def __init__(
+        self, body: Body, types: Types, numbering: Numbering, meta: Meta, maybe: Maybe, *, verify: bool
+    ) -> None:
         self.body = body
+        self.maybe = maybe
         self.types = types
         self.numbering = numbering
         self.meta = meta
@@ -70,7 +74,7 @@ class Probes:
         return name
 
     def _template(self, *exps: Exp) -> TemplateText:
-        template = TemplateText(self.types, self.never)
+        template = TemplateText(self.types, self.never, self.maybe)
         for exp in exps:
             template.add(exp)
         return template

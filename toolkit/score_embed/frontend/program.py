@@ -12,8 +12,11 @@ from pathlib import Path
 
 from pycparser import c_ast
 
+from score_embed.frontend.emit import Emitter
+from score_embed.frontend.ir import Body
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
-from score_embed.frontend.meta import Numbering
+from score_embed.frontend.maybe import Analysis, IsPrivate, names_with_address
+from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import defined_functions, drop_promises
@@ -45,23 +48,24 @@ def instrument_program(
     instrument: Sequence[str],
     argument_order: str,
     verify: bool,
+    closed: bool = True,
     strict: bool = False,
 ) -> Program:
     """Instrument all sources. Raises BuildError where C cannot be parsed.
 
+    `closed`: no other code of the program, but for libraries, is linked to them.
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
     units = [unit_of(source) for source in sources]
     external = _external_definitions(units)
     excluded: frozenset[str] = frozenset()
     notes: dict[str, Note] = {}
+    types = Types(model)
     while True:
-        numbering = Numbering()
         results = [
             UnitLowering(
                 unit,
-                Types(model),
-                numbering,
+                types,
                 known=lambda name, excluded=excluded: name in external and name not in excluded,  # type: ignore[misc]
                 excluded=excluded,
                 instrument=instrument,
@@ -74,9 +78,45 @@ def instrument_program(
         failed = _failures(results)
         notes |= failed
         if not set(failed) - excluded:
-            texts = tuple(result.text for result in results)
-            return Program(texts, tuple(notes.values()), numbering.site, numbering.coverage)
+            break
         excluded |= frozenset(failed)
+    numbering = Numbering()
+    analysis = Analysis(
+        [piece for result in results for piece in result.pieces if isinstance(piece, Body)],
+        private_names(units, closed=closed),
+    )
+    texts = tuple(
+        _printed(unit, result, types, numbering, analysis, verify) for unit, result in zip(units, results, strict=True)
+    )
+    return Program(texts, tuple(notes.values()), numbering.site, numbering.coverage)
+
+
+def _printed(unit: Unit, lowered: Lowered, types: Types, numbering: Numbering, analysis: Analysis, verify: bool) -> str:
+    """The instrumented C of a unit."""
+    meta = Meta(unit.source)
+    texts = [
+        piece
+        if isinstance(piece, str)
+        else Emitter(piece, types, numbering, meta, analysis.of(piece), verify=verify).c()
+        for piece in lowered.pieces
+    ]
+    return "\n".join([*texts, meta.c()])
+
+
+def private_names(units: Sequence[Unit], *, closed: bool) -> IsPrivate:
+    """Whether nothing reaches a variable of static storage but by its name.
+
+    `closed`: all code that can name it is in `units`; else that is true of static ones only.
+    """
+    addressed = {name for unit in units for name in names_with_address(unit.tree)}
+    seen_elsewhere = {
+        ext.name
+        for unit in units
+        for ext in unit.tree.ext
+        if isinstance(ext, c_ast.Decl) and "static" not in (ext.storage or [])
+    }
+    excluded = addressed if closed else addressed | seen_elsewhere
+    return lambda name: name not in excluded
 
 
 def unit_of(source: Source) -> Unit:

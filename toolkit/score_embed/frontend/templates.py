@@ -24,6 +24,7 @@ from score_embed.frontend.ir import (
     SlotRef,
     Unary,
 )
+from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.sites import Op
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.symbols import Unsupported
@@ -74,6 +75,7 @@ class TemplateText:
 
     types: Types
     never: int
+    maybe: Maybe
     leaves: list[LeafText] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
     slots: set[int] = field(default_factory=set)
@@ -108,6 +110,8 @@ class TemplateText:
         match exp:
             case Const():
                 return self._const(exp)
+            case SlotRef() if not self.maybe.slot(exp.slot.index):
+                return self._untracked(exp)
             case SlotRef():
                 bits = self.bits_of(exp.type)
                 self.slots.add(exp.slot.index)
@@ -115,7 +119,7 @@ class TemplateText:
                     LeafText(Where.SLOT, bits, str(exp.slot.index), exp.slot.index, self._words(exp.c(), bits))
                 )
             case Load():
-                return self._load(exp)
+                return self._load(exp) if self.maybe.place(exp.place) else self._untracked(exp)
             case LocalAddress() | Raw():
                 return self._untracked(exp)
             case GlobalAddress():
@@ -199,7 +203,7 @@ class TemplateText:
             return self._leaf(LeafText(Where.GLOBAL, bits, address, 0, (address,)))
         return self._leaf(LeafText(Where.MEMORY, bits, "0", 0, (address,)))
 
-    def _untracked(self, exp: LocalAddress | Raw) -> int:
+    def _untracked(self, exp: Exp) -> int:
         """A concrete value: sent as a leaf that is never tainted."""
         bits = self.bits_of(exp.type)
         return self._leaf(LeafText(Where.SLOT, bits, str(self.never), self.never, self._words(exp.c(), bits)))
