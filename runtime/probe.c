@@ -281,7 +281,8 @@ void sc_value(sc_u64 v)
 void sc_assert_fail(const sc_d *d)
 {
     sc.last_site = SITE(d);
-    sc.pc = (sc_u64)(sc_uptr)__builtin_return_address(0);
+    /* within the call itself: what follows it may be of another line */
+    sc.pc = (sc_u64)(sc_uptr)__builtin_return_address(0) - 2u;
     sc_end(SC_VERDICT_ASSERTION, 0);
 }
 
