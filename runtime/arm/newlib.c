@@ -127,7 +127,7 @@ void _fini(void)
 
 void abort(void)
 {
-    sc.pc = (sc_u64)((sc_uptr)__builtin_return_address(0) & ~(sc_uptr)1);
+    sc.pc = (sc_u64)(sc_uptr)__builtin_return_address(0) - 2u; /* within the call: what follows may be of another line */
     sc_end(SC_VERDICT_ABORT, 6);
 }
 
@@ -153,6 +153,6 @@ void __assert_func(const char *file, int line, const char *function, const char 
     say(": Assertion `");
     say(text);
     say("' failed.\n");
-    sc.pc = (sc_u64)((sc_uptr)__builtin_return_address(0) & ~(sc_uptr)1);
+    sc.pc = (sc_u64)(sc_uptr)__builtin_return_address(0) - 2u; /* within the call: what follows may be of another line */
     sc_end(SC_VERDICT_ASSERTION, 0);
 }

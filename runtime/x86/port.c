@@ -161,7 +161,7 @@ void __assert_fail(const char *text, const char *file, unsigned line, const char
     parts[2] = digits + at;
     for (i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (write(2, parts[i], strlen(parts[i])) < 0) break;
-    sc.pc = (sc_u64)(uintptr_t)__builtin_return_address(0);
+    sc.pc = (sc_u64)(uintptr_t)__builtin_return_address(0) - 2u; /* within the call: what follows may be of another line */
     sc_end(SC_VERDICT_ASSERTION, 0);
 }
 
