@@ -16,6 +16,7 @@ void sc_arm_enter(sc_u32 *stack_top, sc_u32 **saved_sp); /* run sc_arm_program t
 void sc_arm_leave(sc_u32 *saved_sp) __attribute__((noreturn));
 void sc_arm_landing(void);
 void sc_arm_program(void);
+void sc_arm_link_start(void);
 void sc_arm_protect(void);             /* faults, MPU: as the tests need them */
 void sc_arm_watch(sc_u32 milliseconds); /* 0 stops the watch-dog */
 sc_u32 sc_arm_heap_free(void);

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
-from images import hand_image, target_of
-from runner import BOARDS
+from images import LINKS, hand_image, target_of
 
 from score_embed.link.message import EndFlag
 from score_embed.link.session import Request
@@ -69,7 +68,7 @@ class Hand:
 Maker = Callable[..., Hand]
 
 
-@pytest.fixture(scope="module", params=BOARDS)
+@pytest.fixture(scope="module", params=LINKS)
 def make(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
     made: dict[tuple[str, ...], Hand] = {}
 

@@ -11,8 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from images import BUILD_ID, SUPPORT, hand_image, target_of
-from runner import BOARDS
+from images import BUILD_ID, LINKS, SUPPORT, hand_image, target_of
 
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
@@ -23,7 +22,7 @@ from score_embed.target.qemu import QemuTarget
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return {board: hand_image(board, tmp_path_factory.mktemp(board)) for board in BOARDS}
+    return {board: hand_image(board, tmp_path_factory.mktemp(board)) for board in LINKS}
 
 
 def children_of(pid: int) -> list[int]:
@@ -48,16 +47,17 @@ def wait_until(condition: object, seconds: float = 10) -> bool:
     return False
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", LINKS)
 @pytest.mark.parametrize("what", [0, 9, 18])
-def test_killed_host_leaves_no_process(images: dict[str, Path], board: str, what: int) -> None:
+def test_killed_host_leaves_no_process(images: dict[str, Path], tmp_path: Path, board: str, what: int) -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(SUPPORT)!r})\n"
         "from pathlib import Path\nfrom images import target_of\nfrom score_embed.target.base import Run\n"
         f"target = target_of({board!r}, Path({str(images[board])!r}), watchdog=60)\n"
         f"target.info\nprint('ready', flush=True)\nwhile True: target.run(Run(1, bytes([{what}])))\n"
     )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as host:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment) as host:
         assert host.stdout is not None
         assert host.stdout.readline() == b"ready\n"
         time.sleep(0.2)
@@ -66,9 +66,10 @@ def test_killed_host_leaves_no_process(images: dict[str, Path], board: str, what
         host.kill()
         host.wait(10)
     assert wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in targets))
+    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", LINKS)
 def test_close_leaves_nothing_behind(images: dict[str, Path], board: str) -> None:
     descriptors, children = len(os.listdir("/proc/self/fd")), set(children_of(os.getpid()))
     for _ in range(3):
@@ -81,7 +82,7 @@ def test_close_leaves_nothing_behind(images: dict[str, Path], board: str) -> Non
     assert set(children_of(os.getpid())) == children
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", LINKS)
 def test_a_target_killed_between_tests_is_replaced(images: dict[str, Path], board: str) -> None:
     target = target_of(board, images[board])
     before = set(children_of(os.getpid()))
@@ -95,7 +96,7 @@ def test_a_target_killed_between_tests_is_replaced(images: dict[str, Path], boar
     assert again == good or again.path_hash == good.path_hash
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", LINKS)
 def test_another_image_is_refused(images: dict[str, Path], board: str) -> None:
     target = target_of(board, images[board], build_id=b"\xff" * 16)
     with pytest.raises(TargetError) as caught:
@@ -140,13 +141,13 @@ def test_what_cannot_be_started(tmp_path: Path) -> None:
 
 
 def test_qemu_says_why_it_does_not_start(images: dict[str, Path]) -> None:
-    target = QemuTarget(images["mps2-an385"], BUILD_ID, "qemu-system-arm", "no-such-board")
+    target = QemuTarget(images["mps2-an385-uart"], BUILD_ID, "qemu-system-arm", "no-such-board")
     with pytest.raises(TargetError, match="unsupported machine type"):
         target.run(Run(1, b""))
 
 
 def test_input_beyond_the_buffer(images: dict[str, Path]) -> None:
-    target = target_of("mps2-an385", images["mps2-an385"])
+    target = target_of("mps2-an385-uart", images["mps2-an385-uart"])
     with pytest.raises(TargetError, match="buffer"):
         target.run(Run(1, bytes(target.info.input_capacity + 1)))
     most = target.run(Run(1, bytes(target.info.input_capacity)))
@@ -175,7 +176,7 @@ class NoisyChannel(Channel):
         return self._spoil(super().receive(deadline))
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", LINKS)
 def test_damage_on_the_link_changes_no_result(
     images: dict[str, Path], board: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +196,7 @@ def test_damage_on_the_link_changes_no_result(
     assert counters.reruns > 0
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", LINKS)
 def test_a_restarted_target_runs_the_next_test(images: dict[str, Path], board: str) -> None:
     """Also when nobody has read what the instance before said, and when it was restarted twice."""
     target = target_of(board, images[board])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from images import hand_image, target_of
-from runner import BOARDS
+from images import LINKS, hand_image, target_of
 
 from score_embed.target.base import Finished, Run, Verdict
 from score_embed.target.wired import WiredTarget
 
 
-@pytest.fixture(scope="module", params=BOARDS)
+@pytest.fixture(scope="module", params=LINKS)
 def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WiredTarget]:
     board: str = request.param
     target = target_of(board, hand_image(board, tmp_path_factory.mktemp(board)), watchdog=1)

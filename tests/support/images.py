@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from score_embed.target.native import NativeTarget
 from score_embed.target.qemu import QemuTarget
@@ -14,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 RUNTIME = ROOT / "runtime"
 SUPPORT = Path(__file__).parent
 BUILD_ID = bytes(range(16))
+LINKS = ("native", "mps2-an385", "mps2-an385-uart")  # a pipe, semihosting FIFOs, a UART
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 RUNTIME_FLAGS = ["-std=gnu99", "-Os", "-fno-tree-loop-im", "-fno-stack-protector"]
 
@@ -47,10 +49,12 @@ def build_arm(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
 def hand_image(board: str, folder: Path, *flags: str) -> Path:
     if board == "native":
         return build_native(folder, SUPPORT / "hand.c", SUPPORT / "hand_native.c", flags=flags)
-    return build_arm(folder, SUPPORT / "hand.c", flags=flags)
+    link = () if board.endswith("uart") else ("-DSC_SEMIHOSTING",)
+    return build_arm(folder, SUPPORT / "hand.c", flags=(*link, *flags))
 
 
 def target_of(board: str, elf: Path, build_id: bytes = BUILD_ID, watchdog: float = 10) -> WiredTarget:
     if board == "native":
         return NativeTarget(elf, build_id, watchdog)
-    return QemuTarget(elf, build_id, "qemu-system-arm", "mps2-an385", watchdog)
+    link: Literal["uart", "semihosting"] = "uart" if board.endswith("uart") else "semihosting"
+    return QemuTarget(elf, build_id, "qemu-system-arm", "mps2-an385", link, watchdog)

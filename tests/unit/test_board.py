@@ -14,7 +14,7 @@ GOOD = "compiler: gcc\nruntime: x86\nargument-order: right\nrun: {kind: native}\
 
 def test_shipped_boards_load() -> None:
     names = {profile.load_board(path).name: path.stem for path in profile.shipped_boards()}
-    assert {"native", "mps2-an385"} <= set(names)
+    assert {"native", "mps2-an385", "mps2-an385-uart"} <= set(names)
     assert all(name == stem for name, stem in names.items())
 
 
@@ -26,7 +26,7 @@ def test_native() -> None:
 
 def test_qemu() -> None:
     board = profile.find_board("mps2-an385")
-    assert board.run == profile.QemuRun("qemu-system-arm", "mps2-an385")
+    assert board.run == profile.QemuRun("qemu-system-arm", "mps2-an385", "semihosting")
     assert board.argument_order == "left"
     assert board.tools() == ("arm-none-eabi-gcc", "qemu-system-arm")
 

@@ -37,10 +37,11 @@ class NativeRun:
 
 @dataclass(frozen=True)
 class QemuRun:
-    """The image runs in QEMU's model of a board."""
+    """The image runs in QEMU's model of a board. `link`: how its frames leave the emulator."""
 
     command: str
     machine: str
+    link: Literal["uart", "semihosting"] = "uart"
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,11 @@ def _run(doc: yamlfile.Section) -> NativeRun | QemuRun:
         run.check_keys(("kind",), "key of a native run")
         return NativeRun()
     if kind == "qemu":
-        run.check_keys(("kind", "command", "machine"), "key of a QEMU run")
-        return QemuRun(run.text("command"), run.text("machine"))
+        run.check_keys(("kind", "command", "machine", "link"), "key of a QEMU run")
+        link = run.text("link", "uart")
+        if link not in ("uart", "semihosting"):
+            hint = yamlfile.suggestion(link, ["uart", "semihosting"])
+            raise UsageError(f"unknown link {link!r}", run.where("link"), hint)
+        return QemuRun(run.text("command"), run.text("machine"), "uart" if link == "uart" else "semihosting")
     hint = yamlfile.suggestion(kind, ["native", "qemu"])
     raise UsageError(f"unknown kind of run {kind!r}", run.where("kind"), hint)

@@ -158,6 +158,7 @@ def _identity(
         board.ldflags,
         board.runtime,
         board.linker_script,
+        toolchain.semihosting,
         tuple(cflags),
         facts,
     ]

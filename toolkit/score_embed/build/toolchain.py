@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.board import share
-from score_embed.board.profile import Board
+from score_embed.board.profile import Board, QemuRun
 from score_embed.errors import BuildError
 from score_embed.frontend.types import DataModel
 
@@ -48,6 +48,11 @@ class Toolchain:
         board.require_tools()
         self.board = board
         self.runtime = share.folder("runtime")
+
+    @property
+    def semihosting(self) -> bool:
+        """The runtime's frames leave an emulator by semihosting."""
+        return isinstance(self.board.run, QemuRun) and self.board.run.link == "semihosting"
 
     def data_model(self, cflags: Sequence[str]) -> DataModel:
         text = self._run(
@@ -88,6 +93,8 @@ class Toolchain:
         port = self.runtime / self.board.runtime
         includes = [f"-I{self.runtime}", f"-I{port}"]
         flags = [*self.board.cflags, *RUNTIME_FLAGS, *includes, *(["-DSC_VERIFY"] if verify else [])]
+        if self.semihosting:
+            flags.append("-DSC_SEMIHOSTING")
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def link(self, objects: Sequence[Path], output: Path, cflags: Sequence[str]) -> None:

@@ -1,17 +1,19 @@
-"""The QEMU target: a machine in an emulator, the link its first UART, QMP to reset it.
+"""The QEMU target: a machine in an emulator, the link its first UART or two semihosting FIFOs, QMP to reset it.
 
-UART and QMP are socket pairs, so nothing listens anywhere and nothing is left in the file system. QEMU gets SIGKILL
-when its host dies.
+UART and QMP are socket pairs, so nothing listens anywhere. QEMU gets SIGKILL when its host dies.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
+from typing import Literal
 
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
@@ -30,25 +32,92 @@ def _die_with(parent: int) -> None:
         os._exit(1)
 
 
+class _Ends:
+    """The host's ends of the link, and how QEMU is told of its own."""
+
+    def __init__(self) -> None:
+        self.arguments: list[str] = []
+        self.passed: list[int] = []  # descriptors that QEMU gets, closed here once it has them
+        self.folder: str | None = None  # QEMU's working folder, if the link lies in it
+        self.channel: Channel
+
+    def close_passed(self) -> None:
+        for descriptor in self.passed:
+            os.close(descriptor)
+        self.passed.clear()
+
+
+def _uart() -> _Ends:
+    """The first UART on a socket pair: nothing listens anywhere."""
+    ends = _Ends()
+    ours, theirs = socket.socketpair()
+    number = theirs.detach()
+    ends.passed.append(number)
+    ends.arguments = ["-chardev", f"socket,id=u0,fd={number}", "-serial", "chardev:u0"]
+    descriptor = ours.detach()
+    ends.channel = Channel(descriptor, descriptor)
+    return ends
+
+
+def _semihosting() -> _Ends:
+    """Two FIFOs in a folder of their own, which is QEMU's working folder."""
+    ends = _Ends()
+    ends.folder = tempfile.mkdtemp(prefix="score-embed-")
+    names = [os.path.join(ends.folder, name) for name in ("sc.in", "sc.out")]
+    for name in names:
+        os.mkfifo(name, 0o600)
+    ends.arguments = ["-semihosting-config", "enable=on,target=native"]
+    # Neither end may wait for the other: to open a FIFO for both is always possible on Linux.
+    write_fd = os.open(names[0], os.O_RDWR | os.O_CLOEXEC)
+    read_fd = os.open(names[1], os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    ends.channel = Channel(read_fd, write_fd)
+    return ends
+
+
 class QemuTarget(WiredTarget):
-    def __init__(self, elf: Path, build_id: bytes, command: str, machine: str, watchdog: float = 10) -> None:
+    def __init__(
+        self,
+        elf: Path,
+        build_id: bytes,
+        command: str,
+        machine: str,
+        link: Literal["uart", "semihosting"] = "uart",
+        watchdog: float = 10,
+    ) -> None:
         super().__init__(f"{command} -M {machine}", build_id, watchdog)
-        self._elf, self._command, self._machine = elf.absolute(), command, machine
+        self._elf, self._command, self._machine, self._link = elf.absolute(), command, machine, link
         self._process: subprocess.Popen[bytes] | None = None
         self._qmp: Qmp | None = None
+        self._folder: str | None = None
 
     def _launch(self) -> Channel:
-        uart, uart_qemu = socket.socketpair()
-        control, control_qemu = socket.socketpair()
+        ends = _uart() if self._link == "uart" else _semihosting()
+        self._folder = ends.folder
+        control, theirs = socket.socketpair()
+        number = theirs.detach()
+        ends.passed.append(number)
         arguments = [self._command, "-M", self._machine, "-kernel", str(self._elf)]
-        arguments += ["-nodefaults", "-display", "none", "-monitor", "none"]
-        arguments += ["-chardev", f"socket,id=u0,fd={uart_qemu.fileno()}", "-serial", "chardev:u0"]
-        arguments += ["-chardev", f"socket,id=q0,fd={control_qemu.fileno()}", "-mon", "chardev=q0,mode=control"]
+        arguments += ["-nodefaults", "-display", "none", "-monitor", "none", *ends.arguments]
+        arguments += ["-chardev", f"socket,id=q0,fd={number}", "-mon", "chardev=q0,mode=control"]
+        try:
+            self._process = self._start_process(arguments, ends)
+        except BaseException:
+            ends.channel.close()
+            control.close()
+            self._remove_folder()
+            raise
+        finally:
+            ends.close_passed()
+        self._qmp = Qmp(control)
+        return ends.channel
+
+    def _start_process(self, arguments: list[str], ends: _Ends) -> subprocess.Popen[bytes]:
         parent = os.getpid()
         try:
-            self._process = subprocess.Popen(
+            return subprocess.Popen(
                 arguments,
-                pass_fds=(uart_qemu.fileno(), control_qemu.fileno()),
+                pass_fds=ends.passed,
+                cwd=ends.folder,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
                 stdout=subprocess.DEVNULL,
@@ -56,25 +125,25 @@ class QemuTarget(WiredTarget):
                 preexec_fn=lambda: _die_with(parent),
             )
         except FileNotFoundError:
-            uart.close()
-            control.close()
             package = _PACKAGES.get(Path(self._command).name, "qemu-system")
             raise UsageError(
                 f"{self._command} is not installed", hint=f"Install it: apt-get install {package}"
             ) from None
         except OSError as error:
-            uart.close()
-            control.close()
             raise TargetError(f"cannot start {self._command}: {error.strerror}") from None
-        finally:
-            uart_qemu.close()
-            control_qemu.close()
-        self._qmp = Qmp(control)
-        descriptor = uart.detach()
-        return Channel(descriptor, descriptor)
+
+    def _connected(self) -> None:
+        self._remove_folder()  # both ends are open: should this process be killed, nothing is left
+
+    def _remove_folder(self) -> None:
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _reset(self) -> bool:
-        if self._qmp is None or self._process is None or self._process.poll() is not None:
+        # While the guest waits in semihosting, QEMU does not listen to QMP: a new instance is quicker.
+        waits = self._link == "semihosting"
+        if waits or self._qmp is None or self._process is None or self._process.poll() is not None:
             return False
         try:
             self._qmp.reset()
@@ -94,4 +163,5 @@ class QemuTarget(WiredTarget):
             process.stderr.close()
         if qmp is not None:
             qmp.close()
+        self._remove_folder()
         return status

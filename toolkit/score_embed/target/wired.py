@@ -52,6 +52,9 @@ class WiredTarget(ABC):
     def _terminate(self) -> int:
         """Stop the instance, if any; returns its exit status (negative: a signal). Safe to call twice."""
 
+    def _connected(self) -> None:
+        """The instance has reported READY."""
+
     def _reset(self) -> bool:
         """Start the running instance again from its beginning, if that is cheaper than a new one; True if done."""
         return False
@@ -121,6 +124,7 @@ class WiredTarget(ABC):
                 self._channel = self._launch()
             self._session = Session(self._build_id)
             self._handshake(self._channel, self._session)
+            self._connected()
         except BaseException:
             self._stop()
             raise
