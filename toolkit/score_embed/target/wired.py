@@ -52,7 +52,7 @@ class WiredTarget(ABC):
     def _terminate(self) -> int:
         """Stop the instance, if any; returns its exit status (negative: a signal). Safe to call twice."""
 
-    def _connected(self) -> None:
+    def _connected(self) -> None:  # noqa: B027  (most drivers have nothing to do then)
         """The instance has reported READY."""
 
     def _reset(self) -> bool:
