@@ -1,7 +1,9 @@
 """The layers between a flip and Z3, and the books they keep.
 
-Each layer answers what it can and hands the rest to the one it wraps: byte sets, inputs at hand, all assignments of
-small slices, then Z3. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and counts.
+Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was
+proved before, values at hand, Z3 that learns, all assignments of small slices, Z3 from the start. Why in this order:
+docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and
+counts.
 """
 
 from __future__ import annotations
@@ -13,11 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from score_embed.solve.build import negate
+from score_embed.solve.cache import CacheLayer
 from score_embed.solve.domain import FULL, byte_set, members, single_byte, smallest
 from score_embed.solve.enumerate import EnumerateLayer
+from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.expr import Expr, evaluate
 from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
-from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer
+from score_embed.solve.smt import DEFAULT_RLIMIT, LEARNING_RLIMIT, LearningLayer, SmtLayer
 
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "smt")
 _MODELS_KEPT = 8
@@ -100,8 +104,12 @@ class ValidatingLayer:
             wrong = [c for c in (query.target, *query.conditions) if not evaluate(c, data)]
             if wrong:
                 raise UnsoundAnswer(f"layer {answer.layer}: the answer does not satisfy {wrong[0]!r}")
-        elif answer.result is Result.UNSAT and self._judge.solve_plain(query).result is Result.SAT:
-            raise UnsoundAnswer(f"layer {answer.layer}: not unsat: {query.target!r}")
+        elif answer.result is Result.UNSAT:
+            path = (query.target, *query.conditions)
+            if not set(answer.core) <= set(path):
+                raise UnsoundAnswer(f"layer {answer.layer}: the core is not of this path: {query.target!r}")
+            if self._judge.solve_plain(query, answer.core or path).result is Result.SAT:
+                raise UnsoundAnswer(f"layer {answer.layer}: not unsat: {query.target!r}")
         return answer
 
 
@@ -131,7 +139,7 @@ class Chain:
     """What exploration asks. Counts every flip once, whoever answers it."""
 
     def __init__(self, first: Solver, stats: SolverStats | None = None) -> None:
-        self._first = first
+        self.first = first
         self.stats = stats or SolverStats()
         self.stop: Callable[[], bool] = lambda: False  # when it says so, `solve` raises Stopped
 
@@ -160,7 +168,7 @@ class Chain:
         return answer
 
     def _checked(self, query: Query) -> Answer:
-        answer = self._first.solve(query)
+        answer = self.first.solve(query)
         if answer.result is Result.SAT and not query.holds(answer.apply(query.data)):
             raise UnsoundAnswer(f"layer {answer.layer}: the answer does not satisfy {query.target!r}")
         return answer
@@ -168,5 +176,6 @@ class Chain:
 
 def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain:
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
-    layers: Solver = DomainLayer(ModelLayer(EnumerateLayer(SmtLayer(rlimit))))
+    learning = LearningLayer(EnumerateLayer(SmtLayer(rlimit)), min(rlimit, LEARNING_RLIMIT))
+    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(learning))))
     return Chain(ValidatingLayer(layers) if validate else layers)

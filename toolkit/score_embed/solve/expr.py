@@ -50,10 +50,11 @@ class Expr:
     """One node. Made by the functions of `solve.build`, never directly.
 
     `deps` is a bit mask of the input bytes it depends on; `uid` a number no other node ever had;
-    `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet).
+    `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet), `digest` what
+    `solve.digest` did (empty: nothing yet).
     """
 
-    __slots__ = ("__weakref__", "args", "byte_set", "deps", "kind", "origins", "uid", "value", "width")
+    __slots__ = ("__weakref__", "args", "byte_set", "deps", "digest", "kind", "origins", "uid", "value", "width")
 
     deps: int
 
@@ -61,6 +62,7 @@ class Expr:
         self.kind, self.width, self.args, self.value = kind, width, args, value
         self.uid = next(_uids)
         self.byte_set = -1
+        self.digest = b""
         self.origins = origins
         deps: int = 1 << value if kind is Kind.BYTE else 0
         for arg in args:

@@ -58,11 +58,15 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`assignment`: a value for bytes of the slice (sat); the others keep theirs. `layer`: who answered."""
+    """`assignment`: a value for bytes of the slice (sat); the others keep theirs. `layer`: who answered.
+
+    `core`: formulas of target and slice that already exclude each other (unsat), if the layer knows them.
+    """
 
     result: Result
     layer: str
     assignment: Mapping[int, int] = field(default_factory=dict)
+    core: Sequence[Expr] = ()
 
     def apply(self, data: bytes) -> bytes:
         changed = bytearray(data)

@@ -1,7 +1,9 @@
 """The last layer: Z3 on bit-vectors. The only module that knows Z3.
 
-Its limit is Z3's own resource count, so that a query has the same answer on every machine; a wall clock
-stands behind it as a backstop. "unknown" is handed on, never taken for unsat.
+Two layers: a solver that stays for many questions and learns from each (docs/design/solving.md has the measurements),
+and, for what that one finds too hard, a new one for each question, which rewrites it as a whole before it searches.
+The limits are Z3's own resource counts, so that a query has the same answer on every machine; a wall clock
+stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ from typing import Any
 
 import z3
 
+from score_embed.solve.digest import digest
 from score_embed.solve.domain import intervals
 from score_embed.solve.expr import Expr, Kind, nodes
-from score_embed.solve.query import Answer, Query, Result
+from score_embed.solve.query import Answer, Query, Result, Solver
 
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
+LEARNING_RLIMIT = DEFAULT_RLIMIT // 10
+_LITERALS_KEPT = 1_000
 _BACKSTOP_MS = 60_000
 _TERMS_KEPT = 100_000
 _CONTEXT = z3.main_ctx()  # made now: made by two threads at once, it would be two
@@ -99,22 +104,79 @@ def interrupt() -> None:
     _CONTEXT.interrupt()
 
 
+def _limited(solver: Any, rlimit: int) -> Any:
+    # Z3 would swallow Ctrl-C and call the query unknown.
+    solver.set("rlimit", rlimit, "timeout", _BACKSTOP_MS, "ctrl_c", False)
+    return solver
+
+
+class LearningLayer:
+    """Holds `literal implies condition` for many conditions; a question assumes the literals of its own.
+
+    So whatever Z3 derives about some conditions is true for all later questions, in whatever order they come, and an
+    unsat answer says which conditions it needed.
+    """
+
+    def __init__(self, inner: Solver, rlimit: int = LEARNING_RLIMIT) -> None:
+        self._inner, self._rlimit = inner, rlimit
+        self._translator = Translator()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._solver = _limited(z3.Solver(), self._rlimit)
+        self._literals: dict[bytes, Any] = {}  # by the digest of the condition
+
+    def solve(self, query: Query) -> Answer:
+        if not query.sets.keys() <= query.single.keys():  # sets of which nobody says why
+            return self._inner.solve(query)
+        if len(self._literals) > _LITERALS_KEPT:
+            self._forget()
+        wanted = {digest(formula): formula for formula in (query.target, *query.conditions)}
+        literals = [self._literal(name, formula) for name, formula in wanted.items()]
+        result = self._solver.check(*literals)
+        if result == z3.unsat:
+            core = {literal.get_id() for literal in self._solver.unsat_core()}
+            both = zip(literals, wanted.values(), strict=True)
+            needed = tuple(formula for literal, formula in both if literal.get_id() in core)
+            return Answer(Result.UNSAT, "smt", core=needed)
+        if result == z3.sat:
+            return _sat(self._solver, self._translator, query)
+        self._forget()
+        return self._inner.solve(query)
+
+    def _literal(self, name: bytes, formula: Expr) -> Any:
+        literal = self._literals.get(name)
+        if literal is None:
+            literal = self._literals[name] = z3.Bool(name.hex())
+            self._solver.add(z3.Implies(literal, self._translator.condition(formula)))
+        return literal
+
+
+def _sat(solver: Any, translator: Translator, query: Query) -> Answer:
+    model = solver.model()
+    found = ((index, model[translator.variable(index)]) for index in query.indices())
+    # A byte that the model leaves open keeps its value.
+    return Answer(Result.SAT, "smt", {index: value.as_long() for index, value in found if value is not None})
+
+
 class SmtLayer:
-    """Z3 on the slice: byte sets as intervals, the rest as formulas."""
+    """The last word: a new solver for each question."""
 
     def __init__(self, rlimit: int = DEFAULT_RLIMIT) -> None:
         self._rlimit = rlimit
         self._translator = Translator()
 
     def solve(self, query: Query) -> Answer:
-        formulas = [self._translator.condition(c) for c in (query.target, *query.several)]
-        formulas += [self._membership(index, values) for index, values in query.sets.items()]
-        return self.check(formulas, query.indices())
+        return self._fresh(self.formulas(query), query)
 
-    def solve_plain(self, query: Query) -> Answer:
-        """The same question told as the path's formulas, nothing prepared: to check other layers against."""
-        formulas = [self._translator.condition(c) for c in (query.target, *query.conditions)]
-        return self.check(formulas, query.indices())
+    def solve_plain(self, query: Query, conditions: Sequence[Expr]) -> Answer:
+        """Are these conditions possible? Told as they are to a new solver: to check other layers against."""
+        return self._fresh([self._translator.condition(c) for c in conditions], query)
+
+    def formulas(self, query: Query) -> list[Any]:
+        """The question as Z3 terms: byte sets as intervals, the rest as formulas."""
+        terms = [self._translator.condition(c) for c in (query.target, *query.several)]
+        return terms + [self._membership(index, values) for index, values in query.sets.items()]
 
     def _membership(self, index: int, values: int) -> Any:
         variable = self._translator.variable(index)
@@ -125,17 +187,12 @@ class SmtLayer:
             ]
         )
 
-    def check(self, formulas: Sequence[Any], indices: Sequence[int]) -> Answer:
-        solver = z3.SolverFor("QF_BV")
-        # Z3 would swallow Ctrl-C and call the query unknown.
-        solver.set("rlimit", self._rlimit, "timeout", _BACKSTOP_MS, "ctrl_c", False)
+    def _fresh(self, formulas: Sequence[Any], query: Query) -> Answer:
+        solver = _limited(z3.SolverFor("QF_BV"), self._rlimit)
         solver.add(*formulas)
         result = solver.check()
         if result == z3.unsat:
             return Answer(Result.UNSAT, "smt")
         if result != z3.sat:
             return Answer(Result.UNKNOWN, "smt")
-        model = solver.model()
-        found = ((index, model[self._translator.variable(index)]) for index in indices)
-        # A byte that the model leaves open keeps its value.
-        return Answer(Result.SAT, "smt", {index: value.as_long() for index, value in found if value is not None})
+        return _sat(solver, self._translator, query)

@@ -1,0 +1,143 @@
+"""Query streams: the questions of a real campaign in order, with the path that each stands on.
+
+One JSON value a line. `["node", kind, width, value, argument…]` defines the next formula (arguments by number);
+`["ask", keep, [condition…], target, input]` asks for `target` on a path that shares its first `keep` conditions with
+that of the question before. So a solver that follows the path sees the same path as in the campaign.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from score_embed import campaign
+from score_embed.cli.main import main
+from score_embed.explore import scope
+from score_embed.solve.chain import Chain, default_chain
+from score_embed.solve.expr import Expr, Kind, intern, nodes
+from score_embed.solve.query import Answer, Query, Solver
+from score_embed.solve.slicer import Slicer
+
+
+class Question(NamedTuple):
+    """One question as it was asked."""
+
+    keep: int  # conditions shared with the question before
+    path: list[Expr]
+    target: Expr
+    data: bytes
+
+
+class _Writer:
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._numbers: dict[Expr, int] = {}  # keeps all formulas alive: a recording is short
+        self._path: list[Expr] = []
+
+    def ask(self, path: list[Expr], target: Expr, data: bytes) -> None:
+        keep = 0
+        for old, new in zip(self._path, path, strict=False):
+            if old is not new:
+                break
+            keep += 1
+        conditions = [self._number(condition) for condition in path[keep:]]
+        self._line("ask", keep, conditions, self._number(target), data.hex())
+        self._path = path
+
+    def _number(self, formula: Expr) -> int:
+        for node in nodes([formula]):
+            if node not in self._numbers:
+                self._numbers[node] = len(self._numbers)
+                arguments = [self._numbers[arg] for arg in node.args]
+                self._line("node", int(node.kind), node.width, node.value, *arguments)
+        return self._numbers[formula]
+
+    def _line(self, *values: Any) -> None:
+        self._file.write(json.dumps(values) + "\n")
+
+
+class _PathSlicer(Slicer):
+    """A slicer that also keeps the path as a list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._path: list[tuple[int, Expr]] = []  # with the mark before each
+
+    def add(self, condition: Expr) -> None:
+        self._path.append((self.mark(), condition))
+        super().add(condition)
+
+    def undo(self, mark: int) -> None:
+        while self._path and self._path[-1][0] >= mark:
+            self._path.pop()
+        super().undo(mark)
+
+    def query(self, target: Expr, data: bytes) -> Query:
+        query = super().query(target, data)
+        _paths[id(query)] = (query, [condition for _, condition in self._path])
+        return query
+
+
+_paths: dict[int, tuple[Query, list[Expr]]] = {}  # of the questions that may come next
+
+
+class _Recorder:
+    """A solver layer that writes down what it is asked."""
+
+    def __init__(self, inner: Solver, writer: _Writer) -> None:
+        self._inner, self._writer = inner, writer
+
+    def solve(self, query: Query) -> Answer:
+        _, path = _paths[id(query)]
+        self._writer.ask(path, query.target, query.data)
+        return self._inner.solve(query)
+
+
+class _RecordingChain(Chain):
+    def solve(self, strict: Query, loose: Query | None = None) -> Answer:
+        answer = super().solve(strict, loose)
+        _paths.clear()
+        return answer
+
+
+def record(program: Path, tests: int, file: Path) -> None:
+    """Explore a program natively for so many tests and write down every question."""
+
+    with tempfile.TemporaryDirectory() as work, file.open("w", encoding="ascii") as out:
+        writer = _Writer(out)
+
+        def chain() -> Chain:
+            return _RecordingChain(_Recorder(default_chain().first, writer))
+
+        options = ["--seed", "1", "--max-tests", str(tests), "--json", "--out", os.path.join(work, "out")]
+        kept = scope.Slicer, campaign.default_chain
+        scope.Slicer, campaign.default_chain = _PathSlicer, chain  # type: ignore[attr-defined,assignment,misc]
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                code = main(["run", *options, str(program)])
+        finally:
+            scope.Slicer, campaign.default_chain = kept  # type: ignore[attr-defined,misc]
+    if code not in (0, 1):
+        raise SystemExit(f"{program}: exit code {code}")
+
+
+def read(file: Path) -> Iterator[Question]:
+    """The questions of a recording."""
+    formulas: list[Expr] = []
+    path: list[Expr] = []
+    with file.open(encoding="ascii") as lines:
+        for line in lines:
+            what, *values = json.loads(line)
+            if what == "node":
+                kind, width, value, *arguments = values
+                formulas.append(intern(Kind(kind), width, tuple(formulas[i] for i in arguments), value))
+            else:
+                keep, conditions, target, data = values
+                path = path[:keep] + [formulas[i] for i in conditions]
+                yield Question(keep, path, formulas[target], bytes.fromhex(data))

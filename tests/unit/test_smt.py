@@ -1,0 +1,111 @@
+"""The two Z3 layers: what is learned, what is handed on, what is forgotten; and the judge of all layers."""
+
+from __future__ import annotations
+
+import pytest
+
+from score_embed.solve import build, smt
+from score_embed.solve.chain import UnsoundAnswer, ValidatingLayer
+from score_embed.solve.expr import Expr, Kind
+from score_embed.solve.query import Answer, Query, Result
+from score_embed.solve.slicer import Slicer
+from score_embed.solve.smt import LearningLayer, SmtLayer
+
+SIZE = 16
+
+
+class Fixed:
+    """Gives always the same answer, and remembers that it was asked."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.asked = 0
+
+    def solve(self, query: Query) -> Answer:
+        self.asked += 1
+        return self._answer
+
+
+def word(start: int, count: int = 8) -> Expr:
+    return build.from_bytes([build.byte(i) for i in range(start, start + count)])
+
+
+def below(a: Expr, b: Expr) -> Expr:
+    return build.binary(Kind.ULT, a, b)
+
+
+def constant(value: int, width: int = 64) -> Expr:
+    return build.const(value, width)
+
+
+def query(path: list[Expr], target: Expr) -> Query:
+    slicer = Slicer()
+    for condition in path:
+        slicer.add(condition)
+    return slicer.query(target, bytes(SIZE))
+
+
+HARD = query(
+    [below(constant(1), word(0)), below(constant(1), word(8))],
+    build.binary(Kind.EQ, build.binary(Kind.MUL, word(0), word(8)), constant(0xD1CE5B4D3A291707)),
+)
+EASY = query([below(word(0), word(8))], build.binary(Kind.EQ, word(0), constant(5)))
+
+
+def test_what_is_too_hard_goes_on_and_the_next_question_is_not_affected() -> None:
+    inner = Fixed(Answer(Result.UNKNOWN, "inner"))
+    layer = LearningLayer(inner, rlimit=5_000)
+    for _ in range(3):
+        assert layer.solve(EASY).result is Result.SAT
+        assert layer.solve(HARD).layer == "inner"
+    assert inner.asked == 3
+
+
+def test_the_limit_is_a_question_s_not_a_campaign_s() -> None:
+    layer = LearningLayer(Fixed(Answer(Result.UNKNOWN, "inner")), rlimit=20_000)
+    for limit in range(1, 400):
+        assert layer.solve(query([below(word(0), word(8))], below(word(8), constant(limit * 7)))).layer == "smt"
+
+
+def test_a_core_holds_what_was_needed_and_leaves_something_out() -> None:
+    a, b, c, d = (word(start, 4) for start in range(0, 16, 4))
+    letter = below(build.byte(0), constant(65, 8))
+    path = [below(a, b), below(b, c), below(c, d), letter]
+    answer = LearningLayer(SmtLayer()).solve(query(path, below(c, a)))
+    assert answer.result is Result.UNSAT
+    assert {path[0], path[1], below(c, a)} <= set(answer.core) < {*path, below(c, a)}
+    # A condition on one byte can be needed too.
+    high = below(constant(66 << 24, 32), build.from_bytes([build.byte(i) for i in (3, 2, 1, 0)]))
+    assert {letter, high} <= set(LearningLayer(SmtLayer()).solve(query(path, high)).core) < {*path, high}
+
+
+def test_sets_without_their_conditions_are_not_overlooked() -> None:
+    target = below(word(0, 2), word(2, 2))
+    unexplained = Query(target, {1: 1 << 255, 3: 0b11}, [], bytes(SIZE))
+    assert LearningLayer(SmtLayer()).solve(unexplained).result is Result.UNSAT
+
+
+def test_old_conditions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt, "_LITERALS_KEPT", 20)
+    layer = LearningLayer(SmtLayer())
+    for limit in range(1, 100):
+        path = [below(word(0), constant(limit * 3)), below(word(8), word(0))]
+        expected = Result.UNSAT if limit == 1 else Result.SAT
+        assert layer.solve(query(path, below(constant(limit + 1), word(0)))).result is expected
+        assert len(layer._literals) <= 20 + 3
+
+
+def test_the_judge_finds_wrong_answers() -> None:
+    path = [below(word(0), word(8))]
+    contradiction = query(path, below(word(8), word(0)))
+    possible = query(path, below(word(8), constant(9)))
+    unsat, cored = Answer(Result.UNSAT, "x"), Answer(Result.UNSAT, "x", core=(path[0],))
+    for asked, answer, message in (
+        (possible, unsat, "not unsat"),
+        (contradiction, cored, "not unsat"),  # the conditions named do not exclude each other
+        (contradiction, Answer(Result.UNSAT, "x", core=(build.FALSE,)), "not of this path"),
+        (possible, Answer(Result.SAT, "x", {0: 200, 8: 100}), "does not satisfy"),
+    ):
+        with pytest.raises(UnsoundAnswer, match=message):
+            ValidatingLayer(Fixed(answer)).solve(asked)
+    assert ValidatingLayer(Fixed(unsat)).solve(contradiction) == unsat
