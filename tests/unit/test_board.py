@@ -13,9 +13,19 @@ GOOD = "compiler: gcc\nruntime: x86\nargument-order: right\nrun: {kind: native}\
 
 
 def test_shipped_boards_load() -> None:
-    names = {profile.load_board(path).name: path.stem for path in profile.shipped_boards()}
+    names = {profile.load_board(path).name: path.stem for path in profile.known_boards().values()}
     assert {"native", "mps2-an385", "mps2-an385-uart"} <= set(names)
     assert all(name == stem for name, stem in names.items())
+
+
+def test_a_board_of_the_project_comes_before_a_shipped_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "boards").mkdir()
+    (tmp_path / "boards" / "native.yaml").write_text(GOOD)
+    (tmp_path / "boards" / "mine.yaml").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    found = profile.known_boards()
+    assert found["native"] == Path("boards/native.yaml")
+    assert {"mine", "mps2-an385"} <= set(found)
 
 
 def test_native() -> None:

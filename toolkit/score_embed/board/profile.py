@@ -72,8 +72,12 @@ class Board:
                 raise UsageError(what, str(self.path), hint)
 
 
-def shipped_boards() -> list[Path]:
-    return sorted(share.folder("boards").glob("*.yaml"))
+def known_boards() -> dict[str, Path]:
+    """The boards that can be given by name: those of `./boards`, then those shipped."""
+    known: dict[str, Path] = {}
+    for path in (*sorted(Path("boards").glob("*.yaml")), *sorted(share.folder("boards").glob("*.yaml"))):
+        known.setdefault(path.stem, path)
+    return known
 
 
 def find_board(name: str) -> Board:
@@ -84,10 +88,7 @@ def find_board(name: str) -> Board:
             if path.is_file():
                 return load_board(path)
         raise UsageError(f"there is no board file {name!r}", "", "Give a YAML file or a board's name.")
-    local = sorted(Path("boards").glob("*.yaml"))
-    known: dict[str, Path] = {}
-    for path in (*local, *shipped_boards()):
-        known.setdefault(path.stem, path)
+    known = known_boards()
     if name not in known:
         raise UsageError(f"unknown board {name!r}", "", yamlfile.suggestion(name, known))
     return load_board(known[name])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from score_embed.board.profile import load_board, shipped_boards
+from score_embed.board.profile import known_boards, load_board
 from score_embed.errors import UsageError
 
 
@@ -19,7 +18,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(_: argparse.Namespace) -> int:
     table = Table("board", "compiler", "runs in", "file")
-    for path in (*sorted(Path("boards").glob("*.yaml")), *shipped_boards()):
+    for path in known_boards().values():
         board = load_board(path)
         try:
             board.require_tools()
