@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 import pytest
 from decision_tree import Branch, End, Program, Switch, Tree
@@ -11,14 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from score_embed.explore.concolic import Explorer
-from score_embed.explore.pair import Pair, first_pair
+from score_embed.explore.pair import ROOT, Pair, decided, first_pair
 from score_embed.explore.prf import prf
+from score_embed.explore.queue import MEMORY, Queue
+from score_embed.explore.strategy import STRATEGIES
 from score_embed.frontend.sites import Op
 from score_embed.solve.build import negate
-from score_embed.solve.chain import default_chain
+from score_embed.solve.chain import Chain, DomainLayer, default_chain
+from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Result
 from score_embed.solve.slicer import Slicer
-from score_embed.target.base import Finished, Verdict
+from score_embed.solve.smt import SmtLayer
+from score_embed.target.base import Verdict
 from score_embed.trace.trail import Trail
 
 SIZE = 2
@@ -61,27 +67,91 @@ def all_inputs(program: Program) -> set[int]:
     return {run.path_hash for run in runs if run.verdict is not Verdict.ASSUMPTION}
 
 
-def explore(program: Program, explorer: Explorer, limit: int = 10_000) -> list[Finished]:
-    """Run what the explorer asks for, at most `limit` tests."""
-    runs: list[Finished] = []
-    while len(runs) < limit and (pair := explorer.next()) is not None:
-        finished = program.run(pair)
-        assert finished.events.startswith(explorer.expected(pair))
-        outcome = explorer.record(pair, finished, pair.input)
+class Record:
+    """What a campaign's store knows of pairs."""
+
+    def __init__(self) -> None:
+        self.pairs: dict[bytes, tuple[bytes, bytes]] = {}  # id → rank, serialised
+        self.known: set[bytes] = set()
+        self.fetched = 0
+
+    def add(self, ranked: Iterable[tuple[bytes, Pair]]) -> None:
+        for rank, pair in ranked:
+            assert pair.id not in self.known, "derived twice"
+            self.known.add(pair.id)
+            self.pairs[pair.id] = rank, pair.to_bytes()
+
+    def waiting(self) -> int:
+        return len(self.pairs)
+
+    def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
+        for row in sorted(row for row in self.pairs.values() if row[0] > rank):
+            self.fetched += 1
+            yield row
+
+    def rerank(self, ident: bytes, rank: bytes) -> None:
+        self.pairs[ident] = rank, self.pairs[ident][1]
+
+
+class Search:
+    """An exploration with a record that it can be taken up from."""
+
+    def __init__(self, program: Program, strategy: str, first: bytes, memory: int = MEMORY) -> None:
+        self._program, self._strategy, self._memory = program, strategy, memory
+        self.record, self.covered = Record(), set[int]()
+        self.ids: list[bytes] = []  # of the pairs in the order in which they were run
+        self.paths: list[int] = []  # those that violate no assumption, in order
+        self.explorer = self._fresh(first)
+        self.record.add(self.explorer.frontier())
+
+    def _fresh(self, first: bytes) -> Explorer:
+        queue = Queue(STRATEGIES[self._strategy](7, self.covered), self.record, self._memory)
+        return Explorer(Trail(self._program.table), plain_chain(), seed=1, first=first, queue=queue)
+
+    def run(self, limit: int = 10_000) -> Search:
+        """Run what the explorer asks for, at most `limit` tests."""
+        for _ in range(limit):
+            pair = self.explorer.next()
+            if pair is None:
+                break
+            self.step(pair)
+        return self
+
+    def step(self, pair: Pair) -> None:
+        assert pair.id not in self.ids, "run twice"
+        waiting = self.explorer.waiting
+        finished = self._program.run(pair)
+        assert finished.events.startswith(self.explorer.expected(pair))
+        outcome = self.explorer.record(pair, finished, pair.input)
         assert not outcome.mispredicted
         assert not outcome.redundant
-        runs.append(finished)
-    return runs
+        self.covered.update(finished.coverage)
+        del self.record.pairs[pair.id]
+        self.record.add(zip(outcome.ranks, outcome.children, strict=True))
+        assert self.explorer.waiting == waiting + len(outcome.children) == self.record.waiting()
+        self.ids.append(pair.id)
+        if finished.verdict is not Verdict.ASSUMPTION:
+            self.paths.append(finished.path_hash)
+
+    def resume(self) -> None:
+        state = self.explorer.state()
+        self.explorer = self._fresh(b"")
+        self.explorer.restore(state, self.paths)
+        assert self.explorer.state() == state
 
 
-def algorithm_1(program: Program, data: bytes, neg_limit: int, seen: list[int]) -> None:
-    """The paper's recursive depth-first search, written as it is printed."""
-    pair = first_pair(data)
-    finished = program.run(pair)
-    if finished.verdict is not Verdict.ASSUMPTION:
-        seen.append(finished.path_hash)
+def plain_chain() -> Chain:
+    """Answers depend on the question only, not on earlier ones."""
+    return Chain(DomainLayer(EnumerateLayer(SmtLayer())))
+
+
+def algorithm_1(program: Program, data: bytes, neg_limit: int, ident: bytes, seen: list[tuple[bytes, int]]) -> None:
+    """The paper's recursive depth-first search, written as it is printed. `seen`: ids and path hashes in order."""
+    finished = program.run(first_pair(data))
+    seen.append((ident, 0 if finished.verdict is Verdict.ASSUMPTION else finished.path_hash))
     conditions = replay(program.table, finished.events, data).conditions
-    chain = default_chain()
+    chain = plain_chain()
+    ids = list(accumulate(conditions, decided, initial=ROOT))
     for j in reversed(range(neg_limit, len(conditions))):
         if not conditions[j].flippable:
             continue
@@ -90,39 +160,59 @@ def algorithm_1(program: Program, data: bytes, neg_limit: int, seen: list[int]) 
             slicer.add(condition.formula)
         answer = chain.solve(slicer.query(negate(conditions[j].formula), data))
         if answer.result is Result.SAT:
-            algorithm_1(program, answer.apply(data), j + 1, seen)
+            child = decided(ids[j], conditions[j], flipped=True)
+            algorithm_1(program, answer.apply(data), j + 1, child, seen)
 
 
-@settings(deadline=None, max_examples=150)
-@given(trees(), st.binary(min_size=SIZE, max_size=SIZE))
-def test_same_paths_as_algorithm_1_and_brute_force_none_twice(tree: Tree, first: bytes) -> None:
+firsts = st.binary(min_size=SIZE, max_size=SIZE)
+TINY = 1500  # bytes: two pairs
+
+
+@settings(deadline=None, max_examples=100)
+@given(trees(), firsts)
+def test_every_layer_tells_the_truth_on_trees(tree: Tree, first: bytes) -> None:
     program = Program(tree, SIZE)
     explorer = Explorer(Trail(program.table), default_chain(validate=True), seed=1, first=first)
-    runs = explore(program, explorer)
-    hashes = [run.path_hash for run in runs if run.verdict is not Verdict.ASSUMPTION]
-    assert len(hashes) == len(set(hashes))
-    assert set(hashes) == all_inputs(program)
-    reference: list[int] = []
-    algorithm_1(program, first, 0, reference)
-    assert sorted(hashes) == sorted(reference)
+    paths: list[int] = []
+    while (pair := explorer.next()) is not None:
+        finished = program.run(pair)
+        assert not explorer.record(pair, finished, pair.input).redundant
+        if finished.verdict is not Verdict.ASSUMPTION:
+            paths.append(finished.path_hash)
+    assert len(paths) == len(set(paths))
+    assert set(paths) == all_inputs(program)
     assert explorer.stopped == "exhausted"
 
 
-@settings(deadline=None, max_examples=50)
-@given(trees(), st.integers(1, 20))
-def test_a_resumed_exploration_ends_with_the_same_paths(tree: Tree, cut: int) -> None:
+@pytest.mark.parametrize("memory", [MEMORY, TINY])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(deadline=None, max_examples=40)
+@given(tree=trees(), first=firsts, stops=st.lists(st.integers(1, 10), max_size=3))
+def test_same_flips_as_algorithm_1_none_twice(
+    strategy: str, memory: int, tree: Tree, first: bytes, stops: list[int]
+) -> None:
     program = Program(tree, SIZE)
-    explorer = Explorer(Trail(program.table), default_chain(), seed=1, first=bytes(SIZE))
-    before = explore(program, explorer, cut)
-    paths = {run.path_hash for run in before if run.verdict is not Verdict.ASSUMPTION}
-    stored = [pair.to_bytes() for pair in explorer.frontier()]
-    restored = Explorer.restore(
-        Trail(program.table), default_chain(), explorer.state(), map(Pair.from_bytes, stored), paths
-    )
-    assert restored.state() == explorer.state()
-    after = {run.path_hash for run in explore(program, restored) if run.verdict is not Verdict.ASSUMPTION}
-    assert not paths & after
-    assert paths | after == all_inputs(program)
+    reference: list[tuple[bytes, int]] = []
+    algorithm_1(program, first, 0, ROOT, reference)
+    search = Search(program, strategy, first, memory)
+    for stop in stops:
+        search.run(stop).resume()
+    search.run()
+    assert search.explorer.stopped == "exhausted"
+    assert len(search.ids) == len(set(search.ids))
+    assert set(search.ids) == {ident for ident, _ in reference}
+    assert len(search.paths) == len(set(search.paths))
+    assert set(search.paths) == all_inputs(program)
+    if strategy == "dfs":
+        assert search.ids == [ident for ident, _ in reference]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(deadline=None, max_examples=30)
+@given(tree=trees(), first=firsts)
+def test_spilling_changes_no_order(strategy: str, tree: Tree, first: bytes) -> None:
+    program = Program(tree, SIZE)
+    assert Search(program, strategy, first, TINY).run().ids == Search(program, strategy, first).run().ids
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 200), (63, 65), (64, 128), (10, 10)])

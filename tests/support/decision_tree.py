@@ -117,6 +117,7 @@ class Program:
             stream.head(16 + i)
         path = condition = operand = hashes.START
         count, matched, tree = 0, pair.predicted == 0, self._root
+        covered: list[int] = []
 
         def checked(lanes: hashes.Lanes) -> hashes.Lanes:
             nonlocal count, matched
@@ -132,6 +133,7 @@ class Program:
                 b = tree.constant if tree.right < 0 else data[tree.right] & tree.mask
                 direction = int(_HOLDS[tree.op](a, b))
                 stream.head(ident, direction)
+                covered.append(10 * ident + direction)
                 if tree.right >= 0:
                     stream.varint(0b0101)
                 for leaf in (tree.left, tree.right):
@@ -146,6 +148,7 @@ class Program:
                 value = data[tree.left] & tree.mask
                 arm = tree.labels.index(value) if value in tree.labels else len(tree.labels)
                 stream.head(ident + 10_000).head(ident).varint(arm)
+                covered.append(10 * ident + arm)
                 operand = hashes.mix_operand(operand, value, 8)
                 path = hashes.mix(hashes.mix(path, ident << 1), arm)
                 for i in range(min(arm + 1, len(tree.labels))):
@@ -163,7 +166,7 @@ class Program:
             condition_match=matched,
             operand_hash=hashes.value(operand),
             events=bytes(stream) if matched else b"",
-            coverage=(),
+            coverage=tuple(covered),
             branches=count,
             input_used=self.size,
             output=b"",

@@ -152,16 +152,20 @@ def row(number: int, path: int, outcome: str = "new") -> store.TestRow:
 def test_the_record_comes_back(tmp_path: Path) -> None:
     high = 2**64 - 3
     with store.Store.create(tmp_path) as record:
-        record.add_pairs([(b"a", b"A"), (b"b", b"B")])
+        record.add_pairs([(b"a", b"3", b"A"), (b"b", b"2", b"B"), (b"d", b"0", b"D")])
         record.add_test(row(1, high), True)
         record.add_test(row(2, 5, "mispredicted"), False)
         record.pair_done(b"a")
-        record.add_pairs([(b"a", b"A"), (b"c", b"C")])  # a is done and stays so
+        record.add_pairs([(b"a", b"3", b"A"), (b"c", b"1", b"C")])  # a is done and stays so
         record.add_coverage([1, 2], 1)
         record.put_bug(bugs.Bug("abort", bugs.Place("a.c", 1, "f", ()), {}, 1))
         record.commit({"runs": 2})
     with store.Store.open(tmp_path) as record:
-        assert record.frontier() == [b"B", b"C"]
+        assert record.waiting() == 3
+        assert list(record.waiting_after(b"")) == [(b"0", b"D"), (b"1", b"C"), (b"2", b"B")]
+        assert list(record.waiting_after(b"1")) == [(b"2", b"B")]
+        record.rerank(b"d", b"9")
+        assert list(record.waiting_after(b"1")) == [(b"2", b"B"), (b"9", b"D")]
         assert record.path_hashes() == {high}
         assert record.coverage() == [1, 2]
         assert [t.path_hash for t in record.tests()] == [high, 5]
@@ -178,17 +182,17 @@ def test_a_killed_writer_leaves_the_last_commit(tmp_path: Path) -> None:
         from pathlib import Path
         from score_embed.results.store import Store
         record = Store.create(Path({str(tmp_path)!r}))
-        record.add_pairs([(b"a", b"A")])
+        record.add_pairs([(b"a", b"0", b"A")])
         record.commit()
         record.pair_done(b"a")
-        record.add_pairs([(b"b", b"B")])
+        record.add_pairs([(b"b", b"0", b"B")])
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
     died = subprocess.run([sys.executable, "-c", script], env=os.environ, timeout=60, check=False)
     assert died.returncode == -signal.SIGKILL
     with store.Store.open(tmp_path) as record:
-        assert record.frontier() == [b"A"]
+        assert list(record.waiting_after(b"")) == [(b"0", b"A")]
 
 
 def test_one_user_at_a_time(tmp_path: Path) -> None:

@@ -19,9 +19,12 @@ from score_embed import __version__, config, firsttest, workplace
 from score_embed.board.profile import Board, find_board
 from score_embed.build.image import Image, build_image, load_image
 from score_embed.errors import NothingToExplore, TargetError, UsageError
+from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
+from score_embed.explore.queue import Queue
+from score_embed.explore.strategy import STRATEGIES
 from score_embed.interrupt import Interrupt
 from score_embed.ledger import Ledger
 from score_embed.results import summary
@@ -184,11 +187,18 @@ class Campaign:
                 "  Something besides the input decides: time, random numbers, addresses, uninitialised memory.",
                 file=sys.stderr,
             )
-        explorer = Explorer(self._trail(), default_chain(), seed=settings.seed, first=data)
+        explorer = self._explorer_from(data)
         self._record.begin()
-        self._record.add_pairs((pair.id, pair.to_bytes()) for pair in explorer.frontier())
+        self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in explorer.frontier())
         self._commit(explorer)
         return explorer
+
+    def _explorer_from(self, first: bytes) -> Explorer:
+        settings = self._settings
+        order = STRATEGIES[settings.strategy](settings.seed, self._ledger.coverage.covered)
+        bounds = Bounds(settings.max_depth, settings.loop_bound)
+        queue = Queue(order, self._record)
+        return Explorer(self._trail(), default_chain(), settings.seed, first, queue, bounds)
 
     def _attempt(self, data: bytes) -> Finished:
         """A run that is no test of the campaign. The target reports each coverage bit once: keep what is new."""
@@ -281,9 +291,9 @@ class Campaign:
         progress = self._record.get("progress")
         self._before = progress["seconds"]
         self._ledger.restore(progress)
-        pairs = [Pair.from_bytes(data) for data in self._record.frontier()]
-        paths = self._record.path_hashes()
-        return Explorer.restore(self._trail(), default_chain(), progress["explorer"], pairs, paths)
+        explorer = self._explorer_from(b"")
+        explorer.restore(progress["explorer"], self._record.path_hashes())
+        return explorer
 
     def _save(self, stopped: str) -> dict[str, Any]:
         """Commit, and write the summary."""
@@ -291,7 +301,9 @@ class Campaign:
         assert explorer is not None
         self._commit(explorer)
         seconds = self._before + time.monotonic() - self._began
-        found = self._ledger.summary(stopped, seconds, explorer, self._target.counters, self._free_ram)
+        found = self._ledger.summary(
+            self._settings.strategy, stopped, seconds, explorer, self._target.counters, self._free_ram
+        )
         try:
             summary.write(found, self._record.folder)
         except OSError as error:

@@ -19,6 +19,7 @@ from score_embed.errors import UsageError
 PROJECT_FILE = "score-embed.yaml"
 ENVIRONMENT = "SCORE_EMBED_"
 DEBUG = ENVIRONMENT + "DEBUG"  # show the traceback of an internal error
+STRATEGIES = ("dfs", "exe", "bfs", "random", "coverage")
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,9 @@ class Settings:
     time: float | None = None
     max_tests: int | None = None
     max_branches: int = 1_000_000
+    strategy: str = "dfs"
+    max_depth: int | None = None
+    loop_bound: int | None = None
     seed: int = 0
     entry: str | None = None
     native: tuple[Path, ...] = ()
@@ -92,6 +96,12 @@ def _seed(word: str) -> int:
     return _whole(word, 0, 2**64 - 1)
 
 
+def _strategy(word: str) -> str:
+    if word not in STRATEGIES:
+        raise ValueError(yamlfile.suggestion(word, STRATEGIES))
+    return word
+
+
 def _yes_no(word: str) -> bool:
     if word.lower() in ("1", "true", "yes", "on"):
         return True
@@ -108,6 +118,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
     Option("max-branches", _positive, "N", "a test that takes more branches is a hang (1000000)"),
+    Option("strategy", _strategy, "NAME", f"which test comes first: {', '.join(STRATEGIES)} (dfs)"),
+    Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
+    Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
     Option("entry", str, "FUNC", "explore this function; no main is needed"),
     Option("native", Path, "FILE", "C file compiled but not instrumented", many=True),

@@ -120,7 +120,8 @@ class Ledger:
             self.shown.append(row)
         self._record.add_test(row, outcome.new_path)
         self._record.pair_done(pair.id)
-        self._record.add_pairs((child.id, child.to_bytes()) for child in outcome.children)
+        ranked = zip(outcome.children, outcome.ranks, strict=True)
+        self._record.add_pairs((child.id, rank, child.to_bytes()) for child, rank in ranked)
         self._record.add_coverage(fresh, number)
         if verdict.is_bug:
             known = bug or self.bugs.find(verdict.value, place)
@@ -142,7 +143,7 @@ class Ledger:
         self.notes[what, file, line] += 1
 
     def summary(
-        self, stopped: str, seconds: float, explorer: Explorer, link: LinkCounters, free_ram: int
+        self, strategy: str, stopped: str, seconds: float, explorer: Explorer, link: LinkCounters, free_ram: int
     ) -> dict[str, Any]:
         """All totals under the keys of summary.json."""
         paths = self.totals["paths"]
@@ -153,7 +154,7 @@ class Ledger:
         return summary.make(
             program=self._image.program,
             board=self._board.name,
-            strategy="dfs",
+            strategy=strategy,
             seed=self._seed,
             stopped=stopped,
             seconds=seconds,

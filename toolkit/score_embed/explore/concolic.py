@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from score_embed.explore.bounds import BoundedPath, Bounds
+from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import ROOT, Pair, decided, first_pair, rest
+from score_embed.explore.queue import Queue
 from score_embed.explore.scope import Scope
-from score_embed.explore.strategy import DepthFirst, Strategy
+from score_embed.explore.strategy import DepthFirst
 from score_embed.solve.build import negate
 from score_embed.solve.chain import Chain, SolverStats
 from score_embed.solve.query import Result, Stopped
@@ -30,6 +33,7 @@ class Outcome:
     """What one test brought. `new_path`: its path was not seen before (also of a mispredicted run)."""
 
     children: tuple[Pair, ...]  # shallowest flip first
+    ranks: tuple[bytes, ...]  # of the children in the queue
     objects: tuple[SymbolicObject, ...]  # the inputs the run declared; none if it sent no events
     is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
     new_path: bool
@@ -56,13 +60,21 @@ class Explorer:
     """One exploration. Deterministic: the same runs in the same order give the same pairs."""
 
     def __init__(
-        self, trail: Trail, chain: Chain, seed: int, first: bytes = b"", queue: Strategy | None = None
+        self,
+        trail: Trail,
+        chain: Chain,
+        seed: int,
+        first: bytes = b"",
+        queue: Queue | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self._chain, self._seed = chain, seed
-        self._queue: Strategy = queue if queue is not None else DepthFirst()
+        self._queue = queue if queue is not None else Queue(DepthFirst())
         self._queue.add([first_pair(first)])
         self._trail = trail
         self._scope = Scope(self._trail)
+        self._bounded = BoundedPath(bounds if bounds is not None else Bounds())
+        self._origin = Origin()  # the run that the trail is of
         self._ids = [ROOT]  # of the decisions before each condition of the trail
         self._paths: set[int] = set()
         self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
@@ -76,8 +88,8 @@ class Explorer:
         """The pair to run now, or None if none is left."""
         return self._queue.take()
 
-    def frontier(self) -> Iterable[Pair]:
-        """The pairs still waiting."""
+    def frontier(self) -> Iterable[tuple[bytes, Pair]]:
+        """The pairs that wait in memory, with their ranks."""
         return iter(self._queue)
 
     @property
@@ -100,8 +112,18 @@ class Explorer:
     # Results ------------------------------------------------------------------------------------------------
 
     def expected(self, pair: Pair) -> bytes:
-        """The beginning of the event stream that this pair's run will repeat from the last one's."""
-        return self._trail.shared(pair.predicted, pair.condition_hash)
+        """The beginning of the event stream that this pair's run will most likely repeat from the last one's."""
+        return self._trail.shared(self._shared_conditions(pair))
+
+    def _shared_conditions(self, pair: Pair) -> int:
+        """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
+        trail, last = self._trail, pair.predicted - 1
+        if 0 <= last < len(trail.conditions) and trail.conditions[last].hash(flipped=True) == pair.condition_hash:
+            return last
+        if pair.origin is None:
+            return 0
+        common = in_common(pair.origin, self._origin)
+        return len(trail.conditions) if common is None else common
 
     def record(self, pair: Pair, finished: Finished, data: bytes) -> Outcome:
         """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""
@@ -120,6 +142,8 @@ class Explorer:
             self._follow(pair, finished, data, flips)
             objects = tuple(self._trail.objects)
             as_predicted = self._went_as_predicted(pair)
+            if not as_predicted:
+                self._origin = Origin()
             # From any other run nothing is derived.
             if not (as_predicted and self._check(finished, notes)):
                 flips = _Flips()
@@ -131,15 +155,17 @@ class Explorer:
         notes.update(flips.notes)
         self.unflipped.update(flips.unflipped)
         self.notes.update(notes)
-        self._queue.add(flips.children)
-        return Outcome(tuple(flips.children), objects, is_path, new, mispredicted, notes)
+        ranks = self._queue.add(flips.children)
+        return Outcome(tuple(flips.children), ranks, objects, is_path, new, mispredicted, notes)
 
     def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> None:
         """Take over the run's path; each condition from neg_limit on is flipped while descending."""
         asked_for = data[: finished.input_used] if finished.input_used else data
         kept = self._trail.rewind(finished.events, data, pair.neg_limit)
         self._scope.cut(kept)
+        self._bounded.cut(kept)
         del self._ids[kept + 1 :]
+        self._origin = pair.origin or Origin()
 
         def visit(index: int, condition: Condition) -> None:
             self._scope.reach()
@@ -148,8 +174,9 @@ class Explorer:
                     self._flip(index, condition, asked_for, flips)
                 except Stopped:
                     flips.broken_off = True
-                    flips.children.append(rest(pair, asked_for, index, hashes.value(condition.before)))
+                    flips.children.append(rest(pair, asked_for, index, hashes.value(condition.before), self._origin))
             self._scope.pass_by(condition)
+            self._bounded.pass_by(condition)
             self._ids.append(decided(self._ids[-1], condition))
 
         self._trail.extend(visit)
@@ -188,12 +215,18 @@ class Explorer:
         """A pair that takes the condition's other side, or the reason why there is none."""
         if condition.concrete:
             reason = "concrete"
+        elif option := self._bounded.forbids(index, condition):
+            reason = "bound"
+            flips.notes[f"bound ({option})", condition.site] += 1
         else:
             answer = self._chain.solve(*self._scope.queries(negate(condition.formula), data))
             if answer.result is Result.SAT:
                 ident = decided(self._ids[index], condition, flipped=True)
                 known = condition.hash(flipped=True)
-                flips.children.append(Pair(ident, answer.apply(data), index + 1, index + 1, known, condition.site))
+                targets = range(condition.elsewhere[0], condition.elsewhere[-1] + 1)
+                origin = Origin(self._origin, index)
+                child = Pair(ident, answer.apply(data), index + 1, index + 1, known, condition.site, targets, origin)
+                flips.children.append(child)
                 return
             reason = answer.result.value
             if answer.result is Result.UNKNOWN:
@@ -204,9 +237,10 @@ class Explorer:
     # Keeping and going on -----------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """All but the queue and the paths, which the store keeps, as plain values."""
+        """All but the waiting pairs and the paths, which the store keeps, as plain values."""
         return {
             "seed": self._seed,
+            "queue": self._queue.state(),
             "notes": [[*key, count] for key, count in self.notes.items()],
             "unflipped": [[*key, count] for key, count in self.unflipped.items()],
             "divergences": self.divergences,
@@ -214,18 +248,13 @@ class Explorer:
             "solver": self._chain.stats.to_json(),
         }
 
-    @staticmethod
-    def restore(
-        trail: Trail, chain: Chain, state: Mapping[str, Any], pairs: Iterable[Pair], paths: Iterable[int]
-    ) -> Explorer:
-        """An explorer that goes on with the pairs known but not done."""
-        explorer = Explorer(trail, chain, state["seed"])
-        explorer._queue = DepthFirst()
-        explorer._queue.restore(pairs)
-        explorer._paths.update(paths)
-        explorer.notes.update({(what, site): count for what, site, count in state["notes"]})
+    def restore(self, state: Mapping[str, Any], paths: Iterable[int]) -> None:
+        """Go on with the pairs that the queue's backlog knows."""
+        self._seed = state["seed"]
+        self._queue.restore(state["queue"])
+        self._paths.update(paths)
+        self.notes.update({(what, site): count for what, site, count in state["notes"]})
         for index, why, count in state["unflipped"]:
-            explorer.unflipped[index, why] = count
-        explorer.divergences, explorer.concretized = state["divergences"], state["concretized"]
-        chain.stats = SolverStats.from_json(state["solver"])
-        return explorer
+            self.unflipped[index, why] = count
+        self.divergences, self.concretized = state["divergences"], state["concretized"]
+        self._chain.stats = SolverStats.from_json(state["solver"])

@@ -7,22 +7,26 @@ whether the run went where the solver said.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from score_embed.errors import StorageError
+from score_embed.explore.lineage import Origin
 from score_embed.trace.hash import START, value
 from score_embed.trace.path import Condition
 
 ID_BYTES = 16
-_HEAD = struct.Struct("<BIIQI")  # version, neg_limit, predicted, condition hash, site
+_HEAD = struct.Struct("<BIIQIII")  # version, neg_limit, predicted, condition hash, site, targets from, to
 _DECISION = struct.Struct("<IiB")
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`neg_limit`: conditions before it are not flipped. `site`: the branch whose other side it is (0: the first)."""
+    """`neg_limit`: conditions before it are not flipped. `site`: the branch whose other side it is (0: the first).
+
+    `targets`: the coverage indices it may lead to; none if that is not known.
+    """
 
     id: bytes  # of the predicted decisions: the same pair derived twice has the same id
     input: bytes
@@ -30,9 +34,12 @@ class Pair:
     predicted: int
     condition_hash: int
     site: int
+    targets: range = range(0)
+    origin: Origin | None = field(default=None, compare=False, repr=False)  # known in memory only
 
     def to_bytes(self) -> bytes:
-        head = _HEAD.pack(_VERSION, self.neg_limit, self.predicted, self.condition_hash, self.site)
+        start, stop = self.targets.start, self.targets.stop
+        head = _HEAD.pack(_VERSION, self.neg_limit, self.predicted, self.condition_hash, self.site, start, stop)
         return head + self.id + self.input
 
     @staticmethod
@@ -40,8 +47,9 @@ class Pair:
         start = _HEAD.size + ID_BYTES
         if len(data) < start or data[0] != _VERSION:
             raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
-        _, neg_limit, predicted, condition_hash, site = _HEAD.unpack_from(data)
-        return Pair(data[_HEAD.size : start], data[start:], neg_limit, predicted, condition_hash, site)
+        _, neg_limit, predicted, condition_hash, site, *targets = _HEAD.unpack_from(data)
+        ident, found = data[_HEAD.size : start], data[start:]
+        return Pair(ident, found, neg_limit, predicted, condition_hash, site, range(*targets))
 
 
 ROOT = blake2b(digest_size=ID_BYTES).digest()  # the id of no decision at all
@@ -52,10 +60,10 @@ def first_pair(data: bytes) -> Pair:
     return Pair(ROOT, data, 0, 0, value(START), 0)
 
 
-def rest(pair: Pair, data: bytes, neg_limit: int, condition_hash: int) -> Pair:
+def rest(pair: Pair, data: bytes, neg_limit: int, condition_hash: int, origin: Origin) -> Pair:
     """What is left of a pair whose flips were broken off at `neg_limit`: the same path once more, flipped from there."""
     ident = blake2b(pair.id + neg_limit.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
-    return Pair(ident, data, neg_limit, neg_limit, condition_hash, pair.site)
+    return Pair(ident, data, neg_limit, neg_limit, condition_hash, pair.site, origin=Origin(origin, neg_limit))
 
 
 def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:

@@ -24,3 +24,9 @@ def prf(seed: int, start: int, end: int) -> bytes:
 def grow(seed: int, data: bytes, size: int) -> bytes:
     """`data`, at least `size` bytes long."""
     return data if len(data) >= size else data + prf(seed, len(data), size)
+
+
+def number(seed: int, ident: bytes) -> int:
+    """64 bits that nobody chose, for whatever has this id."""
+    key = (seed & (1 << 64) - 1).to_bytes(8, "little")
+    return int.from_bytes(blake2b(ident, key=key, digest_size=8).digest(), "little")

@@ -1,45 +1,114 @@
-"""The order of the queue. Algorithm 2 reaches the same set of paths in any order; an order decides which come first."""
+"""The orders of the queue. Algorithm 2 reaches the same set of paths in any order; an order decides which come first.
+
+An order gives each pair a *rank* when it becomes known: bytes that sort, the smallest first. So one queue serves all
+orders, and pairs that memory has no room for can be kept, sorted, where only bytes are understood.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+import math
+import struct
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from score_embed.explore.pair import Pair
+from score_embed.explore.prf import number
+
+_RANK = struct.Struct(">QII")
+_LAST = 2**32 - 1
+_RING = struct.Struct(">Q")
+_UNIT = 1 << 40  # of the clocks of `Random`
 
 
-class Strategy(Protocol):
-    """A queue of pairs. `add` gets all children of one run at once, shallowest flip first."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a pair comes from: the number of the run that it was derived from, and of the flip within that run."""
 
-    def add(self, children: Sequence[Pair]) -> None: ...
-
-    def restore(self, pairs: Iterable[Pair]) -> None:
-        """Fill from a record, which keeps no order."""
-
-    def take(self) -> Pair | None: ...
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[Pair]: ...
+    run: int
+    flip: int  # shallowest first
 
 
-class DepthFirst:
-    """The deepest flip of the newest path first: the order of the recursive Algorithm 1."""
+class Strategy:
+    """An order. The base class is the order in which pairs become known."""
 
-    def __init__(self) -> None:
-        self._stack: list[Pair] = []
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        """The rank of a new pair; no two are equal."""
+        return _RANK.pack(0, place.run, place.flip)
 
-    def add(self, children: Sequence[Pair]) -> None:
-        self._stack += children
+    def on_top(self, pair: Pair, rank: bytes) -> bytes:
+        """The rank of the next pair as it is now. If it is another one than before, the pair goes back."""
+        return rank
 
-    def restore(self, pairs: Iterable[Pair]) -> None:
-        self._stack += sorted(pairs, key=lambda pair: (pair.predicted, pair.id))
 
-    def take(self) -> Pair | None:
-        return self._stack.pop() if self._stack else None
+class DepthFirst(Strategy):
+    """The deepest flip of the newest path: the order of the recursive Algorithm 1."""
 
-    def __len__(self) -> int:
-        return len(self._stack)
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        return _RANK.pack(0, _LAST - place.run, _LAST - place.flip)
 
-    def __iter__(self) -> Iterator[Pair]:
-        return iter(self._stack)
+
+class OtherBranchFirst(Strategy):
+    """The shallowest flip of the newest path."""
+
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        return _RANK.pack(0, _LAST - place.run, place.flip)
+
+
+class BreadthFirst(Strategy):
+    """The shallowest flip of all paths, the oldest of equally deep ones: the execution tree level by level."""
+
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        return _RANK.pack(pair.neg_limit, place.run, place.flip)
+
+
+class Random(Strategy):
+    """Each waiting pair is as likely to be the next as any other; the seed decides.
+
+    Each pair has a clock that rings after an exponentially distributed time from now, and *now* is when the last
+    one rang. Such clocks have no memory, so which of them rings next does not depend on how long it has waited.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._now = 0
+
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        wait = -math.log((number(self._seed, pair.id) + 1) / 2**64)
+        return _RANK.pack(self._now + int(wait * _UNIT), place.run, place.flip)
+
+    def on_top(self, pair: Pair, rank: bytes) -> bytes:
+        (self._now,) = _RING.unpack_from(rank)
+        return rank
+
+
+class UncoveredFirst(Strategy):
+    """Pairs that lead to a branch direction no test has taken, the newest first; then all others."""
+
+    def __init__(self, covered: AbstractSet[int]) -> None:
+        self._covered = covered  # coverage indices; it grows while the campaign goes on
+
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        if self._promising(pair):
+            return _RANK.pack(0, _LAST - place.run, _LAST - place.flip)
+        return self._later(_LAST - place.run, _LAST - place.flip)
+
+    def on_top(self, pair: Pair, rank: bytes) -> bytes:
+        later, run, flip = _RANK.unpack(rank)
+        return rank if later or self._promising(pair) else self._later(run, flip)
+
+    def _promising(self, pair: Pair) -> bool:
+        """Also if nobody knows where it leads."""
+        return not pair.targets or any(index not in self._covered for index in pair.targets)
+
+    def _later(self, run: int, flip: int) -> bytes:
+        return _RANK.pack(1, run, flip)
+
+
+STRATEGIES: dict[str, Callable[[int, AbstractSet[int]], Strategy]] = {
+    "dfs": lambda seed, covered: DepthFirst(),
+    "exe": lambda seed, covered: OtherBranchFirst(),
+    "bfs": lambda seed, covered: BreadthFirst(),
+    "random": lambda seed, covered: Random(seed),
+    "coverage": lambda seed, covered: UncoveredFirst(covered),
+}

@@ -21,7 +21,7 @@ from score_embed.errors import StorageError, UsageError
 from score_embed.results.bugs import Bug
 
 FILE = "campaign.db"
-VERSION = 1
+VERSION = 2
 BATCH_SECONDS = 1.0
 
 _SCHEMA = """
@@ -29,7 +29,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT NOT NULL,
     code INTEGER NOT NULL, path INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL,
     inputs TEXT NOT NULL, output TEXT NOT NULL);
-CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, data BLOB, done INTEGER NOT NULL);
+CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLOB NOT NULL, data BLOB,
+    done INTEGER NOT NULL);
 CREATE TABLE paths(hash INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
@@ -158,10 +159,10 @@ class Store:
         if new_path:
             self._write("INSERT OR IGNORE INTO paths VALUES (?, ?)", (path, row.number))
 
-    def add_pairs(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
-        """Pairs now known: (id, serialised). A pair known already keeps its state."""
-        for ident, data in pairs:
-            self._write("INSERT OR IGNORE INTO pairs(id, data, done) VALUES (?, ?, 0)", (ident, data))
+    def add_pairs(self, pairs: Iterable[tuple[bytes, bytes, bytes]]) -> None:
+        """Pairs now known: (id, rank in the queue, serialised). A pair known already keeps its state."""
+        for pair in pairs:
+            self._write("INSERT OR IGNORE INTO pairs(id, rank, data, done) VALUES (?, ?, ?, 0)", pair)
 
     def pair_done(self, ident: bytes) -> None:
         """The pair was run. Its data is dropped: only its id is needed from now on."""
@@ -169,6 +170,10 @@ class Store:
             "UPDATE pairs SET data = NULL, done = 1 WHERE id = ?",
             (ident,),
         )
+
+    def rerank(self, ident: bytes, rank: bytes) -> None:
+        """This pair has another rank in the queue from now on."""
+        self._write("UPDATE pairs SET rank = ? WHERE id = ?", (rank, ident))
 
     def add_coverage(self, numbers: Iterable[int], test: int) -> None:
         for number in numbers:
@@ -183,9 +188,17 @@ class Store:
         rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
         return json.loads(rows[0][0]) if rows else None
 
-    def frontier(self) -> list[bytes]:
-        """Pairs known but not done, serialised, oldest first."""
-        return [data for (data,) in self._read("SELECT data FROM pairs WHERE done = 0 ORDER BY number")]
+    def waiting(self) -> int:
+        """The number of pairs known but not done."""
+        ((count,),) = self._read("SELECT count(*) FROM pairs WHERE done = 0")
+        return int(count)
+
+    def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Rank and serialised pair of those known but not done that are ranked above `rank`, in order of rank."""
+        self._write("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0", ())
+        with _storage(self.folder):
+            statement = "SELECT rank, data FROM pairs WHERE done = 0 AND rank > ? ORDER BY rank"
+            yield from self._db.execute(statement, (rank,))
 
     def path_hashes(self) -> set[int]:
         return {hash_ & (2**64 - 1) for (hash_,) in self._read("SELECT hash FROM paths")}

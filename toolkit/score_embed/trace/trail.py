@@ -95,13 +95,11 @@ class Trail:
         """The condition hash over the first `count` conditions."""
         return self.conditions[count - 1].hash() if count else hashes.value(hashes.START)
 
-    def shared(self, predicted: int, condition_hash: int) -> bytes:
-        """The event bytes that a run with this prediction repeats, if it leaves this path at its last condition."""
-        at = predicted - 1
-        if self._decoded.verify or not 0 <= at < len(self.conditions):
+    def shared(self, count: int) -> bytes:
+        """The event bytes that a run repeats which goes the way of the first `count` conditions, as far as is sure."""
+        if self._decoded.verify or not self.conditions:
             return b""  # stored values change with the input
-        condition = self.conditions[at]
-        return self.events[: condition.start] if condition.hash(flipped=True) == condition_hash else b""
+        return self.events[: self.conditions[min(count, len(self.conditions) - 1)].start]
 
     # --- going back --------------------------------------------------------------------------------------------
 
