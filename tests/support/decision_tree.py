@@ -16,6 +16,7 @@ from score_embed.target.base import Finished, Verdict
 from score_embed.trace import hash as hashes
 
 FIRST_BRANCH = 100
+_COVERED_ALIKE = 3  # so many branches have coverage of their own, so that a test covers what others aim at
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Program:
             right = [leaf_step(1, 8), Step(Op.CONST, 8, tree.mask), Step(Op.AND, 8), Step(Op.ZEXT, 32)]
         template = Template(tuple(leaves), (*left, *right, Step(tree.op, 32)))
         flags = int(tree.assumption)
-        return Site(ident, SiteKind.COND, "t.c", ident, template=template, coverage=10 * ident, flags=flags)
+        return Site(ident, SiteKind.COND, "t.c", ident, template=template, coverage=_coverage(ident), flags=flags)
 
     def _switch(self, ident: int, tree: Switch) -> list[Site]:
         steps = (leaf_step(0, 8), Step(Op.CONST, 8, tree.mask), Step(Op.AND, 8))
@@ -105,7 +106,7 @@ class Program:
             template=Template((slot(tree.left + 1, 8),), steps),
         )
         labels = tuple((label, label) for label in tree.labels)
-        site = Site(ident, SiteKind.SWITCH, leaves=(slot(50, 8),), labels=labels, coverage=10 * ident)
+        site = Site(ident, SiteKind.SWITCH, leaves=(slot(50, 8),), labels=labels, coverage=_coverage(ident))
         return [masked, site]
 
     def run(self, pair: Pair) -> Finished:
@@ -133,7 +134,7 @@ class Program:
                 b = tree.constant if tree.right < 0 else data[tree.right] & tree.mask
                 direction = int(_HOLDS[tree.op](a, b))
                 stream.head(ident, direction)
-                covered.append(10 * ident + direction)
+                covered.append(_coverage(ident) + direction)
                 if tree.right >= 0:
                     stream.varint(0b0101)
                 for leaf in (tree.left, tree.right):
@@ -148,7 +149,7 @@ class Program:
                 value = data[tree.left] & tree.mask
                 arm = tree.labels.index(value) if value in tree.labels else len(tree.labels)
                 stream.head(ident + 10_000).head(ident).varint(arm)
-                covered.append(10 * ident + arm)
+                covered.append(_coverage(ident) + arm)
                 operand = hashes.mix_operand(operand, value, 8)
                 path = hashes.mix(hashes.mix(path, ident << 1), arm)
                 for i in range(min(arm + 1, len(tree.labels))):
@@ -171,3 +172,7 @@ class Program:
             input_used=self.size,
             output=b"",
         )
+
+
+def _coverage(ident: int) -> int:
+    return 10 * (ident % _COVERED_ALIKE)
