@@ -54,6 +54,9 @@ def test_seconds(word: str, value: float) -> None:
         ("--max-tests", "0"),
         ("--max-tests", "1e3"),
         ("--seed", "-1"),
+        ("--strategy", "deepest"),
+        ("--max-depth", "0"),
+        ("--loop-bound", "many"),
     ],
 )
 def test_bad_values(words: tuple[str, str], tmp_path: Path) -> None:
@@ -78,8 +81,10 @@ def test_unknown_environment_variable(tmp_path: Path) -> None:
 
 
 def test_settings_survive_the_record(tmp_path: Path) -> None:
-    settings = config.resolve(parse("--native", "l.c", "--time", "3m", "--keep", "--first", "t.json"), {}, tmp_path)
+    words = ("--native", "l.c", "--time", "3m", "--keep", "--first", "t.json", "--strategy", "bfs", "--loop-bound", "3")
+    settings = config.resolve(parse(*words), {}, tmp_path)
     again = config.from_json(config.to_json(settings))
+    assert (again.strategy, again.loop_bound, again.max_depth) == ("bfs", 3, None)
     assert again.time == 180
     assert again.keep is True
     assert again.native == (Path("l.c").absolute(),)

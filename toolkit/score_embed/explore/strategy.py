@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -83,26 +84,27 @@ class Random(Strategy):
 
 
 class UncoveredFirst(Strategy):
-    """Pairs that lead to a branch direction no test has taken, the newest first; then all others."""
+    """Pairs that lead to a branch direction no test has taken; then the directions by turns. The newest pair of each.
+
+    By turns means: the n-th pair that leads to some direction comes before the n + 1-st of any other.
+    """
 
     def __init__(self, covered: AbstractSet[int]) -> None:
         self._covered = covered  # coverage indices; it grows while the campaign goes on
+        self._turns: Counter[int] = Counter()  # given to each direction so far
 
     def rank(self, pair: Pair, place: Place) -> bytes:
-        if self._promising(pair):
-            return _RANK.pack(0, _LAST - place.run, _LAST - place.flip)
-        return self._later(_LAST - place.run, _LAST - place.flip)
+        return self._rank(pair, _LAST - place.run, _LAST - place.flip)
 
     def on_top(self, pair: Pair, rank: bytes) -> bytes:
-        later, run, flip = _RANK.unpack(rank)
-        return rank if later or self._promising(pair) else self._later(run, flip)
+        turn, run, flip = _RANK.unpack(rank)
+        return rank if turn else self._rank(pair, run, flip)
 
-    def _promising(self, pair: Pair) -> bool:
-        """Also if nobody knows where it leads."""
-        return not pair.targets or any(index not in self._covered for index in pair.targets)
-
-    def _later(self, run: int, flip: int) -> bytes:
-        return _RANK.pack(1, run, flip)
+    def _rank(self, pair: Pair, run: int, flip: int) -> bytes:
+        if not pair.targets or any(index not in self._covered for index in pair.targets):
+            return _RANK.pack(0, run, flip)  # also if nobody knows where it leads
+        self._turns[pair.targets.start] += 1
+        return _RANK.pack(self._turns[pair.targets.start], run, flip)
 
 
 STRATEGIES: dict[str, Callable[[int, AbstractSet[int]], Strategy]] = {

@@ -1,0 +1,186 @@
+"""Whole campaigns in every order: the same paths, with and without elision, with a queue that spills, with bounds."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner import explore, score_embed
+
+from score_embed import campaign, config, workplace
+from score_embed.board.profile import find_board
+from score_embed.build.image import Image, build_image
+from score_embed.explore.concolic import Explorer
+from score_embed.explore.pair import Pair
+from score_embed.explore.queue import Queue
+from score_embed.results.store import Store
+
+ROOT = Path(__file__).parents[2]
+BOARD = find_board("native")
+SMALL = 4000  # bytes of pairs: seven
+
+
+def built(folder: Path, source: str, entry: str | None = None) -> Image:
+    return build_image(
+        BOARD, [ROOT / source], native=(), instrument=(), entry=entry, cflags=(), verify=False, keep=folder / "c"
+    )
+
+
+class Explored:
+    """One campaign of an image that is built already."""
+
+    def __init__(self, image: Image, folder: Path, **options: Any) -> None:
+        settings = config.Settings(**options)
+        target = workplace.start_target(BOARD, image.elf, image.build_id)
+        folder.mkdir()
+        with closing(target), Store.create(folder) as record:
+            for part in ("tests", "bugs"):
+                (folder / part).mkdir()
+            record.put("versions", {})
+            self.summary = campaign.Campaign(settings, BOARD, image, record, target).run().summary
+            self.paths = [test.path_hash for test in record.tests()]
+        assert self.summary["strategy"] == settings.strategy
+
+
+@pytest.fixture(params=["tests/programs/parser.c", "tests/programs/recursion.c"])
+def image(request: pytest.FixtureRequest, tmp_path: Path) -> Image:
+    return built(tmp_path, request.param)
+
+
+@pytest.fixture
+def without_elision() -> Iterator[pytest.MonkeyPatch]:
+    def nothing(explorer: Explorer, pair: Pair) -> bytes:
+        return b""
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Explorer, "expected", nothing)
+        yield patch
+
+
+def test_every_order_finds_the_same_paths_elided_or_not(
+    image: Image, tmp_path: Path, without_elision: pytest.MonkeyPatch
+) -> None:
+    whole = {name: Explored(image, tmp_path / name, strategy=name) for name in config.STRATEGIES}
+    without_elision.undo()
+    elided = {name: Explored(image, tmp_path / f"{name}-elided", strategy=name) for name in config.STRATEGIES}
+    wanted = set(whole["dfs"].paths)
+    orders = set()
+    for name in config.STRATEGIES:
+        found = whole[name].summary
+        assert (found["stopped"], found["redundant"], found["mispredicted"]) == ("exhausted", 0, 0)
+        assert set(whole[name].paths) == wanted
+        assert elided[name].paths == whole[name].paths
+        assert elided[name].summary["link"]["bytes_in"] < whole[name].summary["link"]["bytes_in"]
+        orders.add(tuple(whole[name].paths))
+    assert len(orders) == len(config.STRATEGIES)
+
+
+def test_elision_changes_nothing_where_results_are_incomplete(
+    tmp_path: Path, without_elision: pytest.MonkeyPatch
+) -> None:
+    """Symbolic addresses are concretized in this program, so orders differ in what they find; elision may not."""
+    image = built(tmp_path, "examples/tlv.c", "tlv_sum")
+    some = {"seed": 1, "max_tests": 60}
+    whole = {name: Explored(image, tmp_path / name, strategy=name, **some) for name in config.STRATEGIES}
+    without_elision.undo()
+    for name in config.STRATEGIES:
+        assert Explored(image, tmp_path / f"{name}-elided", strategy=name, **some).paths == whole[name].paths
+
+
+def test_a_queue_that_spills_to_the_store_keeps_the_order(
+    image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = {name: Explored(image, tmp_path / name, strategy=name) for name in config.STRATEGIES}
+    fetched: list[bytes] = []
+
+    def waiting_after(record: Store, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
+        fetched.append(rank)
+        return original(record, rank)
+
+    original = Store.waiting_after
+    monkeypatch.setattr(Store, "waiting_after", waiting_after)
+    monkeypatch.setattr(campaign, "Queue", partial(Queue, memory=SMALL))
+    for name in config.STRATEGIES:
+        fetched.clear()
+        assert Explored(image, tmp_path / f"{name}-small", strategy=name).paths == whole[name].paths
+        assert fetched
+
+
+ALIKE = """
+#include "score.h"
+int main(void)
+{
+    unsigned char b[6];
+    int n = 0;
+    SYM_BYTES(b, sizeof b);
+    for (unsigned i = 0; i < sizeof b; i++)
+        if (b[i] == 'x')
+            n++;
+    return n == 20;
+}
+"""
+THREE = """
+#include "score.h"
+int main(void)
+{
+    int x, y, z, n = 0;
+    SYM_INT(x);
+    SYM_INT(y);
+    SYM_INT(z);
+    if (x == 7)
+        n++;
+    if (y == 7)
+        n++;
+    if (z == 7)
+        n++;
+    return n == 20;
+}
+"""
+
+
+@pytest.mark.parametrize("strategy", config.STRATEGIES)
+def test_the_depth_bound_is_located_and_kept_on_resume(strategy: str, tmp_path: Path) -> None:
+    options = ("--strategy", strategy, "--max-depth", "2", "--max-tests", "2")
+    assert explore(tmp_path, {"p.c": THREE}, *options).summary["stopped"] == "max-tests"
+    done = explore_on(tmp_path)
+    assert (done["strategy"], done["stopped"], done["paths"]) == (strategy, "drained", 4)
+    line = next(i for i, text in enumerate(THREE.splitlines(), 1) if "z == 7" in text)
+    (cut,) = done["unflipped"]
+    assert (cut["line"], cut["direction"], cut["reason"], cut["count"]) == (line, "true", "bound", 4)
+    (lost,) = done["incomplete"]
+    assert (lost["what"], lost["line"], lost["count"]) == ("bound (--max-depth)", line, 4)
+
+
+def explore_on(folder: Path) -> dict[str, Any]:
+    """Go on with the campaign that `explore` began in this folder; check that a bound cannot be changed."""
+    refused = score_embed("run", "--resume", "out", "--max-depth", "9", cwd=folder)
+    assert refused.returncode == 2
+    assert "max-depth cannot be changed on resume" in refused.stderr
+    done = score_embed("run", "--json", "--resume", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(folder / "out" / "campaign.db")) as record:
+        assert record.execute("SELECT count(*) FROM pairs WHERE done = 0").fetchone() == (0,)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_loop_bound(tmp_path: Path) -> None:
+    """The first input has no x; paths are led to at most two, wherever they are: 1 + 6 + 15."""
+    image = built(tmp_path, write(tmp_path, ALIKE))
+    for strategy in config.STRATEGIES:
+        found = Explored(image, tmp_path / strategy, strategy=strategy, loop_bound=2).summary
+        assert (found["stopped"], found["paths"]) == ("drained", 22)
+        assert [lost["what"] for lost in found["incomplete"]] == ["bound (--loop-bound)"]
+    found = Explored(image, tmp_path / "wide", loop_bound=6, max_depth=50).summary
+    assert (found["stopped"], found["paths"], found["incomplete"]) == ("exhausted", 64, [])
+
+
+def write(folder: Path, text: str) -> str:
+    (folder / "p.c").write_text(text)
+    return str(folder / "p.c")

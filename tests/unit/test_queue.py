@@ -1,0 +1,161 @@
+"""The orders of the queue one by one, what two runs have in common, and where bounds cut."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from events import Stream, compare, condition, replay, slot, symbolic, table
+from test_concolic import finish
+
+from score_embed import config
+from score_embed.explore.bounds import BoundedPath, Bounds
+from score_embed.explore.concolic import Explorer
+from score_embed.explore.lineage import Origin, in_common
+from score_embed.explore.pair import Pair
+from score_embed.explore.queue import Queue
+from score_embed.explore.strategy import STRATEGIES
+from score_embed.frontend.sites import Op
+from score_embed.solve.chain import default_chain
+from score_embed.trace.trail import Trail
+
+
+def pair(depth: int, name: str = "", targets: range = range(0)) -> Pair:
+    return Pair(name.encode().rjust(16), b"", depth, depth, 0, 0, targets)
+
+
+def queue(strategy: str, seed: int = 0, covered: set[int] | None = None) -> Queue:
+    return Queue(STRATEGIES[strategy](seed, covered if covered is not None else set()))
+
+
+def drain(waiting: Queue) -> str:
+    names = ""
+    while (taken := waiting.take()) is not None:
+        names += taken.id.decode().strip()
+    return names
+
+
+def test_all_strategies_are_options() -> None:
+    assert tuple(STRATEGIES) == config.STRATEGIES
+
+
+@pytest.mark.parametrize(("strategy", "order"), [("dfs", "gfdcba"), ("exe", "fgabcd"), ("bfs", "abfcgd")])
+def test_orders(strategy: str, order: str) -> None:
+    waiting = queue(strategy)
+    waiting.add([pair(1, "a"), pair(2, "b"), pair(4, "c"), pair(6, "d")])
+    waiting.add([])
+    waiting.add([pair(3, "f"), pair(5, "g")])
+    assert drain(waiting) == order
+
+
+def test_uncovered_directions_come_first_then_all_by_turns() -> None:
+    covered = {1, 2}
+    waiting = queue("coverage", covered=covered)
+    one, two, three, four = range(1, 2), range(2, 3), range(3, 4), range(4, 6)
+    waiting.add([pair(1, "a", one), pair(2, "b", one), pair(3, "c", two), pair(4, "d", three), pair(5, "e", three)])
+    waiting.add([pair(1, "f", one), pair(6, "g", four)])
+    covered.add(4)  # not all that g may lead to
+    taken = waiting.take()
+    assert taken is not None
+    assert taken.id.strip() == b"g"
+    taken = waiting.take()
+    assert taken is not None
+    assert taken.id.strip() == b"e"
+    covered.add(3)  # so d has nothing new any more
+    assert drain(waiting) == "dcabf"
+
+
+def test_random_takes_every_waiting_pair_alike() -> None:
+    """Also those that have waited long: pairs come while others are taken."""
+    times: Counter[int] = Counter()
+    trials = 3000
+    for seed in range(trials):
+        waiting = queue("random", seed)
+        waiting.add([pair(1, "0"), pair(1, "1")])
+        first = waiting.take()
+        assert first is not None
+        waiting.add([pair(1, "2"), pair(1, "3")])
+        left = [name for name in "0123" if name != first.id.decode().strip()]
+        second = waiting.take()
+        assert second is not None
+        times[left.index(second.id.decode().strip())] += 1
+    assert all(abs(times[place] - trials / 3) < 120 for place in range(3)), times  # 4.6 standard deviations
+
+
+def test_the_seed_decides_a_random_order() -> None:
+    orders = []
+    for seed in (1, 1, 2):
+        waiting = queue("random", seed)
+        waiting.add([pair(1, name) for name in "abcdefghij"])
+        orders.append(drain(waiting))
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(orders[2])
+
+
+def test_what_runs_have_in_common() -> None:
+    """Against paths made of decisions: each run flips one condition of its parent's path."""
+    chance = random.Random(3)
+    length = 12
+    runs: list[tuple[Origin, list[int], int]] = [(Origin(), [0] * length, 0)]
+    for number in range(1, 60):
+        origin, decisions, limit = chance.choice([run for run in runs if run[2] < length])
+        at = chance.randrange(limit, length)
+        rest = [number] * (length - at)  # elsewhere from there on
+        runs.append((Origin(origin, at), decisions[:at] + rest, at + 1))
+    for a, mine, _ in runs:
+        for b, others, _ in runs:
+            shared = next((i for i in range(length) if mine[i] != others[i]), None)
+            found = in_common(a, b)
+            if a is b:
+                assert found is None
+            else:
+                assert found == shared
+    assert in_common(Origin(), Origin()) == 0
+
+
+X = symbolic(16, slot(1), 1, "x")
+SITES = table(X, *(condition(20 + i, compare(Op.EQ, slot(1), i)) for i in range(3)))
+
+
+def explored(bounds: Bounds, directions: list[tuple[int, int]]) -> tuple[Explorer, list[int]]:
+    """An explorer after the run x = 200 that took these (site, direction); the depths of its children."""
+    stream = Stream().head(16)
+    for site, direction in directions:
+        stream.head(site, direction)
+    path = replay(SITES, bytes(stream), b"\xc8")
+    made = Explorer(Trail(SITES), default_chain(), seed=0, first=b"\xc8", bounds=bounds)
+    first = made.next()
+    assert first is not None
+    return made, [child.neg_limit for child in made.record(first, finish(path), path.data).children]
+
+
+def test_conditions_deeper_than_the_bound_are_not_flipped() -> None:
+    path = [(20, 0), (21, 0), (22, 0)]
+    made, children = explored(Bounds(depth=2), path)
+    assert children == [1, 2]
+    assert made.notes == {("bound (--max-depth)", 22): 1}
+    assert made.unflipped == {(SITES[22].coverage + 1, "bound"): 1}
+    assert explored(Bounds(depth=3), path)[1] == [1, 2, 3]
+
+
+def test_a_bounded_search_is_never_exhausted() -> None:
+    for bounds, stopped in ((Bounds(depth=1), "drained"), (Bounds(), "exhausted")):
+        made, _ = explored(bounds, [(20, 0), (21, 0)])
+        while made.next() is not None:
+            pass
+        assert made.stopped == stopped
+
+
+def test_a_path_goes_through_one_direction_at_most_so_often() -> None:
+    path = BoundedPath(Bounds(loop=2))
+    turns = replay(SITES, bytes(Stream().head(16).head(20, 0).head(21, 0).head(20, 0).head(20, 0)), b"\xc8").conditions
+    for index, turn in enumerate(turns):
+        assert path.forbids(index, turn) == ""  # the other direction was not taken yet
+        path.pass_by(turn)
+    back = replay(SITES, bytes(Stream().head(16).head(20, 1)), b"\x00").conditions[0]
+    assert path.forbids(4, back) == "--loop-bound"
+    path.cut(3)
+    assert path.forbids(3, back) == "--loop-bound"
+    path.cut(2)
+    assert path.forbids(2, back) == ""
