@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import redirect_stderr
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
@@ -47,8 +48,6 @@ HOW: dict[str, Callable[[Explorer, Pair], int]] = {
 
 def measure(settings: config.Settings, how: Callable[[Explorer, Pair], int], folder: Path) -> tuple[float, int, float]:
     """Bytes from the target a test, reruns, tests a second."""
-    from dataclasses import replace
-
     with patch.object(Explorer, "_shared_conditions", how), redirect_stderr(StringIO()):
         found = campaign.run(replace(settings, out=folder)).summary
     link, runs = found["link"], found["runs"]
@@ -56,8 +55,6 @@ def measure(settings: config.Settings, how: Callable[[Explorer, Pair], int], fol
 
 
 def main() -> None:
-    from dataclasses import replace
-
     tests = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     board = sys.argv[2] if len(sys.argv) > 2 else "native"
     print(f"{'program':10} {'strategy':9} {'elision':15} {'bytes/test':>10} {'reruns':>6} {'tests/s':>8}")
