@@ -93,6 +93,7 @@ def test_old_conditions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
         expected = Result.UNSAT if limit == 1 else Result.SAT
         assert layer.solve(query(path, below(constant(limit + 1), word(0)))).result is expected
         assert len(layer._literals) <= 20 + 3
+        assert len({str(literal) for literal in layer._literals.values()}) == len(layer._literals)
 
 
 def test_the_judge_finds_wrong_answers() -> None:

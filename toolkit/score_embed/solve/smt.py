@@ -147,7 +147,8 @@ class LearningLayer:
     def _literal(self, name: bytes, formula: Expr) -> Any:
         literal = self._literals.get(name)
         if literal is None:
-            literal = self._literals[name] = z3.Bool(name.hex())
+            # Z3 never forgets a name, so few are used, again and again.
+            literal = self._literals[name] = z3.Bool(f"p{len(self._literals)}")
             self._solver.add(z3.Implies(literal, self._translator.condition(formula)))
         return literal
 
