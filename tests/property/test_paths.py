@@ -1,0 +1,36 @@
+"""The set of paths against Python's own."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from score_embed.explore.paths import PathSet
+
+# Few low bits, so that shards fill and numbers meet.
+hashes = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40).map(lambda n: n << 8), st.just(2**64 - 1))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(hashes, max_size=300))
+def test_a_number_is_new_once(numbers: list[int]) -> None:
+    paths, known = PathSet(), set[int]()
+    for number in numbers:
+        assert paths.add(number) == (number not in known)
+        known.add(number)
+        assert len(paths) == len(known)
+    again = PathSet(known)
+    assert not any(again.add(number) for number in numbers)
+
+
+def test_it_takes_a_fraction_of_a_sets_memory() -> None:
+    choose = random.Random(1)
+    tracemalloc.start()
+    paths = PathSet(choose.getrandbits(64) for _ in range(100_000))
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(paths) == 100_000
+    assert taken < 26 * 100_000
