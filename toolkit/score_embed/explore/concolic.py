@@ -14,6 +14,7 @@ from typing import Any
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import ROOT, Pair, decided, first_pair, rest
+from score_embed.explore.paths import PathSet
 from score_embed.explore.queue import Queue
 from score_embed.explore.scope import Scope
 from score_embed.explore.strategy import DepthFirst
@@ -76,7 +77,7 @@ class Explorer:
         self._bounded = BoundedPath(bounds if bounds is not None else Bounds())
         self._origin = Origin()  # the run that the trail is of
         self._ids = [ROOT]  # of the decisions before each condition of the trail
-        self._paths: set[int] = set()
+        self._paths = PathSet()
         self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
         self.unflipped: Counter[tuple[int, str]] = Counter()  # (coverage index, reason)
         self.divergences = 0
@@ -129,9 +130,7 @@ class Explorer:
         """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""
         notes: Counter[tuple[str, int]] = Counter()
         is_path = finished.verdict not in _NO_PATH
-        new = is_path and finished.path_hash not in self._paths
-        if new:
-            self._paths.add(finished.path_hash)
+        new = is_path and self._paths.add(finished.path_hash)
         lost = finished.verdict is Verdict.LOST  # then the target could not say
         if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST):
             notes[finished.verdict.value, finished.site] += 1
@@ -252,7 +251,7 @@ class Explorer:
         """Go on with the pairs that the queue's backlog knows."""
         self._seed = state["seed"]
         self._queue.restore(state["queue"])
-        self._paths.update(paths)
+        self._paths = PathSet(paths)
         self.notes.update({(what, site): count for what, site, count in state["notes"]})
         for index, why, count in state["unflipped"]:
             self.unflipped[index, why] = count
