@@ -16,7 +16,7 @@ from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer, Translator
 
 Make = Callable[[], Any]  # a new Z3 solver
 _BACKSTOP_MS = 60_000
-_LITERALS_KEPT = 2_000
+_LITERALS_KEPT = 100
 
 
 class Variant(Protocol):
@@ -153,7 +153,7 @@ class Literals(ScopesLiterals):
         self._make = make
 
     def solve(self, path: Sequence[Expr], query: Query) -> Result:
-        if len(self._literals) > _LITERALS_KEPT:
+        if len(self._literals) > _LITERALS_KEPT + 2 * len(query.several):
             self._solver = _limited(self._make)
             self._literals.clear()
         wanted = dict.fromkeys((*query.conditions, query.target))

@@ -92,7 +92,7 @@ def test_old_conditions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
         path = [below(word(0), constant(limit * 3)), below(word(8), word(0))]
         expected = Result.UNSAT if limit == 1 else Result.SAT
         assert layer.solve(query(path, below(constant(limit + 1), word(0)))).result is expected
-        assert len(layer._literals) <= 20 + 3
+        assert len(layer._literals) <= 20 + 2 * 3 + 3
         assert len({str(literal) for literal in layer._literals.values()}) == len(layer._literals)
 
 

@@ -20,7 +20,7 @@ from score_embed.solve.query import Answer, Query, Result, Solver
 
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
 LEARNING_RLIMIT = DEFAULT_RLIMIT // 10
-_LITERALS_KEPT = 1_000
+_LITERALS_KEPT = 100  # besides twice those of the question: Z3 assigns them all, and blasts their arithmetic
 _BACKSTOP_MS = 60_000
 _TERMS_KEPT = 100_000
 _CONTEXT = z3.main_ctx()  # made now: made by two threads at once, it would be two
@@ -129,9 +129,9 @@ class LearningLayer:
     def solve(self, query: Query) -> Answer:
         if not query.sets.keys() <= query.single.keys():  # sets of which nobody says why
             return self._inner.solve(query)
-        if len(self._literals) > _LITERALS_KEPT:
-            self._forget()
         wanted = {digest(formula): formula for formula in (query.target, *query.conditions)}
+        if len(self._literals) > _LITERALS_KEPT + 2 * len(wanted):
+            self._forget()
         literals = [self._literal(name, formula) for name, formula in wanted.items()]
         result = self._solver.check(*literals)
         if result == z3.unsat:
