@@ -25,7 +25,7 @@ int sc_main(int argc, char **argv)
     (void)argv;
     sc_enter(enter, sc_m, (const void *)sc_main);
     v = (sc_u32)sc_sym_slot(what, sc_m);
-    for (i = 0; i < v; i++) sc_cond(cond, sc_m, i & 1u, v, i, v);
+    for (i = 0; i < v; i++) sc_cond1(cond, sc_m, i & 1u, v);
     sc_log("out", 3);
     sc_leave(enter, sc_m, (const void *)sc_main);
     return (int)v;
