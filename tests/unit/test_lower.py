@@ -95,6 +95,8 @@ SYMBOLIC = 'int x; __score_symbolic(&(x), 4, "x");'
         (f"static int n; int f(void) {{ {SYMBOLIC} n = x; return n; }}", "sc_assign1"),
         ("static int n; int *p = &n; int f(void) { return n; }", "sc_assign1"),  # somebody may
         ("static volatile int n; int f(void) { return n; }", "sc_assign1"),
+        ('int n; extern int m __attribute__((alias("n"))); int f(void) { return n; }', "sc_assign1"),
+        ('int n; extern int m __asm__("n"); int f(void) { return n; }', "sc_assign1"),
         ("int f(unsigned char *p) { return *p; }", "sc_assign1"),  # memory
         (f"static int g(int a) {{ return a; }} int f(int (*q)(int)) {{ {SYMBOLIC} return q(x); }}", "sc_result"),
     ],

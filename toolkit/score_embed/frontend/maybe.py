@@ -8,10 +8,12 @@ from inputs, assignments, calls and the results of opaque calls, and all of thes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pycparser import c_ast
 
+from score_embed.frontend.gnu_ast import AsmLabel
 from score_embed.frontend.ir import (
     Assign,
     Body,
@@ -25,6 +27,7 @@ from score_embed.frontend.ir import (
     Stmt,
     Symbolic,
 )
+from score_embed.frontend.signature import attribute_texts
 from score_embed.frontend.types import is_scalar
 
 IsPrivate = Callable[[str], bool]
@@ -148,3 +151,12 @@ def names_with_address(tree: c_ast.Node) -> Iterator[str]:
             if isinstance(inner, c_ast.ID):
                 yield inner.name
         stack += [child for _, child in node.children()]
+
+
+def aliased_names(ext: c_ast.Node) -> Iterator[str]:
+    """Both names of a variable that has two (attributes alias and weakref, an asm label)."""
+    labels = [node.name.value for node in getattr(ext, "attributes", None) or [] if isinstance(node, AsmLabel)]
+    texts = [text for text in attribute_texts(ext) if "alias" in text or "weakref" in text]
+    quoted = [name for text in (*labels, *texts) for name in re.findall(r'"(\w+)"', text)]
+    if quoted:
+        yield from (ext.name, *quoted)

@@ -15,7 +15,7 @@ from pycparser import c_ast
 from score_embed.frontend.emit import Emitter
 from score_embed.frontend.ir import Body
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
-from score_embed.frontend.maybe import Analysis, IsPrivate, names_with_address
+from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
@@ -109,6 +109,7 @@ def private_names(units: Sequence[Unit], *, closed: bool) -> IsPrivate:
     `closed`: all code that can name it is in `units`; else that is true of static ones only.
     """
     addressed = {name for unit in units for name in names_with_address(unit.tree)}
+    addressed |= {name for unit in units for ext in unit.tree.ext for name in aliased_names(ext)}
     seen_elsewhere = {
         ext.name
         for unit in units
