@@ -1,0 +1,51 @@
+"""The static analysis against an image with all probes: it may leave out only what never fires.
+
+Both images run the same inputs. Left-out probes change site numbers, and so the events; what must be equal is how
+many symbolic conditions a run meets, how many branches it takes, how it ends and what it prints.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import corpus
+import pytest
+from generator import program
+
+from score_embed.frontend import maybe
+from score_embed.frontend.ir import Body
+from score_embed.target.base import Run, Verdict
+
+INPUTS = 400
+Facts = tuple[Verdict, int, int, int, bytes]
+
+
+def facts(source: tuple[Path, ...], size: int) -> list[Facts]:
+    choose = random.Random(1)
+    inputs = [choose.randbytes(size) for _ in range(INPUTS)]
+    with corpus.target_of("native", corpus.build("native", source)) as target:
+        runs = [target.run(Run(number, data)) for number, data in enumerate(inputs, 1)]
+    return [(run.verdict, run.code, run.conditions, run.branches, run.output) for run in runs]
+
+
+def compare(source: tuple[Path, ...], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_out = facts(source, size)
+
+    def everything(_: maybe.Analysis, __: Body) -> maybe.Maybe:
+        return maybe.Everything()
+
+    monkeypatch.setattr(maybe.Analysis, "of", everything)
+    assert left_out == facts(source, size)
+
+
+@pytest.mark.parametrize("found", corpus.programs(), ids=lambda found: found.name)
+def test_programs(found: corpus.TestProgram, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare(found.sources, found.size, monkeypatch)
+
+
+@pytest.mark.parametrize("seed", range(100 if corpus.FULL else 8))
+def test_generated_programs(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "generated.c"
+    source.write_text(program(seed, 10))
+    compare((source,), 3, monkeypatch)
