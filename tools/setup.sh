@@ -1,6 +1,7 @@
 #!/bin/sh
 # Brings a fresh Debian 12 machine to where score-embed runs: Debian packages, a virtual environment in .venv with
-# score-embed installed in it. Does nothing when all is there. Called by run-demo and run-tests.
+# score-embed installed in it, and some parsers to explore. Does nothing when all is there. Called by run-demo and
+# run-tests.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -29,3 +30,6 @@ if [ ! -e "$stamp" ]; then
     .venv/bin/python -m pip install -q --disable-pip-version-check -e '.[dev]'
     touch "$stamp"
 fi
+
+# Real parsers for the tutorial and the tests.
+tools/fetch-parsers.sh || echo "could not fetch the parsers (is there a Debian mirror?): their tests are skipped" >&2

@@ -160,3 +160,24 @@ def test_inputs_in_a_function_left_alone_are_explained(tmp_path: Path) -> None:
     done = score_embed("run", "p.c", cwd=tmp_path)
     assert done.returncode == 3
     assert "p.c:6: error: function 'main' is not instrumented: inline assembly with operands" in done.stderr
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_assertions_side_by_side(board: str, tmp_path: Path) -> None:
+    """A compiler for size merges the calls that report them; each keeps its line all the same."""
+    text = """#include "score.h"
+unsigned char a[3], b[3];
+int main(void)
+{
+    SYM_BYTES(a, 3);
+    for (int i = 0; i < 3; i++)
+        b[i] = a[i] >> 4;
+    for (int i = 0; i < 3; i++) {
+        SCORE_ASSERT(a[i] != 0);
+        SCORE_ASSERT(b[i] != 1);
+    }
+    return 0;
+}
+"""
+    found = explore(tmp_path, {"p.c": text}, "--board", board)
+    assert sorted(bug["line"] for bug in found.summary["bugs"]) == [9, 10]

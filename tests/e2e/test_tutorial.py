@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHORT = "2s"  # instead of the tutorial's twenty seconds
 MAY_FIND_BUGS = "examples/checksum.c"
+CACHE = "~/.cache"
+FETCHED = f"{CACHE}/score-embed/parsers"  # the lines that use it have tests of their own
 
 
 def commands(page: str) -> list[str]:
@@ -50,6 +53,7 @@ def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_tutorial(checkout: Path) -> None:
     lines = [line for line in commands("docs/tutorial.md") if not line.startswith(("tools/setup.sh", ". .venv/"))]
+    lines = [line for line in lines if FETCHED not in line]
     assert len(lines) >= 9
     for line in lines:
         done = run(line.replace("20s", SHORT), checkout)
@@ -60,6 +64,31 @@ def test_tutorial(checkout: Path) -> None:
             expected = -signal.SIGFPE
         assert done.returncode == expected, f"{line}\n{done.stdout}{done.stderr}"
         assert "Traceback" not in done.stderr
+
+
+def parser_examples() -> list[tuple[str, str]]:
+    """Each command of the tutorial on fetched parsers, with the output printed below it."""
+    blocks = BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
+    return [
+        (command.strip(), output)
+        for (language, command), (next_language, output) in pairwise(blocks)
+        if not language and next_language == "text" and FETCHED in command
+    ]
+
+
+def test_every_parser_of_the_tutorial_has_its_output() -> None:
+    assert len(parser_examples()) == len([line for line in commands("docs/tutorial.md") if FETCHED in line]) == 3
+
+
+@pytest.mark.parametrize(("line", "output"), parser_examples())
+def test_parsers_of_the_tutorial(line: str, output: str, checkout: Path) -> None:
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(CACHE)
+    if not Path(FETCHED.replace(CACHE, cache)).is_dir():
+        pytest.skip("no parsers: tools/fetch-parsers.sh needs a Debian mirror")
+    done = run(line.replace(CACHE, cache), checkout)
+    assert done.returncode == 1, done.stdout + done.stderr
+    place, _, _ = output.partition(" = ")  # another input may show the same bug
+    assert f"\n{place} = " in done.stdout
 
 
 def test_the_corrected_program_has_no_bug(checkout: Path) -> None:

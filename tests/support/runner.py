@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,10 +61,14 @@ def explore(
     if first is not None:
         (folder / "first.json").write_text(json.dumps({"inputs": first}))
         extra += ["--first", "first.json"]
+    return explore_files(folder, [Path(name) for name in sources], *extra, *options, cflags=cflags)
+
+
+def explore_files(folder: Path, sources: Sequence[Path], *options: str, cflags: tuple[str, ...] = ()) -> Campaign:
+    """Explore files where they are, with results in `folder`, and read the summary."""
     out = folder / "out"
-    done = score_embed(
-        "run", "--json", "--out", str(out), *extra, *options, *sources, *(["--", *cflags] if cflags else []), cwd=folder
-    )
+    words = ["--out", str(out), *options, *map(str, sources), *(["--", *cflags] if cflags else [])]
+    done = score_embed("run", "--json", *words, cwd=folder)
     assert done.returncode in (0, 1), done.stderr
     assert done.stdout, done.stderr
     return Campaign(json.loads(done.stdout), done.returncode, done.stderr, out)

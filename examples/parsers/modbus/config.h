@@ -1,0 +1,1 @@
+/* What libmodbus's configure would find out. A board has nothing of what it looks for. */
