@@ -17,6 +17,7 @@ from typing import Any
 
 from score_embed import __version__, config, firsttest, workplace
 from score_embed.board.profile import Board, find_board
+from score_embed.build.compile_commands import read_flags
 from score_embed.build.image import Image, build_image, load_image
 from score_embed.errors import NothingToExplore, TargetError, UsageError
 from score_embed.explore.bounds import Bounds
@@ -93,6 +94,7 @@ def _check_sources(settings: config.Settings) -> None:
 
 
 def _build(settings: config.Settings, board: Board, folder: Path) -> Image:
+    commands = settings.compile_commands
     return build_image(
         board,
         settings.sources,
@@ -100,6 +102,7 @@ def _build(settings: config.Settings, board: Board, folder: Path) -> Image:
         instrument=settings.instrument,
         entry=settings.entry,
         cflags=settings.cflags,
+        file_flags=read_flags(commands, (*settings.sources, *settings.native)) if commands else None,
         verify=settings.verify,
         keep=folder / "instrumented" if settings.keep else None,
     )

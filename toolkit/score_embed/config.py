@@ -40,6 +40,7 @@ class Settings:
     entry: str | None = None
     native: tuple[Path, ...] = ()
     instrument: tuple[str, ...] = ()
+    compile_commands: Path | None = None
     verify: bool = False
     keep: bool = False
     json: bool = False
@@ -125,6 +126,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("entry", str, "FUNC", "explore this function; no main is needed"),
     Option("native", Path, "FILE", "C file compiled but not instrumented", many=True),
     Option("instrument", str, "GLOB", "instrument headers outside the project that match", many=True),
+    Option("compile-commands", Path, "FILE", "compile_commands.json of the project: each file's own flags"),
     Option("verify", _yes_no, "", "have the target send stored values and compare them (slow)"),
     Option("keep", _yes_no, "", "keep the instrumented C in the result folder"),
     Option("json", _yes_no, "", "print summary.json instead of tables"),

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ from score_embed.frontend.harness import add_harness
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
+from score_embed.frontend.types import DataModel
 
 
 @dataclass(frozen=True)
@@ -50,20 +51,23 @@ def build_image(
     instrument: Sequence[str] = (),
     entry: str | None = None,
     cflags: Sequence[str] = (),
+    file_flags: Mapping[Path, Sequence[str]] | None = None,
     verify: bool = False,
     keep: Path | None = None,
     strict: bool = False,
 ) -> Image:
-    """Build the instrumented image. `keep`: a folder that gets the instrumented C; `strict`: see instrument_program.
+    """Build the instrumented image.
 
+    `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
+    instrument_program.
     Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
     """
     if not sources:
         raise UsageError("there is nothing to build", hint="Name the C files of the program.")
     toolchain = Toolchain(board)
-    model = toolchain.data_model(cflags)
-    flags = toolchain.preprocessor_flags(cflags)
-    texts = [Source(path, preprocess(board.cc, flags, path)) for path in sources]
+    flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
+    model = _data_model(toolchain, sources, flags)
+    texts = [Source(path, preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)) for path in sources]
     if entry:
         texts = add_harness(texts, entry, model)
     program = instrument_program(
@@ -80,13 +84,15 @@ def build_image(
     name = entry or sources[0].stem
     notes = [(n.what, n.file, n.line) for n in program.notes]
     facts = json.dumps({"program": name, "notes": notes, "verify": verify}, separators=(",", ":"))
-    build_id = _identity(toolchain, program, native, cflags, facts)
+    build_id = _identity(toolchain, program, native, [cflags, *flags.values()], facts)
     elf = _cache() / f"{build_id.hex()}.elf"
     if not elf.is_file():
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             identity = _identity_source(program, build_id, facts)
             try:
-                built = _build(toolchain, Path(work), program, native, cflags, verify, identity)
+                objects = _compile(toolchain, Path(work), sources, program, native, flags, verify, identity)
+                built = Path(work) / "image.elf"
+                toolchain.link(objects, built, cflags)
             except BuildError as error:
                 raise _explained(error, program) from None
             _publish(built, elf)
@@ -137,6 +143,17 @@ def _symbol(data: ELFFile, name: str, size: int) -> bytes:
 # --- building ------------------------------------------------------------------------------------------------
 
 
+def _data_model(toolchain: Toolchain, sources: Sequence[Path], flags: Mapping[Path, Sequence[str]]) -> DataModel:
+    """The types of the program, which all its files must agree on."""
+    models = {own: toolchain.data_model(own) for own in {tuple(flags[path]) for path in sources}}
+    first = models[tuple(flags[sources[0]])]
+    for path in sources:
+        if models[tuple(flags[path])] != first:
+            hint = "Give all files of the program the same -f flags, by `-- CFLAGS` if need be."
+            raise UsageError(f"its flags give C other types than those of {sources[0]}", str(path), hint)
+    return first
+
+
 def _explained(error: BuildError, program: Program) -> BuildError:
     """Inputs declared in a function that is left uninstrumented surface only as undefined names at the link."""
     if "__score_" not in error.what or not program.notes:
@@ -147,7 +164,7 @@ def _explained(error: BuildError, program: Program) -> BuildError:
 
 
 def _identity(
-    toolchain: Toolchain, program: Program, native: Sequence[Path], cflags: Sequence[str], facts: str
+    toolchain: Toolchain, program: Program, native: Sequence[Path], flags: Sequence[Sequence[str]], facts: str
 ) -> bytes:
     board = toolchain.board
     digest = hashlib.sha256()
@@ -159,7 +176,7 @@ def _identity(
         board.runtime,
         board.linker_script,
         toolchain.semihosting,
-        tuple(cflags),
+        [list(own) for own in flags],
         facts,
     ]
     parts += [SEMANTICS, RUNTIME_FLAGS, PORTS[board.runtime], program.texts, program.notes]
@@ -187,42 +204,41 @@ def _identity_source(program: Program, build_id: bytes, facts: str) -> str:
     )
 
 
-def _build(
+def _compile(
     toolchain: Toolchain,
     work: Path,
+    sources: Sequence[Path],
     program: Program,
     native: Sequence[Path],
-    cflags: Sequence[str],
+    flags: Mapping[Path, Sequence[str]],
     verify: bool,
     identity: str,
-) -> Path:
-    jobs: list[tuple[Path, str, Path]] = []
-    for index, text in enumerate(program.texts):
+) -> list[Path]:
+    """The objects of the program and of the runtime. `flags`: those of the user's files."""
+    jobs: list[tuple[Path, str, Path, Sequence[str]]] = []
+    for index, (path, text) in enumerate(zip(sources, program.texts, strict=True)):
         source = work / f"unit{index}.c"
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
-        jobs.append((source, "instrumented", work / f"unit{index}.o"))
+        jobs.append((source, "instrumented", work / f"unit{index}.o", flags[path]))
     for index, path in enumerate(native):
-        jobs.append((path, "plain", work / f"native{index}.o"))
+        jobs.append((path, "plain", work / f"native{index}.o", flags[path]))
     ident = work / "identity.c"
     ident.write_text(identity)
     for index, path in enumerate([ident, *toolchain.runtime_sources()]):
-        jobs.append((path, "runtime", work / f"rt{index}.o"))
+        jobs.append((path, "runtime", work / f"rt{index}.o", ()))
 
-    def compile_one(job: tuple[Path, str, Path]) -> Path:
-        source, how, output = job
+    def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
+        source, how, output, own = job
         if how == "instrumented":
-            toolchain.compile_instrumented(source, output, cflags, verify=verify)
+            toolchain.compile_instrumented(source, output, own, verify=verify)
         elif how == "plain":
-            toolchain.compile_plain(source, output, cflags)
+            toolchain.compile_plain(source, output, own)
         else:
             toolchain.compile_runtime(source, output, verify=verify)
         return output
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        objects = list(pool.map(compile_one, jobs))
-    output = work / "image.elf"
-    toolchain.link(objects, output, cflags)
-    return output
+        return list(pool.map(compile_one, jobs))
 
 
 def _cache() -> Path:

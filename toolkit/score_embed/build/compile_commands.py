@@ -1,0 +1,129 @@
+"""What a project's own build knows of its files: compile_commands.json, as build systems write it.
+
+Taken from an entry is what decides what the C means: include folders, macros, the dialect, and the `-f` flags that
+change types. Machine, optimisation and warnings are the board profile's and score-embed's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from score_embed.errors import UsageError
+
+_FOLDER = ("-I", "-isystem", "-iquote", "-idirafter")
+_FILE = ("-include", "-imacros")
+_MACRO = ("-D", "-U")
+_WITH_VALUE = (*_FOLDER, *_FILE, *_MACRO)  # the value is the rest of the word, or the next one
+_TYPES = frozenset(
+    f"-f{name}"
+    for name in (
+        "signed-char",
+        "no-signed-char",
+        "unsigned-char",
+        "no-unsigned-char",
+        "signed-bitfields",
+        "unsigned-bitfields",
+        "short-enums",
+        "no-short-enums",
+        "short-wchar",
+        "pack-struct",
+        "ms-extensions",
+        "plan9-extensions",
+        "gnu89-inline",
+        "freestanding",
+        "hosted",
+        "no-builtin",
+    )
+)
+_HARNESS = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]score\.h[">]', re.MULTILINE)
+_AGAIN = "Have the build write the file again (with CMake: -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)."
+
+
+def read_flags(file: Path, sources: Iterable[Path]) -> dict[Path, tuple[str, ...]]:
+    """The flags of each source. A harness, a file that includes score.h, need not be known to the build.
+
+    Of several entries for one source the first counts. Raises UsageError if the file is damaged or a source missing.
+    """
+    entries = _entries(file)
+    flags: dict[Path, tuple[str, ...]] = {}
+    for source in sources:
+        entry = entries.get(source.resolve())
+        if entry is not None:
+            flags[source] = tuple(_flags(_words(entry, file), _folder(entry, file)))
+        elif _is_harness(source):
+            flags[source] = ()
+        else:
+            raise UsageError(f"there is no entry for {source}", str(file), f"{_AGAIN} Or leave the option away.")
+    return flags
+
+
+def _entries(file: Path) -> dict[Path, Mapping[str, Any]]:
+    """The first entry of each file it names."""
+    try:
+        plain = json.loads(file.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read this file: {error.strerror}", str(file), "Check its name.") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(f"this is not valid JSON: {error.msg}", f"{file}:{error.lineno}", _AGAIN) from None
+    except (UnicodeDecodeError, RecursionError):
+        raise UsageError("this is not valid JSON", str(file), _AGAIN) from None
+    if not isinstance(plain, list) or not all(isinstance(entry, dict) for entry in plain):
+        raise UsageError("this is no list of compile commands", str(file), _AGAIN)
+    entries: dict[Path, Mapping[str, Any]] = {}
+    for entry in plain:
+        entries.setdefault((_folder(entry, file) / _text(entry, "file", file)).resolve(), entry)
+    return entries
+
+
+def _text(entry: Mapping[str, Any], key: str, file: Path) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str) or "\0" in value:
+        raise UsageError(f"an entry has no text {key!r}: {json.dumps(entry)[:100]}", str(file), _AGAIN)
+    return value
+
+
+def _folder(entry: Mapping[str, Any], file: Path) -> Path:
+    """Where the command is run: what relative names begin at."""
+    return file.absolute().parent / _text(entry, "directory", file)
+
+
+def _words(entry: Mapping[str, Any], file: Path) -> Sequence[str]:
+    words = entry.get("arguments")
+    if isinstance(words, list) and all(isinstance(word, str) for word in words):
+        return words
+    try:
+        return shlex.split(_text(entry, "command", file))
+    except ValueError as error:
+        name = _text(entry, "file", file)
+        raise UsageError(f"the command of {name} cannot be read: {error}", str(file), _AGAIN) from None
+
+
+def _flags(words: Sequence[str], folder: Path) -> Iterator[str]:
+    rest = iter(words)
+    for word in rest:
+        flag = next((flag for flag in _WITH_VALUE if word.startswith(flag)), "")
+        if flag:
+            value = word.removeprefix(flag) or next(rest, "")
+            yield from (flag, _placed(flag, value, folder))
+        elif word in _TYPES or word == "-ansi" or word.startswith(("-std=", "-fpack-struct=")):
+            yield word
+
+
+def _placed(flag: str, value: str, folder: Path) -> str:
+    """`value`, if it is a path, seen from any folder. A file to include may also lie on the search path."""
+    if flag in _MACRO or (flag in _FOLDER and value.startswith(("=", "$SYSROOT"))):
+        return value
+    place = folder / value
+    return value if flag in _FILE and not place.is_file() else str(place)
+
+
+def _is_harness(source: Path) -> bool:
+    try:
+        return bool(_HARNESS.search(source.read_text(encoding="utf-8", errors="replace")))
+    except OSError:
+        return False  # its absence is reported where sources are read
