@@ -5,57 +5,85 @@ tools/fetch-parsers.sh (which setup.sh calls) brings them; without them there is
 
 from __future__ import annotations
 
-import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from runner import BOARDS, Campaign, explore_files
+from parsers import PARSERS
+from runner import BOARDS, explore_files
 
-HARNESSES = Path(__file__).parents[2] / "examples" / "parsers"
-FETCHED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed" / "parsers"
-NEWLINE_AND_CO = set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
-
-
-def fetched(name: str) -> Path:
-    folder = FETCHED / name
-    if not folder.is_dir():
-        pytest.skip(f"{name} was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
-    return folder
+ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
 
-def base64(folder: Path, board: str) -> Campaign:
-    library = fetched("libb64")
-    sources = (HARNESSES / "base64.c", library / "src" / "cdecode.c")
-    return explore_files(folder, sources, "--board", board, "--max-tests", "100", cflags=(f"-I{library / 'include'}",))
+def explored(name: str, folder: Path, board: str, *options: str) -> dict[str, Any]:
+    """The summary of a campaign on that parser."""
+    parser = PARSERS[name]
+    if not parser.fetched:
+        pytest.skip(f"{parser.package} was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
+    return explore_files(folder, parser.sources, "--board", board, *options, cflags=parser.cflags).summary
+
+
+def line_with(name: str, text: str) -> int:
+    (line,) = (n for n, code in enumerate(PARSERS[name].main.read_text().splitlines(), 1) if text in code)
+    return line
+
+
+def the_bug(name: str, found: dict[str, Any], text: str) -> bytes:
+    """The only bug is a confirmed failure of the assertion with this text; returns the input."""
+    (bug,) = found["bugs"]
+    place = (bug["kind"], bug["file"], bug["line"], bug["confirmed"])
+    assert place == ("assertion", str(PARSERS[name].main), line_with(name, text), True)
+    (value,) = bug["inputs"].values()
+    return bytes.fromhex(value)
 
 
 def test_base64_reads_past_its_table(tmp_path: Path) -> None:
     """`{` is one more than the table's last entry: decoded to whatever lies there."""
-    (bug,) = base64(tmp_path, "native").summary["bugs"]
-    assert (bug["kind"], bug["file"], bug["confirmed"]) == ("assertion", str(HARNESSES / "base64.c"), True)
-    assert b"{" in bytes.fromhex(bug["inputs"]["text"])
+    found = explored("base64", tmp_path, "native", "--max-tests", "100")
+    assert b"{" in the_bug("base64", found, "SCORE_ASSERT(")
 
 
 def test_base64_on_a_board_with_unsigned_char(tmp_path: Path) -> None:
     """`fragment < 0` is never true where char is unsigned: what should be skipped is decoded. The processor decides."""
-    (bug,) = base64(tmp_path, "mps2-an385").summary["bugs"]
-    text = bytes.fromhex(bug["inputs"]["text"])
+    found = explored("base64", tmp_path, "mps2-an385", "--max-tests", "100")
+    text = the_bug("base64", found, "SCORE_ASSERT(")
     assert b"{" not in text
-    assert set(text) & NEWLINE_AND_CO
+    assert set(text) - set(ALPHABET)
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_modbus_writes_below_its_registers(board: str, tmp_path: Path) -> None:
     """Function 0x17 checks the address to read twice, and the lower bound of the one to write never."""
-    library = fetched("libmodbus") / "src"
-    harness = HARNESSES / "modbus"
-    sources = (harness / "reply.c", library / "modbus.c", library / "modbus-data.c")
-    cflags = (f"-I{library}", f"-I{harness}", "-D_POSIX_TIMERS")
-    found = explore_files(tmp_path, sources, "--board", board, "--time", "60s", cflags=cflags)
-    assert found.summary["stopped"] == "drained", "response_exception has variable arguments: it is left alone"
-    (bug,) = found.summary["bugs"]
-    (line,) = (n for n, text in enumerate(sources[0].read_text().splitlines(), 1) if "before[i] == 0" in text)
-    assert (bug["kind"], bug["line"], bug["confirmed"]) == ("assertion", line, True)
-    request = bytes.fromhex(bug["inputs"]["request"])
+    found = explored("modbus", tmp_path, board, "--time", "30s")
+    request = the_bug("modbus", found, "before[i] == 0")
     assert request[1] == 0x17
     assert int.from_bytes(request[6:8], "big") < 16, "the address to write lies below the first register"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_utf8_reads_past_the_message(board: str, tmp_path: Path) -> None:
+    """A lone continuation byte at the end makes the decoder fetch one more byte than there is."""
+    found = explored("utf8", tmp_path, board, "--time", "30s")
+    assert found["stopped"] == "exhausted"
+    message = the_bug("utf8", found, "== result")
+    assert message[0] & 0x1F == 0x0C
+    assert message[-1] & 0xC0 == 0x80
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_json_keeps_its_promise(board: str, tmp_path: Path) -> None:
+    found = explored("json", tmp_path, board, "--max-tests", "500")
+    assert found["bugs"] == []
+    assert found["paths"] == 500
+    assert found["divergences"] == 0
+
+
+def test_the_bench_runs(tmp_path: Path) -> None:
+    if not PARSERS["utf8"].fetched:
+        pytest.skip("libtomcrypt was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
+    command = [sys.executable, str(Path(__file__).parents[2] / "bench" / "parsers.py"), "5", "utf8"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("| exhausted | 67 | ") == len(BOARDS)
