@@ -17,7 +17,7 @@ from score_embed.target.base import Finished, Run, Verdict
 
 HEADERS = Path("/usr/include/csmith")
 ENDLESS = {20, 25, 27}  # csmith does not promise an end, and these have none
-SEEDS = [seed for seed in range(1, 34) if seed not in ENDLESS]
+SEEDS = [seed for seed in range(1, 361 if corpus.FULL else 34) if seed not in ENDLESS]
 FLAGS = (f"-I{HEADERS}", "-w")
 CALLER = "int random_main(int, char **);\nint main(int argc, char **argv) { return random_main(argc, argv); }\n"
 # Programs are kept small: csmith's own size has nothing to do with how many constructs meet in one function.
@@ -50,6 +50,8 @@ def test_same_checksum(board: str, seed: int, tmp_path: Path) -> None:
     text = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
     (tmp_path / "random.c").write_bytes(text)
     expected = once(board, tmp_path, plain=True)
+    if expected.verdict is Verdict.WATCHDOG and corpus.FULL:
+        pytest.skip(f"the program of seed {seed} does not end")  # some forty of 360; the seeds of every day all end
     found = once(board, tmp_path, plain=False)
     assert expected.verdict is Verdict.RETURN
     assert b"checksum = " in expected.output

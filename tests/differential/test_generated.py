@@ -71,13 +71,13 @@ def check(board: str, seed: int, folder: Path) -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=21, **SETTINGS)
+@settings(max_examples=100 if corpus.FULL else 21, **SETTINGS)
 def test_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check("native", seed, tmp_path_factory.mktemp("generated"))
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=3, **SETTINGS)
+@settings(max_examples=20 if corpus.FULL else 3, **SETTINGS)
 def test_cortex_m3(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The judge is the same compiler's 32-bit code for this machine: the data model is the board's."""
     probe = ["gcc", "-m32", "-x", "c", "-include", "stdio.h", "/dev/null", "-c", "-o", "/dev/null"]
