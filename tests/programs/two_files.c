@@ -1,4 +1,4 @@
-/* bytes: 2; constructs: several source files (two_files_b.c), extern functions and data, a static of the same name, an inline function in both; grouped-labels: no; folded-conditional: no */
+/* bytes: 2; constructs: several source files (two_files_b.c), extern functions and data, a static of the same name, an inline function in both, implicit declarations; grouped-labels: no; folded-conditional: no */
 #include <stdio.h>
 #include "score.h"
 
@@ -33,6 +33,16 @@ int main(void)
     adjust(&r, helper(b & 3));
     if (limit(r.value) > threshold)
         printf("over ");
+    if (scaled(b >> 6) == 5 || later(b >> 6) == 6) /* declared by their calls, as C89 has it */
+        printf("scaled ");
     printf("%d %d\n", r.value, threshold);
     return 0;
+}
+
+int later(v)
+int v;
+{
+    if (v > 1)
+        return 2 * scaled(v);
+    return v;
 }

@@ -99,7 +99,8 @@ class Calls:
             return Const(self.types.size, self.b.declarations.text(node))
         if name.startswith("__builtin_") and symbol is None:
             symbol = self._builtin(name, node)
-        if name and symbol is None:
+        implicit = bool(name) and symbol is None
+        if implicit:
             symbol = FunctionName(name, Function(self.types.int, None), coord.file)
         if isinstance(symbol, FunctionName):
             callee, t, kind = symbol.name, symbol.type, "known" if self.instrumented(symbol.name) else "opaque"
@@ -116,13 +117,21 @@ class Calls:
             self._pin_arguments(args, kind, harmless and not wanted)
         if pointer is not None:
             self.b.add(Pin(coord, pointer, "address"))
-        return self._emit(callee, name or callee, t, kind, args, harmless, wanted)
+        return self._emit(callee, name or callee, t, kind, args, harmless, wanted, implicit)
 
     def _special_call(self, special: Callable[[c_ast.FuncCall], Exp | None], node: c_ast.FuncCall) -> Exp | None:
         return special(node)
 
     def _emit(
-        self, callee: str, name: str, t: Function, kind: str, args: list[Argument], harmless: bool, wanted: bool
+        self,
+        callee: str,
+        name: str,
+        t: Function,
+        kind: str,
+        args: list[Argument],
+        harmless: bool,
+        wanted: bool,
+        implicit: bool,
     ) -> Exp | Place | None:
         result = unqualified(t.result)
         dest: SlotRef | Place | str | None = None
@@ -134,7 +143,7 @@ class Calls:
             value = Raw(result, dest)
         elif not isinstance(result, Void) and (wanted or kind != "opaque"):
             dest = value = self.b.temporary(as_int(result) if is_integer(result) else result)
-        self.b.add(Call(self.b.coord, callee, dest, args, kind, harmless, result, name))
+        self.b.add(Call(self.b.coord, callee, dest, args, kind, harmless, result, name, implicit))
         return value
 
     def _harmless(self, name: str, t: Function, symbol: object) -> bool:

@@ -218,7 +218,9 @@ class Emitter(Probes):
             call = f"{{ {declare(unqualified(s.dest.type), 'sc_v')} = {s.callee}({args}); {_move(dest, 'sc_v')} }}"
         callee = f"(const void *) {s.callee}"
         if s.kind == "known":
-            return f"{self._before_known(s, callee)} {call} {self._after_known(s, callee)}"
+            text = f"{self._before_known(s, callee)} {call} {self._after_known(s, callee)}"
+            # Its address is taken before the call that would declare it.
+            return f"{{ extern int {s.callee}(); {text} }}" if s.implicit else text
         before, after = self._opaque(s)
         if s.kind == "opaque":
             return f"{{ {before} {call} {after} }}"

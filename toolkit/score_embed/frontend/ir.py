@@ -274,6 +274,7 @@ class Call(Stmt):
     harmless: bool  # writes nothing of the program
     result: CType
     name: str
+    implicit: bool = False  # the call itself declares the function (C89)
 
 
 @dataclass
