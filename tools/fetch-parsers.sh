@@ -12,9 +12,10 @@ for package in $packages; do
 done
 [ -n "$missing" ] || exit 0
 
-work="$(mktemp -d)"
+mkdir -p "$place"
+work="$(mktemp -d "$place/.fetch-XXXXXX")" # beside the result, which then appears whole
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$place" "$work/lists/partial" "$work/cache/archives/partial"
+mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
 chmod 755 "$work" # apt downloads as a user of its own
 # The machine's own Debian mirror, for source packages.
 key="/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -31,5 +32,5 @@ for package in $missing; do
     apt source --download-only --tar-only "$package" >&2
     mkdir "$work/$package"
     tar -xf "$package"_*.orig.tar.* -C "$work/$package" --strip-components=1
-    mv "$work/$package" "$place/"
+    mv -T "$work/$package" "$place/$package"
 done
