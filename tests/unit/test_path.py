@@ -213,3 +213,9 @@ def test_hashes_are_those_of_the_runtime(tmp_path: File) -> None:
         lanes = hashes.mix(lanes, x)
         x = (x * 1664525 + 1013904223) & 0xFFFFFFFF
     assert int(printed) == hashes.value(lanes)
+
+
+def test_a_branch_whose_template_compares_nothing_is_refused() -> None:
+    site = condition(30, copy_template(slot(1)))
+    with pytest.raises(TraceError, match="it is no condition"):
+        replay_x(3, Stream().head(16).head(30, 1), site)

@@ -195,15 +195,16 @@ class Steps:
     # --- branches ----------------------------------------------------------------------------------------------
 
     def _condition(self, site: Site, direction: int) -> Step:
-        program, comparison, decoded = self._programs.get(site), self._programs.comparison, self._decoded
+        program, value, decoded = self._programs.get(site), self._programs.value, self._decoded
         read, on_branch = compile_leaves(site, self._cursor, self._mirror), self._on_branch
         elsewhere = (site.coverage + 1 - direction,)
 
         def step() -> None:
             leaves = read()
-            _, _, holds, fails = comparison(program, leaves)
+            holds = value(program, leaves)
             decoded.check_stored(site.id, holds)
-            on_branch(site, leaves, (Outcome(-1, direction, holds if direction else fails, elsewhere),))
+            held = holds if direction else build.negate(holds)
+            on_branch(site, leaves, (Outcome(-1, direction, held, elsewhere),))
 
         return step
 

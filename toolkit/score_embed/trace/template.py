@@ -7,7 +7,6 @@ the same formulas again and again, so results are kept by site and leaves.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from score_embed.frontend.sites import Op, Place, Site, SiteTable
 from score_embed.solve import build
@@ -64,32 +63,20 @@ def fit(expr: Expr, bits: int) -> Expr:
     return build.zext(expr, bits) if expr.width < bits else build.extract(expr, 0, bits)
 
 
-class Comparison(NamedTuple):
-    """Left and right side, the formula and its negation."""
-
-    a: Expr
-    b: Expr
-    holds: Expr
-    fails: Expr
-
-
 class Program:
-    """One site's template. `root` compares the two operands of a condition; other templates leave one value."""
+    """One site's template."""
 
     def __init__(self, site: Site) -> None:
         template = site.template
         if template is None:
             raise TraceError(f"site {site.id} has no template")
-        self._site = site.id
         self.leaves = template.leaves
         self._steps: list[tuple[int, Expr | int | Callable[..., Expr]]] = []  # (arguments taken, what)
         widths: list[int] = []
-        self.root: Callable[[Expr, Expr], Expr] | None = None
-        steps = template.steps
         try:
             if any(leaf.bits < 1 or (leaf.place in _MEMORY and leaf.bits % 8) for leaf in self.leaves):
                 raise ValueError("a leaf of no whole bytes")
-            for step in steps:
+            for step in template.steps:
                 op, bits = step.op, step.bits
                 if op is Op.CONST:
                     self._steps.append((0, build.const(step.value, bits)))
@@ -103,13 +90,13 @@ class Program:
                     b, a = widths.pop(), widths.pop()
                     if a != b:
                         raise ValueError(f"operands of {a} and {b} bits")
-                    if op in _COMPARISONS and len(self._steps) == len(steps) - 1:
-                        self.root = _binary(op)
                     self._steps.append((2, _binary(op)))
                     bits = 1 if op in _COMPARISONS else a
                 widths.append(bits)
             if len(widths) != 1:
                 raise ValueError("it leaves no single value")
+            if site.is_branch and widths != [1]:
+                raise ValueError("it is no condition")
         except (IndexError, KeyError, ValueError) as error:
             raise TraceError(f"the template of site {site.id} is malformed: {error}") from error
 
@@ -120,19 +107,8 @@ class Program:
 
     def value(self, leaves: Sequence[Expr]) -> Expr:
         """The formula."""
-        return self._run(leaves, len(self._steps))[0]
-
-    def comparison(self, leaves: Sequence[Expr]) -> Comparison:
-        """A condition's formula and its two sides."""
-        if self.root is None:
-            raise TraceError(f"site {self._site} is no comparison")
-        a, b = self._run(leaves, len(self._steps) - 1)
-        holds = self.root(a, b)
-        return Comparison(a, b, holds, build.negate(holds))
-
-    def _run(self, leaves: Sequence[Expr], count: int) -> list[Expr]:
         stack: list[Expr] = []
-        for arguments, what in self._steps[:count]:
+        for arguments, what in self._steps:
             if isinstance(what, Expr):
                 stack.append(what)
             elif isinstance(what, int):
@@ -142,7 +118,7 @@ class Program:
             else:
                 right = stack.pop()
                 stack[-1] = what(stack[-1], right)
-        return stack
+        return stack[0]
 
 
 _KEPT = 20_000  # results: bounds memory, and with it how many formulas outlive their path
@@ -155,7 +131,6 @@ class Programs:
         self.table = table
         self._compiled: dict[int, Program] = {}
         self._values: dict[tuple[Program, tuple[Expr, ...]], Expr] = {}
-        self._comparisons: dict[tuple[Program, tuple[Expr, ...]], Comparison] = {}
         self._labels: dict[tuple[int, Expr], list[tuple[Expr, Expr]]] = {}
 
     def get(self, site: Site) -> Program:
@@ -171,15 +146,6 @@ class Programs:
             if len(self._values) >= _KEPT:
                 self._values.clear()
             found = self._values[key] = program.value(leaves)
-        return found
-
-    def comparison(self, program: Program, leaves: tuple[Expr, ...]) -> Comparison:
-        key = program, leaves
-        found = self._comparisons.get(key)
-        if found is None:
-            if len(self._comparisons) >= _KEPT:
-                self._comparisons.clear()
-            found = self._comparisons[key] = program.comparison(leaves)
         return found
 
     def labels(self, site: Site, value: Expr) -> list[tuple[Expr, Expr]]:
