@@ -18,7 +18,7 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.gnu_ast import Asm, GnuAttribute, LabelAddress, ValueRange
 from score_embed.frontend.parse import parse, plain_quals, system_files
 from score_embed.frontend.preprocess import preprocess
-from score_embed.frontend.printer import statement_to_c, to_c
+from score_embed.frontend.printer import to_c
 
 COMPILERS = ["gcc", "arm-none-eabi-gcc"]
 _SOURCE_NAME = re.compile(r'^\s*\.file|"<stdin>"')
@@ -171,11 +171,6 @@ def test_knr_definition() -> None:
     assert node.decl.type.type.type.names == ["int"]
     assert [param.name for param in node.decl.type.args.params] == ["a", "b"]
     assert [decl.name for decl in node.param_decls] == ["a"]
-
-
-def test_statement_text_ends_its_line() -> None:
-    node = function("int f(int a) { a += 1; return a; }").body.block_items[0]
-    assert statement_to_c(node, indent=2) == "  a += 1;\n"
 
 
 def test_coordinates_are_the_users(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from score_embed.frontend.types import CType, Int, declare
+from score_embed.frontend.types import CType, declare
 
 
 @dataclass(eq=False)
@@ -375,12 +375,3 @@ class Body:
     slots: int = 1
     coord: Coord = Coord("", 0)
     result_slot: Slot | None = None
-
-
-def is_zero(exp: Exp) -> bool:
-    return isinstance(exp, Const) and exp.value == 0
-
-
-def int_type(exp: Exp) -> Int:
-    assert isinstance(exp.type, Int)
-    return exp.type

@@ -34,13 +34,6 @@ def to_c(node: c_ast.Node, *, without_body: Collection[str] = ()) -> str:
     return str(generator.visit(node))
 
 
-def statement_to_c(node: c_ast.Node, indent: int = 0) -> str:
-    """The C text of a block item, with its semicolon and line end."""
-    generator = _GnuGenerator()
-    generator.indent_level = indent
-    return generator._generate_stmt(node)
-
-
 class _GnuGenerator(CGenerator):  # type: ignore[misc]
     without_body: Collection[str] = ()
 

@@ -60,8 +60,8 @@ class Probes:
         if text:
             self.lines.append(f"{line_directive(self._coord)}\n{text}")
 
-    def _site(self, kind: SiteKind, words: list[str], name: str = "", ident: int | None = None) -> int:
-        site = self.numbering.next_site() if ident is None else ident
+    def _site(self, kind: SiteKind, words: list[str], name: str = "") -> int:
+        site = self.numbering.next_site()
         self.sites.append(", ".join([hex(MAGIC), str(site), str(int(kind)), str(len(words)), *words]))
         self.meta.add(site, self._coord, self.body.name, name)
         return site
@@ -73,10 +73,9 @@ class Probes:
         )
         return name
 
-    def _template(self, *exps: Exp) -> TemplateText:
+    def _template(self, exp: Exp) -> TemplateText:
         template = TemplateText(self.types, self.never, self.maybe)
-        for exp in exps:
-            template.add(exp)
+        template.add(exp)
         return template
 
     def _slot_test(self, slots: set[int]) -> list[str]:
