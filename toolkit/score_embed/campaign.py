@@ -7,6 +7,7 @@ record. The record is committed between tests only, so whatever ends a campaign,
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import shlex
 import sys
 import time
@@ -21,7 +22,7 @@ from score_embed.build.compile_commands import read_flags
 from score_embed.build.image import Image, build_image, load_image
 from score_embed.errors import NothingToExplore, TargetError, UsageError
 from score_embed.explore.bounds import Bounds
-from score_embed.explore.concolic import Explorer
+from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
 from score_embed.explore.queue import Queue
@@ -39,6 +40,16 @@ from score_embed.target.base import Finished, Run, Target, Verdict
 from score_embed.trace.trail import Trail
 
 INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """A test that the explorer knows and the books do not yet."""
+
+    test: Run
+    finished: Finished
+    outcome: Outcome
+    fresh: list[int]  # coverage indices it was the first to set
 
 
 @dataclass(frozen=True)
@@ -223,58 +234,82 @@ class Campaign:
 
     def _loop(self, explorer: Explorer, interrupt: Interrupt, status: Status) -> str:
         """Run pair after pair; returns why it ended."""
-        settings, ledger = self._settings, self._ledger
         self._began = time.monotonic()
-        if settings.time is not None:
-            interrupt.deadline = self._began + settings.time
+        if self._settings.time is not None:
+            interrupt.deadline = self._began + self._settings.time
         explorer.stop_if(interrupt.pressing)
-        session = 0
-        while True:
-            if interrupt.wanted:
-                return "interrupted"
-            if interrupt.deadline is not None and time.monotonic() >= interrupt.deadline:
-                return "time"
-            if settings.max_tests is not None and session >= settings.max_tests:
-                return "max-tests"
-            pair = explorer.next()
+        last: _Recorded | None = None  # is entered into the books while the target runs the next test
+        for session in itertools.count():
+            stopped = self._wants_end(interrupt, session)
+            pair = explorer.next() if not stopped else None
+            if pair is None or (last is not None and last.finished.verdict.is_bug):
+                self._enter(last)
+                last = None
             if pair is None:
-                return explorer.stopped
-            session += 1
-            self._test(explorer, pair)
+                return stopped or explorer.stopped
+            try:
+                test = self._begin(pair, explorer.expected(pair), after=last)
+            finally:
+                self._enter(last)
             if self._record.due():
                 self._commit(explorer)
-            status.show(
-                runs=ledger.totals["runs"],
-                paths=ledger.totals["paths"],
-                waiting=explorer.waiting,
-                covered=len(ledger.coverage.covered),
-                total=ledger.coverage.total,
-                bugs=len(ledger.bugs),
-            )
+            self._show(explorer, status)
+            last = self._finish(explorer, pair, test)
+        raise AssertionError("endless")
 
-    def _test(self, explorer: Explorer, pair: Pair) -> None:
-        """Execute one pair and book it."""
-        number = self._ledger.totals["runs"] + 1
-        data, finished = self._execute(number, pair, explorer.expected(pair))
-        outcome = explorer.record(pair, finished, data)
-        coverage = self._unbooked.union(finished.coverage)
+    def _wants_end(self, interrupt: Interrupt, session: int) -> str:
+        """Why no further test is to be run, or an empty text."""
+        settings = self._settings
+        if interrupt.wanted:
+            return "interrupted"
+        if interrupt.deadline is not None and time.monotonic() >= interrupt.deadline:
+            return "time"
+        if settings.max_tests is not None and session >= settings.max_tests:
+            return "max-tests"
+        return ""
+
+    def _show(self, explorer: Explorer, status: Status) -> None:
+        ledger = self._ledger
+        status.show(
+            runs=ledger.totals["runs"],
+            paths=ledger.totals["paths"],
+            waiting=explorer.waiting,
+            covered=len(ledger.coverage.covered),
+            total=ledger.coverage.total,
+            bugs=len(ledger.bugs),
+        )
+
+    def _begin(self, pair: Pair, prefix: bytes, after: _Recorded | None) -> Run:
+        """Let the target run a pair. `prefix`: the events it will begin with; `after`: the test not entered yet."""
+        number = after.test.number + 1 if after else self._ledger.totals["runs"] + 1
+        data = self._grow(pair.input, self._longest)
+        limit = self._settings.max_branches
+        test = Run(number, data, pair.predicted, pair.condition_hash, limit, prefix)
+        self._target.begin(test)
+        return test
+
+    def _finish(self, explorer: Explorer, pair: Pair, test: Run) -> _Recorded:
+        """The end of the test that was begun, and what the explorer makes of it."""
+        finished = self._target.finish()
+        while finished.input_used > len(test.input):  # once more with as much input as the program asks for
+            test = dataclasses.replace(test, input=self._grow(test.input, finished.input_used))
+            finished = self._target.run(test)
+        self._longest = max(self._longest, finished.input_used)
+        outcome = explorer.record(pair, finished, test.input)
+        self._record.pair_done(pair.id)
+        ranked = zip(outcome.children, outcome.ranks, strict=True)
+        self._record.add_pairs((child.id, rank, child.to_bytes()) for child, rank in ranked)
+        fresh = self._ledger.coverage.add(self._unbooked.union(finished.coverage))
         self._unbooked.clear()
-        bug = self._ledger.enter(number, pair, data, finished, coverage, outcome)
-        if bug is not None:
-            self._confirm(bug, data, finished)
+        return _Recorded(test, finished, outcome, fresh)
 
-    def _execute(self, number: int, pair: Pair, prefix: bytes) -> tuple[bytes, Finished]:
-        """Run a pair with as much input as the program asks for. `prefix`: the events it will begin with."""
-        size = self._longest
-        while True:
-            data = self._grow(pair.input, size)
-            finished = self._target.run(
-                Run(number, data, pair.predicted, pair.condition_hash, self._settings.max_branches, prefix)
-            )
-            if finished.input_used <= len(data):
-                self._longest = max(self._longest, finished.input_used)
-                return data, finished
-            size = finished.input_used
+    def _enter(self, done: _Recorded | None) -> None:
+        """Put a test that was recorded into the books."""
+        if done is None:
+            return
+        bug = self._ledger.enter(done.test, done.finished, done.outcome, done.fresh)
+        if bug is not None:
+            self._confirm(bug, done.test.input, done.finished)
 
     def _confirm(self, bug: Bug, data: bytes, finished: Finished) -> None:
         """A bug that only shows after other tests may be ours: try it on a fresh target."""

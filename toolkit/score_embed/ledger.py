@@ -13,7 +13,6 @@ from typing import Any
 from score_embed.board.profile import Board
 from score_embed.build.image import Image
 from score_embed.explore.concolic import Explorer, Outcome
-from score_embed.explore.pair import Pair
 from score_embed.frontend.sites import SiteKind
 from score_embed.results import summary
 from score_embed.results.bugs import Bug, BugList, locate
@@ -21,7 +20,7 @@ from score_embed.results.coverage import Coverage
 from score_embed.results.lines import LineTable
 from score_embed.results.store import Store, TestRow, storage_error
 from score_embed.results.testcase import Named, TestCase
-from score_embed.target.base import Finished, LinkCounters
+from score_embed.target.base import Finished, LinkCounters, Run
 from score_embed.trace.path import SymbolicObject
 
 SHOWN_TESTS = 51  # one more than the table shows, so that it can say that there are more
@@ -71,21 +70,14 @@ class Ledger:
             named.append(Named(item.name, item.offset, item.size, kind))  # type: ignore[arg-type]
         return tuple(named)
 
-    def enter(
-        self,
-        number: int,
-        pair: Pair,
-        data: bytes,
-        finished: Finished,
-        coverage: Iterable[int],
-        outcome: Outcome,
-    ) -> Bug | None:
-        """Book one executed test; returns the bug if it found a new one."""
+    def enter(self, run: Run, finished: Finished, outcome: Outcome, fresh: list[int]) -> Bug | None:
+        """Book one executed test; returns the bug if it found a new one. `fresh`: the coverage it was the first to set."""
+        number = run.number
         place = locate(finished, self._image.sites, self._lines)
         verdict = finished.verdict
         test = TestCase(
             number=number,
-            input=data[: finished.input_used],
+            input=run.input[: finished.input_used],
             objects=self.named(outcome.objects),
             verdict=verdict.value,
             code=finished.code,
@@ -101,7 +93,6 @@ class Ledger:
             self.totals["paths"] += 1
             self.conditions_sum += finished.conditions
             self.conditions_max = max(self.conditions_max, finished.conditions)
-        fresh = self.coverage.add(coverage)
         bug = None
         if verdict.is_bug:
             bug = self.bugs.add(Bug(verdict.value, place, test.named_inputs(), number))
@@ -119,9 +110,6 @@ class Ledger:
         if outcome.new_path and len(self.shown) < SHOWN_TESTS:
             self.shown.append(row)
         self._record.add_test(row, outcome.new_path)
-        self._record.pair_done(pair.id)
-        ranked = zip(outcome.children, outcome.ranks, strict=True)
-        self._record.add_pairs((child.id, rank, child.to_bytes()) for child, rank in ranked)
         self._record.add_coverage(fresh, number)
         if verdict.is_bug:
             known = bug or self.bugs.find(verdict.value, place)

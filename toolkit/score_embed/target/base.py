@@ -97,8 +97,14 @@ class Target(Protocol):
     @property
     def counters(self) -> LinkCounters: ...
 
+    def begin(self, test: Run) -> None:
+        """Let it execute a test. Raises TargetError if it cannot."""
+
+    def finish(self) -> Finished:
+        """What came of the test that was begun; a target that died is started again and the test judged."""
+
     def run(self, test: Run) -> Finished:
-        """Execute one test; a target that dies is started again and the test judged. Raises TargetError when it cannot be."""
+        """Both: execute one test."""
 
     def restart(self) -> None:
         """A fresh instance: used to confirm bugs."""

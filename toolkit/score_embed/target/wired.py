@@ -41,6 +41,7 @@ class WiredTarget(ABC):
         self._session: Session | None = None
         self._info: TargetInfo | None = None
         self._closed_counters = LinkCounters()
+        self._sent = False  # the test that was begun has gone out
 
     # --- what a driver provides
 
@@ -79,6 +80,10 @@ class WiredTarget(ABC):
         )
 
     def run(self, test: Run) -> Finished:
+        self.begin(test)
+        return self.finish()
+
+    def begin(self, test: Run) -> None:
         if self._session is None:
             self._start()
         if len(test.input) > self.info.input_capacity:
@@ -95,8 +100,16 @@ class WiredTarget(ABC):
             int(self._watchdog * 1000),
             test.prefix,
         )
+        assert self._session is not None
+        assert self._channel is not None
         try:
-            result = self._exchange(request)
+            self._sent = self._channel.send(self._session.start(request), self._patience_ends())
+        except LinkClosed:
+            self._sent = True  # it will be found closed when the answer is asked for
+
+    def finish(self) -> Finished:
+        try:
+            result = self._answer() if self._sent else None
         except LinkClosed:
             return _judged(Verdict.LOST, self._stop())
         if result is None:
@@ -158,24 +171,26 @@ class WiredTarget(ABC):
         ready = session.ready
         self._info = TargetInfo(ready.build_id, ready.input_capacity, ready.free_ram)
 
-    def _exchange(self, request: Request) -> Result | None:
+    def _patience_ends(self) -> float:
+        return time.monotonic() + self._watchdog + self.grace
+
+    def _answer(self) -> Result | None:
         """None: the deadline passed, or the target started again by itself."""
         channel, session = self._channel, self._session
         assert channel is not None
         assert session is not None
-        out = session.start(request)
-        attempt = session.reruns
-        deadline = time.monotonic() + self._watchdog + self.grace
+        attempt, deadline = session.reruns, self._patience_ends()
         while session.result is None:
-            if out and not channel.send(out, deadline):
-                return None
             data = channel.receive(min(deadline, time.monotonic() + self.patience))
             out = session.receive(data) if data else session.nudge()
+            if session.result is not None:
+                break
             if session.restarted or time.monotonic() > deadline:
                 return None
             if session.reruns != attempt:  # a new attempt has its own time
-                attempt = session.reruns
-                deadline = time.monotonic() + self._watchdog + self.grace
+                attempt, deadline = session.reruns, self._patience_ends()
+            if out and not channel.send(out, deadline):
+                return None
         return session.result
 
     def _renew(self) -> None:
