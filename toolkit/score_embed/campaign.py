@@ -202,7 +202,6 @@ class Campaign:
                 file=sys.stderr,
             )
         explorer = self._explorer_from(data)
-        self._record.begin()
         self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in explorer.frontier())
         self._commit(explorer)
         return explorer

@@ -35,6 +35,10 @@ CREATE TABLE paths(hash INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 """
+_PUT_PAIR = """
+INSERT INTO pairs(id, rank, data, done) VALUES (?, ?, ?, ?)
+ON CONFLICT(id) DO UPDATE SET data = NULL, done = 1 WHERE excluded.done
+"""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,10 @@ class Store:
     def __init__(self, folder: Path, db: sqlite3.Connection, lock: IO[bytes]) -> None:
         self.folder = folder
         self._db, self._lock = db, lock
+        # The batch: most pairs are run soon after they were found, so only what became of them is written.
         self._began: float | None = None
+        self._rows: dict[str, list[tuple[object, ...]]] = {}  # by statement
+        self._pairs: dict[bytes, tuple[bytes, bytes, bytes | None, int]] = {}
 
     @staticmethod
     def create(folder: Path) -> Store:
@@ -119,13 +126,6 @@ class Store:
 
     # What is written -----------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Open the batch that the next writes belong to, unless one is open."""
-        if self._began is None:
-            with _storage(self.folder):
-                self._db.execute("BEGIN")
-            self._began = time.monotonic()
-
     def due(self) -> bool:
         return self._began is not None and time.monotonic() - self._began >= BATCH_SECONDS
 
@@ -133,54 +133,69 @@ class Store:
         """End the batch; `progress` (running totals) goes into the same transaction."""
         if progress is not None:
             self.put("progress", progress)
-        if self._began is not None:
+        self._flush()
+        if self._db.in_transaction:
             with _storage(self.folder):
                 self._db.execute("COMMIT")
-            self._began = None
+        self._began = None
 
     def put(self, key: str, value: Any) -> None:
-        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+        self._add("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
     def add_test(self, row: TestRow, new_path: bool) -> None:
-        inputs = json.dumps(dict(row.inputs))
         path = _signed(row.path_hash)
-        values = (
-            row.number,
-            row.input,
-            row.verdict,
-            row.code,
-            path,
-            row.outcome,
-            row.place,
-            inputs,
-            row.output,
+        inputs = json.dumps(dict(row.inputs))
+        self._add(
+            "INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (row.number, row.input, row.verdict, row.code, path, row.outcome, row.place, inputs, row.output),
         )
-        self._write("INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         if new_path:
-            self._write("INSERT OR IGNORE INTO paths VALUES (?, ?)", (path, row.number))
+            self._add("INSERT OR IGNORE INTO paths VALUES (?, ?)", (path, row.number))
 
     def add_pairs(self, pairs: Iterable[tuple[bytes, bytes, bytes]]) -> None:
         """Pairs now known: (id, rank in the queue, serialised). A pair known already keeps its state."""
-        for pair in pairs:
-            self._write("INSERT OR IGNORE INTO pairs(id, rank, data, done) VALUES (?, ?, ?, 0)", pair)
+        for ident, rank, data in pairs:
+            if ident not in self._pairs:
+                self._pairs[ident] = (ident, rank, data, 0)
+        self._begin()
 
     def pair_done(self, ident: bytes) -> None:
         """The pair was run. Its data is dropped: only its id is needed from now on."""
-        self._write(
-            "UPDATE pairs SET data = NULL, done = 1 WHERE id = ?",
-            (ident,),
-        )
+        _, rank, *_ = self._pairs.get(ident, (ident, b""))
+        self._pairs[ident] = (ident, rank, None, 1)
+        self._begin()
 
     def rerank(self, ident: bytes, rank: bytes) -> None:
         """This pair has another rank in the queue from now on."""
-        self._write("UPDATE pairs SET rank = ? WHERE id = ?", (rank, ident))
+        self._add("UPDATE pairs SET rank = ? WHERE id = ?", (rank, ident))
 
     def add_coverage(self, numbers: Iterable[int], test: int) -> None:
         for number in numbers:
-            self._write("INSERT OR IGNORE INTO coverage VALUES (?, ?)", (number, test))
+            self._add("INSERT OR IGNORE INTO coverage VALUES (?, ?)", (number, test))
 
     def put_bug(self, bug: Bug) -> None:
-        self._write("INSERT OR REPLACE INTO bugs VALUES (?, ?)", (bug.test, json.dumps(bug.to_json())))
+        self._add("INSERT OR REPLACE INTO bugs VALUES (?, ?)", (bug.test, json.dumps(bug.to_json())))
+
+    def _begin(self) -> None:
+        if self._began is None:
+            self._began = time.monotonic()
+
+    def _add(self, statement: str, values: tuple[object, ...]) -> None:
+        self._rows.setdefault(statement, []).append(values)
+        self._begin()
+
+    def _flush(self) -> None:
+        """Give the batch so far to the database, within a transaction."""
+        if not self._rows and not self._pairs:
+            return
+        with _storage(self.folder):
+            if not self._db.in_transaction:
+                self._db.execute("BEGIN")
+            self._db.executemany(_PUT_PAIR, self._pairs.values())
+            for statement, rows in self._rows.items():
+                self._db.executemany(statement, rows)
+        self._pairs.clear()
+        self._rows.clear()
 
     # What is read --------------------------------------------------------------------------------
 
@@ -195,7 +210,9 @@ class Store:
 
     def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Rank and serialised pair of those known but not done that are ranked above `rank`, in order of rank."""
-        self._write("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0", ())
+        self._flush()
+        with _storage(self.folder):
+            self._db.execute("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0")
         with _storage(self.folder):
             statement = "SELECT rank, data FROM pairs WHERE done = 0 AND rank > ? ORDER BY rank"
             yield from self._db.execute(statement, (rank,))
@@ -223,12 +240,8 @@ class Store:
         self._db.close()
         self._lock.close()
 
-    def _write(self, statement: str, values: tuple[object, ...]) -> None:
-        self.begin()
-        with _storage(self.folder):
-            self._db.execute(statement, values)
-
     def _read(self, statement: str, values: tuple[object, ...] = ()) -> list[Any]:
+        self._flush()
         with _storage(self.folder):
             return self._db.execute(statement, values).fetchall()
 
