@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from score_embed.solve import build
-from score_embed.solve.domain import byte_set, single_byte
+from score_embed.solve.domain import byte_set
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.expr import Expr, Kind, evaluate
 from score_embed.solve.query import Answer, Query, Result
@@ -60,9 +60,9 @@ def test_decides_every_slice_of_comparisons(drawn: list[Expr], sets: list[int], 
     target, *rest = conditions
     narrowed = dict(enumerate(sets))
     for condition in rest:
-        if single_byte(condition) >= 0:
-            narrowed[single_byte(condition)] &= byte_set(condition)
-    query = Query(target, narrowed, [c for c in rest if single_byte(c) < 0], data)
+        if condition.only_byte >= 0:
+            narrowed[condition.only_byte] &= byte_set(condition)
+    query = Query(target, narrowed, [c for c in rest if c.only_byte < 0], data)
     possible = any(
         all(narrowed[i] >> value & 1 for i, value in enumerate(values)) and all(evaluate(c, values) for c in conditions)
         for values in product(VALUES, repeat=BYTES)

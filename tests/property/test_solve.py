@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from score_embed.solve import build
 from score_embed.solve.chain import default_chain
-from score_embed.solve.domain import byte_set, intervals, members, single_byte
+from score_embed.solve.domain import byte_set, intervals, members
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.expr import COMPARISONS, Expr, Kind, evaluate
 from score_embed.solve.query import Query, Result
@@ -119,7 +119,7 @@ def test_simplified_formulas_have_the_value_z3_gives(both: Both, data: bytes) ->
 @given(formulas(1))
 def test_byte_sets_are_the_values_that_satisfy(both: Both) -> None:
     expr, _ = both
-    index = single_byte(expr)
+    index = expr.only_byte
     if index < 0:
         return
     data = bytearray(BYTES)
@@ -160,11 +160,11 @@ def test_enumeration_is_brute_force_is_z3(conditions: list[Both], sets: tuple[in
     if not exprs:
         return
     target, *rest = exprs
-    several = [expr for expr in rest if single_byte(expr) < 0]
+    several = [expr for expr in rest if expr.only_byte < 0]
     narrowed = dict(enumerate(allowed))
     for expr in rest:
-        if single_byte(expr) >= 0:
-            narrowed[single_byte(expr)] &= byte_set(expr)
+        if expr.only_byte >= 0:
+            narrowed[expr.only_byte] &= byte_set(expr)
     query = Query(target, narrowed, several, b"\0\0")
     found = [
         {0: first, 1: second}

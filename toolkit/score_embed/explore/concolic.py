@@ -151,9 +151,12 @@ class Explorer:
         mispredicted = not as_predicted and not lost
         if mispredicted:
             notes["mispredicted", pair.site] += 1
-        notes.update(flips.notes)
-        self.unflipped.update(flips.unflipped)
-        self.notes.update(notes)
+        if flips.notes:
+            notes.update(flips.notes)
+        if flips.unflipped:
+            self.unflipped.update(flips.unflipped)
+        if notes:
+            self.notes.update(notes)
         ranks = self._queue.add(flips.children)
         return Outcome(tuple(flips.children), ranks, objects, is_path, new, mispredicted, notes)
 
@@ -193,8 +196,9 @@ class Explorer:
         False: the formulas do not describe the run, so nothing may be derived from it.
         """
         trail = self._trail
-        notes.update(trail.notes)
-        self.concretized += sum(count for (what, _), count in trail.notes.items() if what != "divergence")
+        if trail.notes:
+            notes.update(trail.notes)
+            self.concretized += sum(count for (what, _), count in trail.notes.items() if what != "divergence")
         for disagreement in trail.disagreements:
             notes["value differs from its formula", disagreement.site] += 1
         if trail.diverged:

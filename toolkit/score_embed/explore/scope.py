@@ -7,21 +7,15 @@ exists only from the first pin on.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from score_embed.solve.expr import Expr
 from score_embed.solve.query import Query
 from score_embed.solve.slicer import Slicer
 from score_embed.trace.path import Condition
 from score_embed.trace.trail import Trail
 
-
-class _Mark(NamedTuple):
-    """The state before a condition and the pins that stand before it."""
-
-    loose: int
-    strict: int  # -1: there was no pin yet
-    pins: int
+# The state before a condition and the pins that stand before it: marks of the slicers without and with pins (-1: there
+# was no pin yet), and the number of pins.
+_Mark = tuple[int, int, int]
 
 
 class Scope:
@@ -38,20 +32,19 @@ class Scope:
         """Go back to before condition `count`."""
         if count >= len(self._marks):
             return
-        mark = self._marks[count]
+        loose, strict, self._pins = self._marks[count]
         del self._marks[count:]
-        self._loose.undo(mark.loose)
-        self._pins = mark.pins
+        self._loose.undo(loose)
         if self._strict is not None:
-            if mark.strict < 0:
+            if strict < 0:
                 self._strict = None
             else:
-                self._strict.undo(mark.strict)
+                self._strict.undo(strict)
 
     def reach(self) -> None:
         """The trail has come to its next condition: take over the pins before it."""
         strict = self._strict
-        self._marks.append(_Mark(self._loose.mark(), strict.mark() if strict else -1, self._pins))
+        self._marks.append((self._loose.mark(), strict.mark() if strict else -1, self._pins))
         pins = self._trail.pins
         if len(pins) == self._pins:
             return

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from score_embed.solve.digest import digest
-from score_embed.solve.domain import FULL, byte_set, single_byte
+from score_embed.solve.domain import FULL, byte_set
 from score_embed.solve.expr import Expr
 from score_embed.solve.query import Answer, Query, Result, Solver
 
@@ -123,7 +123,7 @@ def _named(formulas: Iterable[Expr]) -> tuple[_Names, dict[int, int]]:
     names: _Names = {}
     sets: dict[int, int] = {}
     for formula in formulas:
-        index = single_byte(formula)
+        index = formula.only_byte
         if index >= 0:
             sets[index] = sets.get(index, FULL) & byte_set(formula)
         else:

@@ -16,7 +16,7 @@ from typing import Any
 
 from score_embed.solve.build import negate
 from score_embed.solve.cache import CacheLayer
-from score_embed.solve.domain import FULL, byte_set, members, single_byte, smallest
+from score_embed.solve.domain import FULL, byte_set, members, smallest
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.expr import Expr, evaluate
@@ -39,7 +39,7 @@ class DomainLayer:
         self._inner = inner
 
     def solve(self, query: Query) -> Answer:
-        index = single_byte(query.target)
+        index = query.target.only_byte
         if index < 0:
             if negate(query.target) in query.several:  # the path says the opposite
                 return Answer(Result.UNSAT, "domain")
@@ -60,7 +60,7 @@ class ModelLayer:
         self._models: deque[dict[int, int]] = deque(maxlen=_MODELS_KEPT)
 
     def solve(self, query: Query) -> Answer:
-        index = single_byte(query.target)
+        index = query.target.only_byte
         if index >= 0:
             found = self._one_byte(query, index)
             if found >= 0:

@@ -14,12 +14,6 @@ _Shape = tuple[object, ...]
 _by_shape: dict[_Shape, int] = {}
 
 
-def single_byte(expr: Expr) -> int:
-    """The index of the only input byte the formula depends on, or -1."""
-    deps = expr.deps
-    return deps.bit_length() - 1 if deps and deps & (deps - 1) == 0 else -1
-
-
 def byte_set(condition: Expr) -> int:
     """Bit v is set iff the condition holds when its only byte is v. Remembered on the node and by its shape:
     `in[3] == 'a'` and `in[7] == 'a'` are the same set."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from score_embed.solve.build import negate
-from score_embed.solve.domain import FULL, byte_set, single_byte
+from score_embed.solve.domain import FULL, byte_set
 from score_embed.solve.expr import Expr
 from score_embed.solve.query import Answer, Query, Result, Solver
 from score_embed.solve.rows import Rows, all_rows, cost, split, within
@@ -37,7 +37,7 @@ class _Constraint:
         )
 
     def plus(self, condition: Expr) -> _Constraint:
-        index = single_byte(condition)
+        index = condition.only_byte
         if index < 0:
             return replace(self, conditions=self.conditions | {condition})
         first, second = self.sets

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from score_embed.solve.domain import FULL, byte_set, single_byte, smallest
+from score_embed.solve.domain import FULL, byte_set, smallest
 from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.query import Answer, Query, Result, Solver
 
@@ -45,7 +45,7 @@ class EqualityLayer:
         if relations is None:
             return self._inner.solve(query)
         sets = dict(query.sets)
-        index = single_byte(query.target)
+        index = query.target.only_byte
         if index >= 0:
             sets[index] = sets.get(index, FULL) & byte_set(query.target)
         try:
@@ -61,7 +61,7 @@ def _relations(query: Query) -> list[Relation] | None:
     """The slice without what its sets say, or None if it holds another kind of condition."""
     found = []
     conditions: Iterable[Expr] = query.several
-    if single_byte(query.target) < 0:
+    if query.target.only_byte < 0:
         conditions = (query.target, *query.several)
     for condition in conditions:
         relation = parse(condition)

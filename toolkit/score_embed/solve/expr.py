@@ -49,12 +49,24 @@ COMPARISONS = frozenset({Kind.EQ, Kind.ULT, Kind.SLT})
 class Expr:
     """One node. Made by the functions of `solve.build`, never directly.
 
-    `deps` is a bit mask of the input bytes it depends on; `uid` a number no other node ever had;
-    `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet), `digest` what
+    `deps` is a bit mask of the input bytes it depends on, `only_byte` the index if that is a single one, else -1;
+    `uid` a number no other node ever had; `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet), `digest` what
     `solve.digest` did (empty: nothing yet).
     """
 
-    __slots__ = ("__weakref__", "args", "byte_set", "deps", "digest", "kind", "origins", "uid", "value", "width")
+    __slots__ = (
+        "__weakref__",
+        "args",
+        "byte_set",
+        "deps",
+        "digest",
+        "kind",
+        "only_byte",
+        "origins",
+        "uid",
+        "value",
+        "width",
+    )
 
     deps: int
 
@@ -70,6 +82,7 @@ class Expr:
             if arg.origins and arg.origins is not self.origins:
                 self.origins = self.origins | arg.origins
         self.deps = deps
+        self.only_byte = deps.bit_length() - 1 if deps and deps & (deps - 1) == 0 else -1
 
     @property
     def is_const(self) -> bool:

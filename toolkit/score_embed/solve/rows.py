@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from score_embed.solve.domain import members, single_byte, table
+from score_embed.solve.domain import members, table
 from score_embed.solve.expr import OPERATIONS, Expr, Kind, evaluate, nodes
 
 Rows = array  # of "H", in rising order
@@ -153,7 +153,7 @@ class _Compiler:
         """What gives the value of a node of one byte or none."""
         if node.is_const:
             return str(node.value)
-        row_part = "a" if single_byte(node) == self._first else "b"
+        row_part = "a" if node.only_byte == self._first else "b"
         if node.kind is Kind.BYTE:
             return row_part
         name = f"t{len(self._names)}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from score_embed.solve.domain import FULL, byte_set, single_byte
+from score_embed.solve.domain import FULL, byte_set
 from score_embed.solve.expr import Expr, bytes_of
 from score_embed.solve.query import Query
 
@@ -33,12 +33,7 @@ class _Merge:
     size: int
 
 
-@dataclass(slots=True)
-class _Narrowing:
-    """What a condition on one byte changed."""
-
-    index: int
-    values: int
+_Narrowing = tuple[int, int]  # what a condition on one byte changed: the byte and the values it had left
 
 
 class Slicer:
@@ -56,12 +51,16 @@ class Slicer:
 
     def add(self, condition: Expr) -> None:
         """A condition that holds on the path. What is constant, or already known, says nothing new."""
-        index = single_byte(condition)
+        index = condition.only_byte
         if index >= 0:
             values = self._sets.get(index, FULL)
-            self._changes.append(_Narrowing(index, values))
-            self._sets[index] = values & byte_set(condition)
-            self._single.setdefault(index, []).append(condition)
+            self._changes.append((index, values))
+            holds = condition.byte_set
+            self._sets[index] = values & (holds if holds >= 0 else byte_set(condition))
+            single = self._single.get(index)
+            if single is None:
+                single = self._single[index] = []
+            single.append(condition)
         elif condition.deps and condition not in self._known:
             self._known.add(condition)
             self._join(condition)
@@ -89,13 +88,14 @@ class Slicer:
         changes = self._changes
         while len(changes) > mark:
             change = changes.pop()
-            if isinstance(change, _Narrowing):
-                conditions = self._single[change.index]
+            if isinstance(change, tuple):
+                index, values = change
+                conditions = self._single[index]
                 conditions.pop()
                 if conditions:
-                    self._sets[change.index] = change.values
+                    self._sets[index] = values
                 else:
-                    del self._sets[change.index]
+                    del self._sets[index]
             else:
                 group = change.group
                 self._known.remove(group.conditions[-1])

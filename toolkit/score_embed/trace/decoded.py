@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from score_embed.solve import build
-from score_embed.solve.domain import byte_set, single_byte
+from score_embed.solve.domain import byte_set
 from score_embed.solve.expr import Expr, Kind, evaluate
 from score_embed.trace.cursor import Cursor
 from score_embed.trace.memory import Mirror
@@ -75,10 +75,12 @@ class Decoded:
         """The formula's value under the run's input."""
         if expr.kind is Kind.CONST:
             return expr.value
+        if expr.kind is Kind.BYTE:
+            return self.data[expr.value]
         return evaluate(expr, self.data, self._values)
 
     def holds(self, condition: Expr) -> bool:
-        index = single_byte(condition)
+        index = condition.only_byte
         if index >= 0:
             return bool(byte_set(condition) >> self.data[index] & 1)
         return bool(self.value(condition))

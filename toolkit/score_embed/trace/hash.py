@@ -24,13 +24,21 @@ def value(lanes: Lanes) -> int:
 
 def mix_operand(lanes: Lanes, operand: int, bits: int) -> Lanes:
     """A leaf of a condition, as unsigned."""
-    lanes = mix(lanes, operand)
+    a, b = lanes
+    x = operand & _M
+    a = (a ^ x) * 0x85EBCA6B & _M
+    b = ((b << 5 | b >> 27) + x & _M) * 0xC2B2AE35 & _M
+    lanes = a ^ a >> 13, b ^ b >> 16
     return mix(lanes, operand >> 32) if bits == 64 else lanes
 
 
 def mix_condition(lanes: Lanes, site: int, direction: int) -> Lanes:
     """A tainted condition, for the condition hash."""
-    return mix(lanes, site << 1 | direction)
+    a, b = lanes
+    x = site << 1 | direction
+    a = (a ^ x) * 0x85EBCA6B & _M
+    b = ((b << 5 | b >> 27) + x & _M) * 0xC2B2AE35 & _M
+    return a ^ a >> 13, b ^ b >> 16
 
 
 def mix_label(lanes: Lanes, site: int, chain: int, taken: int) -> Lanes:

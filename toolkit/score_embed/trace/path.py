@@ -20,6 +20,7 @@ class Condition:
     formula: Expr  # true in this run
     assumption: bool
     before: hashes.Lanes  # condition hash of what came before
+    after: hashes.Lanes  # and with it
     elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
     start: int  # event bytes before its branch: what a run that takes the other side has in common with this one
 
@@ -35,13 +36,16 @@ class Condition:
 
     def hash(self, flipped: bool = False) -> int:
         """The condition hash up to and including this one, or its other side."""
-        return hashes.value(self.lanes(flipped))
+        if flipped:
+            return hashes.value(mixed(self.before, self.site, self.chain, 1 - self.direction))
+        return hashes.value(self.after)
 
-    def lanes(self, flipped: bool = False) -> hashes.Lanes:
-        direction = self.direction ^ flipped
-        if self.chain < 0:
-            return hashes.mix_condition(self.before, self.site, direction)
-        return hashes.mix_label(self.before, self.site, self.chain, direction)
+
+def mixed(before: hashes.Lanes, site: int, chain: int, direction: int) -> hashes.Lanes:
+    """The condition hash after a condition in this direction."""
+    if chain < 0:
+        return hashes.mix_condition(before, site, direction)
+    return hashes.mix_label(before, site, chain, direction)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from score_embed.solve.expr import Expr
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
 from score_embed.trace.leaves import compile_leaves
-from score_embed.trace.template import Programs, fit
+from score_embed.trace.template import KEPT, Programs, fit
 
 Step = Callable[[], object]
 
@@ -48,6 +48,9 @@ class Steps:
         self._sites = programs.table.sites
         self._decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
         self._on_branch = on_branch
+        # Runs meet the same conditions again and again: by the event's head and the leaves it read.
+        self._conditions: dict[tuple[int, tuple[Expr, ...]], tuple[Outcome]] = {}
+        self._links: dict[tuple[int, Expr], list[tuple[Outcome, Outcome]]] = {}
 
     def compile(self, head: int) -> Step:
         """The step of all events with this head. Raises TraceError if the image's probes send none."""
@@ -197,37 +200,56 @@ class Steps:
     def _condition(self, site: Site, direction: int) -> Step:
         program, value, decoded = self._programs.get(site), self._programs.value, self._decoded
         read, on_branch = compile_leaves(site, self._cursor, self._mirror), self._on_branch
-        elsewhere = (site.coverage + 1 - direction,)
+        elsewhere, head, known = (site.coverage + 1 - direction,), site.id << 1 | direction, self._conditions
 
         def step() -> None:
             leaves = read()
-            holds = value(program, leaves)
-            decoded.check_stored(site.id, holds)
-            held = holds if direction else build.negate(holds)
-            on_branch(site, leaves, (Outcome(-1, direction, held, elsewhere),))
+            outcome = known.get((head, leaves))
+            if outcome is None:
+                if len(known) >= KEPT:
+                    known.clear()
+                holds = value(program, leaves)
+                held = holds if direction else build.negate(holds)
+                outcome = known[head, leaves] = (Outcome(-1, direction, held, elsewhere),)
+            if decoded.verify:
+                decoded.check_stored(site.id, value(program, leaves))
+            on_branch(site, leaves, outcome)
 
         return step
 
     def _switch(self, site: Site) -> Step:
-        cursor, mirror, decoded, labels = self._cursor, self._mirror, self._decoded, self._programs.labels
+        cursor, mirror, decoded, links = self._cursor, self._mirror, self._decoded, self._chain
         (leaf,) = site.leaves
-        # Not taking an arm leads to any of the later ones; only taking it leads to it.
-        end = site.coverage + site.outcomes
-        sides = [((site.coverage + k,), tuple(range(site.coverage + k + 1, end))) for k in range(len(site.labels))]
 
         def step() -> None:
             arm = cursor.varint()
-            if arm > len(sides):
+            if arm > len(site.labels):
                 raise cursor.fail(f"switch {site.id} has no label {arm}")
             value = fit(mirror.slot(cursor.depth, leaf.where), leaf.bits)
             decoded.check_stored(site.id, value)
-            chain = []
-            for k, formulas in enumerate(labels(site, value)[: arm + 1]):
-                taken = int(k == arm)
-                chain.append(Outcome(k, taken, formulas[taken], sides[k][taken]))
-            self._on_branch(site, (value,), chain)
+            chain = links(site, value)
+            path = [passed for passed, _ in chain[:arm]]
+            if arm < len(chain):
+                path.append(chain[arm][1])
+            self._on_branch(site, (value,), path)
 
         return step
+
+    def _chain(self, site: Site, value: Expr) -> list[tuple[Outcome, Outcome]]:
+        """For each label of a switch: the value is not in it, the value is."""
+        found = self._links.get((site.id, value))
+        if found is None:
+            if len(self._links) * len(site.labels) >= KEPT:
+                self._links.clear()
+            # Not taking an arm leads to any of the later ones; only taking it leads to it.
+            end = site.coverage + site.outcomes
+            found = self._links[site.id, value] = []
+            for k, (first, last) in enumerate(site.labels):
+                inside = build.member(value, first, last)
+                later = tuple(range(site.coverage + k + 1, end))
+                passed = Outcome(k, 0, build.negate(inside), (site.coverage + k,))
+                found.append((passed, Outcome(k, 1, inside, later)))
+        return found
 
 
 def place(site: Site) -> str:

@@ -121,7 +121,7 @@ class Program:
         return stack[0]
 
 
-_KEPT = 20_000  # results: bounds memory, and with it how many formulas outlive their path
+KEPT = 20_000  # results: bounds memory, and with it how many formulas outlive their path
 
 
 class Programs:
@@ -131,7 +131,6 @@ class Programs:
         self.table = table
         self._compiled: dict[int, Program] = {}
         self._values: dict[tuple[Program, tuple[Expr, ...]], Expr] = {}
-        self._labels: dict[tuple[int, Expr], list[tuple[Expr, Expr]]] = {}
 
     def get(self, site: Site) -> Program:
         found = self._compiled.get(site.id)
@@ -143,18 +142,7 @@ class Programs:
         key = program, leaves
         found = self._values.get(key)
         if found is None:
-            if len(self._values) >= _KEPT:
+            if len(self._values) >= KEPT:
                 self._values.clear()
             found = self._values[key] = program.value(leaves)
-        return found
-
-    def labels(self, site: Site, value: Expr) -> list[tuple[Expr, Expr]]:
-        """For each label of a switch: the value is not in it, the value is."""
-        key = site.id, value
-        found = self._labels.get(key)
-        if found is None:
-            if len(self._labels) * len(site.labels) >= _KEPT:
-                self._labels.clear()
-            inside = [build.member(value, first, last) for first, last in site.labels]
-            found = self._labels[key] = [(build.negate(formula), formula) for formula in inside]
         return found

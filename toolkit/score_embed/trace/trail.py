@@ -21,7 +21,7 @@ from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Checkpoint, Decoded
 from score_embed.trace.memory import NotMirrored
 from score_embed.trace.operands import Operands
-from score_embed.trace.path import ASSUMPTION, Condition, Disagreement, Pin, SymbolicObject
+from score_embed.trace.path import ASSUMPTION, Condition, Disagreement, Pin, SymbolicObject, mixed
 from score_embed.trace.steps import Outcome, Step, Steps, place
 from score_embed.trace.template import Programs
 
@@ -144,9 +144,9 @@ class Trail:
                 kept = bisect_right([branch.point.pins for branch in self._branches], index) - 1
                 break
         for branch in range(self._operands.first_reached(changed), kept):
-            conditions = self.conditions[self._firsts[branch] : self._firsts[branch + 1]]
-            if any(c.formula.deps & changed and not holds(c.formula) for c in conditions):
-                return branch
+            for condition in self.conditions[self._firsts[branch] : self._firsts[branch + 1]]:
+                if condition.formula.deps & changed and not holds(condition.formula):
+                    return branch
         return kept
 
     def _return_to(self, branch: int) -> None:
@@ -200,6 +200,7 @@ class Trail:
         self._starts.append(self._event)
         self._firsts.append(len(self.conditions))
         self._operands.add(operands, tuple(map(decoded.value, operands)))
+        assumption = bool(site.flags & ASSUMPTION)
         for chain, direction, held, elsewhere in outcomes:
             if not decoded.holds(held):
                 self.diverged, self.diverged_elsewhere = site.id, elsewhere
@@ -207,11 +208,11 @@ class Trail:
                 return
             if held.origins:
                 decoded.note("opaque result in a condition", site.id)
-            assumption = bool(site.flags & ASSUMPTION)
-            condition = Condition(site.id, chain, direction, held, assumption, self._lanes, elsewhere, self._event)
+            before = self._lanes
+            self._lanes = after = mixed(before, site.id, chain, direction)
+            condition = Condition(site.id, chain, direction, held, assumption, before, after, elsewhere, self._event)
             self._visit(len(self.conditions), condition)
             self.conditions.append(condition)
-            self._lanes = condition.lanes()
 
 
 def _ignore(index: int, condition: Condition) -> None:
