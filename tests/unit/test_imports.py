@@ -24,6 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "trace": {"solve", "frontend.sites", "link.message"},
     "explore": {"solve", "trace", "target.base", "frontend.sites"},
     "results": {"explore", "frontend.sites", "target.base"},
+    "report": {"results"},
 }
 ONLY_IN = {
     "z3": ("solve/smt.py",),
@@ -57,6 +58,7 @@ def test_imports(path: Path) -> None:
             assert relative.startswith(ONLY_IN[top]), where
         if package in ("trace", "solve", "explore"):
             assert top not in NO_IO, f"{where}: this package does no I/O"
+        assert not name.startswith("score_embed.report") or package in ("report", "cli"), f"{where}: for cli only"
         if top != "score_embed" or package not in ALLOWED:  # campaign, cli and __init__ may import everything
             continue
         inner = name.removeprefix("score_embed.") if name != "score_embed" else ""

@@ -103,7 +103,7 @@ TABLE = SiteTable(
 
 
 def test_coverage_and_reasons() -> None:
-    seen = coverage.Coverage(TABLE)
+    seen = coverage.Coverage(coverage.directions_of(TABLE))
     assert seen.total == 5  # the false side of the assumption is nobody's goal
     assert seen.add([1, 2, 3]) == [1, 3]
     assert seen.add([1]) == []
@@ -112,6 +112,11 @@ def test_coverage_and_reasons() -> None:
         (16, "false", "unknown", 1),
         (18, "case 3", "not-reached", 0),
         (18, "default", "not-reached", 0),
+    ]
+    assert [r["reason"] for r in seen.unflipped({(0, "unsat"): 4}, waiting={0})] == [
+        "waiting",
+        "not-reached",
+        "not-reached",
     ]
     seen.add([4])
     assert seen.unflipped({})[-1]["reason"] == "concrete"

@@ -11,6 +11,7 @@ import itertools
 import shlex
 import sys
 import time
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,8 @@ from score_embed.interrupt import Interrupt
 from score_embed.ledger import Ledger
 from score_embed.results import summary
 from score_embed.results.bugs import Bug
-from score_embed.results.store import Store, TestRow, storage_error
+from score_embed.results.sourcemap import source_map
+from score_embed.results.store import Store, storage_error
 from score_embed.results.testcase import Named, read_first
 from score_embed.solve import smt
 from score_embed.solve.chain import default_chain
@@ -58,7 +60,6 @@ class Result:
 
     summary: dict[str, Any]
     folder: Path
-    tests: list[TestRow]  # the first ones that took a new path
     exit_code: int
 
 
@@ -120,9 +121,18 @@ def _build(settings: config.Settings, board: Board, folder: Path) -> Image:
 
 
 def _write_down(record: Store, settings: config.Settings, board: Board, image: Image) -> None:
-    """All that resume and replay need, besides the image itself."""
+    """All that resume, replay and reports need, besides the image itself."""
     plain = config.to_json(dataclasses.replace(settings, board=str(board.path)))
     record.put("settings", plain)
+    program = {
+        "name": image.program,
+        "board": board.name,
+        "strategy": settings.strategy,
+        "seed": settings.seed,
+        "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    record.put("program", program)
+    record.put("sources", source_map(image.sites, image.notes, Path.cwd()).to_json())
     record.put("versions", {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
     record.commit()
 
@@ -142,12 +152,14 @@ class Campaign:
     def __init__(self, settings: config.Settings, board: Board, image: Image, record: Store, target: Target) -> None:
         self._settings, self._board, self._image = settings, board, image
         self._record, self._target = record, target
-        self._ledger = Ledger(board, image, record, settings.seed, record.get("versions"))
+        self._ledger = Ledger(image, record, record.get("versions"))
         self._explorer: Explorer | None = None
         self._unbooked: set[int] = set()  # coverage of runs that are no tests of the campaign
         self._free_ram = target.info.free_ram
         self._longest = 0  # bytes of input that some test asked for: what every test is given
         self._before = 0.0  # seconds of earlier sessions
+        self._link_before: Counter[str] = Counter()  # traffic of earlier sessions
+        self._rss_before = 0
         self._began = time.monotonic()
 
     def run(self) -> Result:
@@ -166,11 +178,10 @@ class Campaign:
             print(self._how_to_go_on(), file=sys.stderr)
             raise
         found = self._save(stopped)
-        shown = self._ledger.shown
         if stopped == "interrupted":
             print(self._how_to_go_on(), file=sys.stderr)
-            return Result(found, self._record.folder, shown, INTERRUPTED)
-        return Result(found, self._record.folder, shown, 1 if found["bugs"] else 0)
+            return Result(found, self._record.folder, INTERRUPTED)
+        return Result(found, self._record.folder, 1 if found["bugs"] else 0)
 
     def _how_to_go_on(self) -> str:
         return f"continue with: score-embed run --resume {shlex.quote(str(self._record.folder))}"
@@ -317,16 +328,23 @@ class Campaign:
         bug.confirmed = (again.verdict, again.path_hash) == (finished.verdict, finished.path_hash)
         self._record.put_bug(bug)
 
-    def _commit(self, explorer: Explorer) -> None:
+    def _commit(self, explorer: Explorer, stopped: str | None = None) -> None:
+        """Put what was reached into the record; `stopped`: why no more tests follow."""
         progress = self._ledger.progress()
+        progress["stopped"] = stopped
         progress["seconds"] = self._before + time.monotonic() - self._began
         progress["explorer"] = explorer.state()
+        progress["link"] = self._link_before + Counter(dataclasses.asdict(self._target.counters))
+        rss = max(self._rss_before, summary.host_rss())
+        progress["memory"] = {"host_rss": rss, "target": self._free_ram}
         self._record.commit(progress)
 
     def _restored(self) -> Explorer:
         """Go on where the record ends."""
         progress = self._record.get("progress")
         self._before = progress["seconds"]
+        self._link_before.update(progress["link"])
+        self._rss_before = progress["memory"]["host_rss"]
         self._ledger.restore(progress)
         explorer = self._explorer_from(b"")
         explorer.restore(progress["explorer"], self._record.path_hashes())
@@ -336,11 +354,8 @@ class Campaign:
         """Commit, and write the summary."""
         explorer = self._explorer
         assert explorer is not None
-        self._commit(explorer)
-        seconds = self._before + time.monotonic() - self._began
-        found = self._ledger.summary(
-            self._settings.strategy, stopped, seconds, explorer, self._target.counters, self._free_ram
-        )
+        self._commit(explorer, stopped)
+        found = summary.of(self._record)
         try:
             summary.write(found, self._record.folder)
         except OSError as error:

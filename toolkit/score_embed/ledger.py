@@ -1,46 +1,40 @@
-"""The books of a campaign: totals, coverage and bugs, kept in memory and in the record, and the summary made of them.
+"""The books of a campaign: totals, coverage and bugs, kept in memory and in the record.
 
 All that one test brought is entered by one call, so that the record never holds half a test.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from score_embed.board.profile import Board
 from score_embed.build.image import Image
-from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.concolic import Outcome
 from score_embed.frontend.sites import SiteKind
-from score_embed.results import summary
 from score_embed.results.bugs import Bug, BugList, locate
-from score_embed.results.coverage import Coverage
+from score_embed.results.coverage import Coverage, directions_of
 from score_embed.results.lines import LineTable
 from score_embed.results.store import Store, TestRow, storage_error
 from score_embed.results.testcase import Named, TestCase
-from score_embed.target.base import Finished, LinkCounters, Run
+from score_embed.target.base import Finished, Run
 from score_embed.trace.path import SymbolicObject
 
-SHOWN_TESTS = 51  # one more than the table shows, so that it can say that there are more
 SHOWN_OUTPUT = 80
 
 
 class Ledger:
     """What a campaign has found so far."""
 
-    def __init__(self, board: Board, image: Image, record: Store, seed: int, versions: Mapping[str, str]) -> None:
-        self._board, self._image, self._record = board, image, record
-        self._seed, self._versions = seed, versions
+    def __init__(self, image: Image, record: Store, versions: Mapping[str, str]) -> None:
+        self._image, self._record, self._versions = image, record, versions
         files = {site.file for site in image.sites.sites.values() if site.file}
         self._lines = LineTable(image.elf, files)
         self.totals: Counter[str] = Counter()
         self.conditions_sum = self.conditions_max = 0
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorer's
-        self.coverage = Coverage(image.sites)
+        self.coverage = Coverage(directions_of(image.sites))
         self.bugs = BugList()
-        self.shown: list[TestRow] = []
 
     def restore(self, progress: Mapping[str, Any]) -> None:
         """Go on from a record."""
@@ -50,7 +44,6 @@ class Ledger:
         self.coverage.add(self._record.coverage())
         for bug in self._record.bugs():
             self.bugs.add(bug)
-        self.shown = self._record.first_paths(SHOWN_TESTS)
 
     def progress(self) -> dict[str, Any]:
         """The running totals, for the record."""
@@ -107,8 +100,6 @@ class Ledger:
             test.named_inputs(),
             test.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0],
         )
-        if outcome.new_path and len(self.shown) < SHOWN_TESTS:
-            self.shown.append(row)
         self._record.add_test(row, outcome.new_path)
         self._record.add_coverage(fresh, number)
         if verdict.is_bug:
@@ -129,44 +120,6 @@ class Ledger:
     def note(self, what: str, file: str, line: int) -> None:
         """Something that makes the results incomplete."""
         self.notes[what, file, line] += 1
-
-    def summary(
-        self, strategy: str, stopped: str, seconds: float, explorer: Explorer, link: LinkCounters, free_ram: int
-    ) -> dict[str, Any]:
-        """All totals under the keys of summary.json."""
-        paths = self.totals["paths"]
-        lost = Counter(self.notes)
-        for (what, ident), count in explorer.notes.items():
-            site = self._image.sites.sites.get(ident)
-            lost[what, site.file if site else "", site.line if site else 0] += count
-        return summary.make(
-            program=self._image.program,
-            board=self._board.name,
-            strategy=strategy,
-            seed=self._seed,
-            stopped=stopped,
-            seconds=seconds,
-            totals={
-                "runs": self.totals["runs"],
-                "paths": paths,
-                "redundant": self.totals["redundant"],
-                "mispredicted": self.totals["mispredicted"],
-                "divergences": explorer.divergences,
-                "concretized": explorer.concretized,
-            },
-            conditions=(self.conditions_sum / paths if paths else 0.0, self.conditions_max),
-            solver=explorer.solver.to_json(),
-            coverage=(self.coverage.total, len(self.coverage.covered)),
-            bugs=[bug.to_json() for bug in self.bugs],
-            unflipped=self.coverage.unflipped(explorer.unflipped),
-            # Functions left as written lose nothing by themselves (count 0): only calls with symbolic data do.
-            incomplete=[
-                {"what": what, "file": file, "line": line, "count": lost.get((what, file, line), 0)}
-                for what, file, line in sorted({*lost, *self._image.notes})
-            ],
-            link=dataclasses.asdict(link),
-            target_memory=free_ram,
-        )
 
 
 def _kind(outcome: Outcome) -> str:

@@ -12,12 +12,12 @@ import traceback
 from collections.abc import Sequence
 
 from score_embed import __version__, config
-from score_embed.cli import boards, replay, run
+from score_embed.cli import boards, replay, report, run
 from score_embed.errors import ScoreError, UsageError
 
 INTERRUPTED = 130
 INTERNAL = 70
-REPORT = "Please report it with the command you ran, the program and the output under SCORE_EMBED_DEBUG=1."
+PLEA = "Please report it with the command you ran, the program and the output under SCORE_EMBED_DEBUG=1."
 
 
 class _Parser(argparse.ArgumentParser):
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(prog="score-embed", description="Concolic testing for embedded C.", allow_abbrev=False)
     top.add_argument("--version", action="version", version=f"score-embed {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (run, replay, boards):
+    for module in (run, report, replay, boards):
         module.add_parser(commands)
     return top
 
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get(config.DEBUG):
             traceback.print_exc()
         what = f"internal error: {type(error).__name__}: {error}"
-        print(f"{what}\n  {REPORT}", file=sys.stderr)
+        print(f"{what}\n  {PLEA}", file=sys.stderr)
         return INTERNAL
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from score_embed import campaign, config
 from score_embed.cli import show
 from score_embed.errors import UsageError
+from score_embed.report import findings
+from score_embed.results.store import Store
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,7 +40,8 @@ def execute(values: argparse.Namespace) -> int:
     if settings.json:
         print(json.dumps(result.summary, indent=2))
     else:
-        show.result(result)
+        with Store.read(result.folder) as record:
+            show.result(findings.read(record, show.MOST_TESTS + 1))
     return result.exit_code
 
 

@@ -151,6 +151,7 @@ class Explorer:
         mispredicted = not as_predicted and not lost
         if mispredicted:
             notes["mispredicted", pair.site] += 1
+            self.unflipped.update((index, "mispredicted") for index in pair.targets)
         if flips.notes:
             notes.update(flips.notes)
         if flips.unflipped:

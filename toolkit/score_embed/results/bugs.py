@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from score_embed.frontend.sites import Site, SiteTable
+from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
 from score_embed.results.testcase import Value
 from score_embed.target.base import Finished
@@ -61,17 +62,12 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     """The user's line where a test ended: by the program counter, else by the last probe."""
     last = _site(table, finished.site)
     entered = (_site(table, ident) for ident in finished.stack)
-    stack = tuple(_name(site) for site in entered if site is not None)
-    function = stack[0] if stack else (_name(last) if last else "")
+    stack = tuple(function_name(site) for site in entered if site is not None)
+    function = stack[0] if stack else (function_name(last) if last else "")
     at = lines.find(finished.pc) if finished.pc else None
     if at is not None:
         return Place(at[0], at[1], function, stack)
     return Place(last.file, last.line, function, stack) if last else Place("", 0, function, stack)
-
-
-def _name(site: Site) -> str:
-    """The function's own name: the front-end renames `main`, which the runtime has for itself."""
-    return "main" if site.function == "sc_main" else site.function
 
 
 def _site(table: SiteTable, ident: int) -> Site | None:

@@ -6,14 +6,14 @@ direction gets one answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from score_embed.frontend.sites import SiteKind, SiteTable
+from score_embed.frontend.sites import Site, SiteKind, SiteTable
 
 # A direction may have failed for several reasons; the one that most likely hides something is reported.
-_BY_WEIGHT = ("diverged", "unknown", "bound", "concrete", "unsat")
+_BY_WEIGHT = ("diverged", "unknown", "mispredicted", "bound", "concrete", "unsat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +23,42 @@ class Direction:
     site: int
     file: str
     line: int
+    function: str
     name: str
+
+
+def directions_of(table: SiteTable) -> dict[int, Direction]:
+    """All directions of an image by coverage index."""
+    found: dict[int, Direction] = {}
+    for site in table.branches():
+        for outcome in range(site.outcomes):
+            if site.kind is SiteKind.COND and site.flags & 1 and outcome == 0:
+                continue  # the false side of an assumption is nobody's goal
+            name = _name(site, outcome)
+            found[site.coverage + outcome] = Direction(site.id, site.file, site.line, function_name(site), name)
+    return found
+
+
+def _name(site: Site, outcome: int) -> str:
+    if site.kind is SiteKind.COND:
+        return "true" if outcome else "false"
+    if outcome == len(site.labels):
+        return "default"
+    first, last = site.labels[outcome]
+    return f"case {first}" if first == last else f"case {first} ... {last}"
+
+
+def function_name(site: Site) -> str:
+    """The function's own name: the front-end renames `main`, which the runtime has for itself."""
+    return "main" if site.function == "sc_main" else site.function
 
 
 class Coverage:
     """Which coverage indices some test has set."""
 
-    def __init__(self, table: SiteTable) -> None:
-        self.directions: dict[int, Direction] = {}
-        for site in table.branches():
-            for outcome in range(site.outcomes):
-                if site.kind is SiteKind.COND:
-                    if site.flags & 1 and outcome == 0:
-                        continue  # the false side of an assumption is nobody's goal
-                    name = "true" if outcome else "false"
-                elif outcome == len(site.labels):
-                    name = "default"
-                else:
-                    name = f"case {site.labels[outcome][0]}"
-                direction = Direction(site.id, site.file, site.line, name)
-                self.directions[site.coverage + outcome] = direction
-        self.covered: set[int] = set()
+    def __init__(self, directions: Mapping[int, Direction], covered: Iterable[int] = ()) -> None:
+        self.directions = directions
+        self.covered = set(covered)
 
     @property
     def total(self) -> int:
@@ -55,23 +70,29 @@ class Coverage:
         self.covered.update(fresh)
         return fresh
 
-    def unflipped(self, reasons: Mapping[tuple[int, str], int]) -> list[dict[str, Any]]:
-        """Every direction not covered, with its reason; `reasons`: (coverage index, reason) → how often."""
-        reached = {self.directions[i].site for i in self.covered}
+    def unflipped(self, reasons: Mapping[tuple[int, str], int], waiting: Container[int] = ()) -> list[dict[str, Any]]:
+        """Every direction not covered, with its reason.
+
+        `reasons`: (coverage index, reason) → how often; `waiting`: indices that a test still to run leads to.
+        """
         rows: list[dict[str, Any]] = []
+        reached = {self.directions[i].site for i in self.covered if i in self.directions}
         for index, direction in sorted(self.directions.items()):
             if index in self.covered:
                 continue
             reason, count = "concrete" if direction.site in reached else "not-reached", 0
-            for candidate in _BY_WEIGHT:
-                seen = reasons.get((index, candidate), 0)
-                if seen:
-                    reason, count = candidate, seen
-                    break
+            if index in waiting:
+                reason = "waiting"
+            else:
+                for candidate in _BY_WEIGHT:
+                    if seen := reasons.get((index, candidate), 0):
+                        reason, count = candidate, seen
+                        break
             rows.append(
                 {
                     "file": direction.file,
                     "line": direction.line,
+                    "function": direction.function,
                     "direction": direction.name,
                     "reason": reason,
                     "count": count,

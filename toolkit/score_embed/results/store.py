@@ -19,10 +19,16 @@ from typing import IO, Any
 
 from score_embed.errors import StorageError, UsageError
 from score_embed.results.bugs import Bug
+from score_embed.results.snapshot import open_to_read
+from score_embed.results.sourcemap import SourceMap
+from score_embed.results.testcase import stem
 
 FILE = "campaign.db"
-VERSION = 2
+LOCK = "campaign.lock"
+VERSION = 3
 BATCH_SECONDS = 1.0
+LOCK_TRIES = 5
+LOCK_PAUSE = 0.02  # seconds
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -57,12 +63,18 @@ class TestRow:
     inputs: Mapping[str, int | str]
     output: str  # its beginning
 
+    @property
+    def stem(self) -> str:
+        """The name of its files."""
+        return stem(self.number, self.path_hash)
+
 
 class Store:
     """An open campaign folder. As a context manager it commits at the end, unless by an error."""
 
-    def __init__(self, folder: Path, db: sqlite3.Connection, lock: IO[bytes]) -> None:
+    def __init__(self, folder: Path, db: sqlite3.Connection, lock: IO[bytes] | None, running: bool = False) -> None:
         self.folder = folder
+        self.running = running  # another process goes on with this campaign
         self._db, self._lock = db, lock
         # The batch: most pairs are run soon after they were found, so only what became of them is written.
         self._began: float | None = None
@@ -79,17 +91,33 @@ class Store:
 
     @staticmethod
     def open(folder: Path) -> Store:
-        if not (folder / FILE).is_file():
-            hint = "Give a folder that `score-embed run` made, such as score-out/latest."
-            raise UsageError("there is no campaign in this folder", str(folder), hint)
+        """The record of a campaign to go on with: for one process at a time."""
+        _require_campaign(folder)
         store = Store._connect(folder, new=False)
-        with _storage(folder):
-            (found,) = store._db.execute("PRAGMA user_version").fetchone()
-        if found != VERSION:
-            store.close()
-            what = f"the campaign file has version {found}; this score-embed reads version {VERSION}"
-            raise StorageError(what, str(folder / FILE), "Use the score-embed that made it.")
+        store._require_version()
         return store
+
+    @staticmethod
+    def read(folder: Path) -> Store:
+        """The record as of its last commit, for reading only, whoever else uses it and though the disk be read-only."""
+        _require_campaign(folder)
+        with _reading(folder):
+            running = _in_use(folder / LOCK)
+            store = Store(folder, open_to_read(folder / FILE), None, running)
+            store._require_version()
+            store._db.execute("BEGIN")  # all that is read belongs to one moment
+        return store
+
+    def _require_version(self) -> None:
+        with _storage(self.folder):
+            (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if found == VERSION:
+            return
+        self.close()
+        if not found:
+            raise UsageError("the campaign in this folder never began", str(self.folder), "Start a new campaign.")
+        what = f"the campaign file has version {found}; this score-embed reads version {VERSION}"
+        raise StorageError(what, str(self.folder / FILE), "Use the score-embed that made it.")
 
     @staticmethod
     def _connect(folder: Path, new: bool) -> Store:
@@ -98,13 +126,7 @@ class Store:
             hint = f"Choose another folder, or continue with --resume {folder}"
             raise UsageError("there already is a campaign in this folder", str(folder), hint)
         with _storage(folder):
-            lock: IO[bytes] = (folder / "campaign.lock").open("ab")
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                lock.close()
-                hint = "Wait for it to end, or stop it with Ctrl-C."
-                raise StorageError("another score-embed uses this campaign", str(folder), hint) from None
+            lock = _take(folder)
             try:
                 db = sqlite3.connect(path, isolation_level=None, timeout=10)
                 db.execute("PRAGMA journal_mode = WAL")
@@ -203,6 +225,10 @@ class Store:
         rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
         return json.loads(rows[0][0]) if rows else None
 
+    def sources(self) -> SourceMap:
+        """The program under test, as it was when the campaign began."""
+        return SourceMap.from_json(self.get("sources"))
+
     def waiting(self) -> int:
         """The number of pairs known but not done."""
         ((count,),) = self._read("SELECT count(*) FROM pairs WHERE done = 0")
@@ -217,6 +243,12 @@ class Store:
             statement = "SELECT rank, data FROM pairs WHERE done = 0 AND rank > ? ORDER BY rank"
             yield from self._db.execute(statement, (rank,))
 
+    def waiting_pairs(self) -> Iterator[bytes]:
+        """The serialised pairs known but not done, in no order."""
+        with _storage(self.folder):
+            for (data,) in self._db.execute("SELECT data FROM pairs WHERE done = 0"):
+                yield data
+
     def path_hashes(self) -> set[int]:
         return {hash_ & (2**64 - 1) for (hash_,) in self._read("SELECT hash FROM paths")}
 
@@ -230,6 +262,17 @@ class Store:
         """All executed tests in order."""
         return [_row(values) for values in self._read("SELECT * FROM tests ORDER BY number")]
 
+    def kept_tests(self) -> list[TestRow]:
+        """The tests worth keeping: the first, those that brought coverage, and one for each bug."""
+        chosen = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
+        return [_row(v) for v in self._read(f"SELECT * FROM tests WHERE number IN ({chosen}) ORDER BY number")]
+
+    def path_tests(self) -> Iterator[TestRow]:
+        """The tests that took a new path, in order."""
+        statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths) ORDER BY number"
+        with _storage(self.folder):
+            yield from map(_row, self._db.execute(statement))
+
     def first_paths(self, limit: int) -> list[TestRow]:
         """The first tests that took a new path."""
         statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths ORDER BY test LIMIT ?)"
@@ -238,7 +281,8 @@ class Store:
     def close(self) -> None:
         """Drop an unfinished batch (it may hold half a test) and release the folder. Safe to call twice."""
         self._db.close()
-        self._lock.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def _read(self, statement: str, values: tuple[object, ...] = ()) -> list[Any]:
         self._flush()
@@ -256,6 +300,40 @@ def _signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
+def _require_campaign(folder: Path) -> None:
+    with _reading(folder):
+        if (folder / FILE).is_file():
+            return
+        what = "there is no campaign in this folder" if folder.is_dir() else "there is no such folder"
+    raise UsageError(what, str(folder), "Give a folder that `score-embed run` made, such as score-out/latest.")
+
+
+def _take(folder: Path) -> IO[bytes]:
+    """The lock of a campaign. Readers try it for a moment, to see whether somebody has it: so ask more than once."""
+    lock: IO[bytes] = (folder / LOCK).open("ab")
+    for _ in range(LOCK_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock
+        except BlockingIOError:
+            time.sleep(LOCK_PAUSE)
+    lock.close()
+    hint = "Wait for it to end, or stop it with Ctrl-C."
+    raise StorageError("another score-embed uses this campaign", str(folder), hint)
+
+
+def _in_use(lock: Path) -> bool:
+    """Does a process work on the campaign? A killed one lost its lock."""
+    try:
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
 @contextmanager
 def _storage(folder: Path) -> Iterator[None]:
     """Turn what the disk and SQLite complain about into a StorageError that says what to do."""
@@ -265,6 +343,18 @@ def _storage(folder: Path) -> Iterator[None]:
         raise storage_error(error, folder) from error
     except OSError as error:
         raise storage_error(error, folder) from error
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """As `_storage`, where nothing is meant to be written."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            raise storage_error(error, folder) from error
+        text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        raise StorageError(f"cannot read the campaign: {text}", str(folder), "Check who may read it.") from error
 
 
 def storage_error(error: Exception, folder: Path) -> StorageError:
@@ -277,4 +367,6 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
         return StorageError(f"cannot write here: {text}", str(folder), "Choose another folder with --out DIR.")
     if "malformed" in lowered or "not a database" in lowered:
         return StorageError("the campaign file is damaged", str(folder / FILE), "Start a new campaign.")
+    if "no such table" in lowered:
+        return StorageError("this file is not the record of a campaign", str(folder / FILE), "Start a new campaign.")
     return StorageError(f"cannot read or write the results: {text}", str(folder), "Check the disk.")

@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import json
 import resource
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from score_embed.errors import UsageError
+from score_embed.explore.pair import Pair
+from score_embed.results.coverage import Coverage
+from score_embed.results.sourcemap import SourceMap
+from score_embed.results.store import Store
 
 FILE = "summary.json"
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "smt")
@@ -20,55 +27,72 @@ def host_rss() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def make(
-    *,
-    program: str,
-    board: str,
-    strategy: str,
-    seed: int,
-    stopped: str,
-    seconds: float,
-    totals: Mapping[str, int],
-    conditions: tuple[float, int],
-    solver: Mapping[str, Any],
-    coverage: tuple[int, int],
-    bugs: list[dict[str, Any]],
-    unflipped: list[dict[str, Any]],
-    incomplete: list[dict[str, Any]],
-    link: Mapping[str, int],
-    target_memory: int,
-) -> dict[str, Any]:
-    """The summary as plain values; `totals` holds the six counts from runs to concretized."""
+def of(record: Store) -> dict[str, Any]:
+    """The summary of a campaign as plain values: of its last commit, if it still runs or was killed."""
+    program, progress = record.get("program"), record.get("progress")
+    if program is None or progress is None:
+        hint = "It runs since a moment ago: try again." if record.running else "Start a new campaign."
+        raise UsageError("the campaign in this folder has run no test yet", str(record.folder), hint)
+    sources, explorer = record.sources(), progress["explorer"]
+    totals, solver, link = Counter(progress["totals"]), explorer["solver"], progress["link"]
+    paths, (conditions_sum, conditions_max) = totals["paths"], progress["conditions"]
+    coverage = Coverage(sources.directions, record.coverage())
+    reasons = {(index, reason): count for index, reason, count in explorer["unflipped"]}
     return {
         "v": 1,
-        "program": program,
-        "board": board,
-        "strategy": strategy,
-        "seed": seed,
-        "stopped": stopped,
-        "seconds": round(seconds, 3),
+        "program": program["name"],
+        "board": program["board"],
+        "strategy": program["strategy"],
+        "seed": program["seed"],
+        "stopped": "running" if record.running else progress["stopped"] or "killed",
+        "seconds": round(progress["seconds"], 3),
         "runs": totals["runs"],
-        "paths": totals["paths"],
+        "paths": paths,
         "redundant": totals["redundant"],
         "mispredicted": totals["mispredicted"],
-        "divergences": totals["divergences"],
-        "concretized": totals["concretized"],
-        "conditions": {"mean": round(conditions[0], 2), "max": conditions[1]},
+        "divergences": explorer["divergences"],
+        "concretized": explorer["concretized"],
+        "conditions": {"mean": round(conditions_sum / paths, 2) if paths else 0.0, "max": conditions_max},
         "solver": {
             "sat": solver["sat"],
             "unsat": solver["unsat"],
             "unknown": solver["unknown"],
             "seconds": round(solver["seconds"], 3),
             "by": {layer: solver["by"].get(layer, 0) for layer in LAYERS},
+            "seconds_by": {layer: round(solver["seconds_by"].get(layer, 0.0), 3) for layer in LAYERS},
         },
-        "coverage": {"branches_total": coverage[0], "branches_covered": coverage[1]},
-        "bugs": bugs,
-        "unflipped": unflipped,
-        "incomplete": incomplete,
+        "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
+        "bugs": [bug.to_json() for bug in record.bugs()],
+        "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
+        "incomplete": _incomplete(sources, progress["notes"], explorer["notes"]),
         "link": {key: link.get(key, 0) for key in ("bytes_in", "bytes_out", "crc_errors", "reruns")},
-        "memory": {"host_rss": host_rss(), "target": target_memory},
+        "memory": progress["memory"],
         "fleet": {},
     }
+
+
+def _waiting(record: Store, coverage: Coverage) -> set[int]:
+    """Directions that no test took yet, although one that should is known and only has to run."""
+    missing = coverage.directions.keys() - coverage.covered
+    found: set[int] = set()
+    if not missing:
+        return found
+    for data in record.waiting_pairs():
+        found.update(missing.intersection(Pair.from_bytes(data).targets))
+    return found
+
+
+def _incomplete(sources: SourceMap, noted: list[Any], lost: list[Any]) -> list[dict[str, Any]]:
+    """What makes the result incomplete. Functions left as written lose nothing by themselves (count 0): only calls
+    with symbolic data do."""
+    counts = Counter({(what, file, line): count for what, file, line, count in noted})
+    for what, ident, count in lost:
+        at = sources.sites.get(ident)
+        counts[what, at.file if at else "", at.line if at else 0] += count
+    return [
+        {"what": what, "file": file, "line": line, "count": counts[what, file, line]}
+        for what, file, line in sorted({*counts, *sources.notes})
+    ]
 
 
 def write(summary: Mapping[str, Any], folder: Path) -> None:

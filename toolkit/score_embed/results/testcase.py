@@ -18,6 +18,11 @@ from score_embed.errors import UsageError
 Value = int | str  # a number, or hex bytes
 
 
+def stem(number: int, path_hash: int) -> str:
+    """What the files of a test are called."""
+    return f"{number:06d}-{path_hash & 0xFFFFFFFF:08x}"
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A symbolic object of the program and where its bytes lie in the input."""
@@ -52,7 +57,7 @@ class TestCase:
 
     @property
     def stem(self) -> str:
-        return f"{self.number:06d}-{self.path_hash & 0xFFFFFFFF:08x}"
+        return stem(self.number, self.path_hash)
 
     def named_inputs(self) -> dict[str, Value]:
         return {named.name: named.value(self.input) for named in self.objects}

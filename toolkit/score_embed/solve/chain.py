@@ -122,17 +122,19 @@ class SolverStats:
     unknown: int = 0
     seconds: float = 0.0
     by: Counter[str] = field(default_factory=Counter)
+    seconds_by: dict[str, float] = field(default_factory=dict)  # of the flips that the layer answered
 
     def to_json(self) -> dict[str, Any]:
         by = {layer: self.by[layer] for layer in LAYERS}
         return {
             "sat": self.sat, "unsat": self.unsat, "unknown": self.unknown, "seconds": self.seconds, "by": by,
+            "seconds_by": {layer: self.seconds_by.get(layer, 0.0) for layer in LAYERS},
         }  # fmt: skip
 
     @staticmethod
     def from_json(document: dict[str, Any]) -> SolverStats:
         counts = (document["sat"], document["unsat"], document["unknown"])
-        return SolverStats(*counts, document["seconds"], Counter(document["by"]))
+        return SolverStats(*counts, document["seconds"], Counter(document["by"]), document["seconds_by"])
 
 
 class Chain:
@@ -157,7 +159,9 @@ class Chain:
         if answer.result is Result.UNKNOWN and self.stop():
             raise Stopped  # broken off, not given up
         stats = self.stats
-        stats.seconds += time.perf_counter() - began
+        took = time.perf_counter() - began
+        stats.seconds += took
+        stats.seconds_by[answer.layer] = stats.seconds_by.get(answer.layer, 0.0) + took
         stats.by[answer.layer] += 1
         if answer.result is Result.SAT:
             stats.sat += 1
@@ -170,6 +174,8 @@ class Chain:
     def _checked(self, query: Query) -> Answer:
         answer = self.first.solve(query)
         if answer.result is Result.SAT and not query.holds(answer.apply(query.data)):
+            if self.stop():
+                raise Stopped  # Z3 was interrupted, and then may leave out a condition
             raise UnsoundAnswer(f"layer {answer.layer}: the answer does not satisfy {query.target!r}")
         return answer
 

@@ -1,0 +1,52 @@
+"""`score-embed report DIR`: what a campaign found and what it did not reach, for people and for other tools."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from score_embed.cli import show
+from score_embed.errors import UsageError
+from score_embed.report import findings, junit, lcov, sarif
+from score_embed.report.findings import Findings
+from score_embed.report.output import write
+from score_embed.results.store import Store
+
+FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
+    "lcov": ("branch coverage as an lcov tracefile", lcov.tracefile),
+    "junit": ("tests and bugs as JUnit XML", junit.document),
+    "sarif": ("bugs as SARIF 2.1.0", sarif.document),
+}
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sub = commands.add_parser(
+        "report",
+        help="show what a campaign found, also as lcov, JUnit or SARIF",
+        description="Report on a campaign, finished or not. Without options the report is printed for people.",
+        allow_abbrev=False,
+    )
+    sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
+    for name, (what, _) in FORMATS.items():
+        sub.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write {what}")
+    sub.add_argument("--json", action="store_true", help="print the totals as JSON (as in summary.json)")
+    sub.set_defaults(execute=execute)
+
+
+def execute(values: argparse.Namespace) -> int:
+    wanted = {name: getattr(values, name) for name in FORMATS if getattr(values, name) is not None}
+    if len({path.absolute() for path in wanted.values()}) < len(wanted):
+        raise UsageError("two reports would go to the same file", "command line", "Give each a file of its own.")
+    with Store.read(values.folder) as record:
+        found = findings.read(record)
+    for name, path in wanted.items():
+        write(path, FORMATS[name][1](found))
+        print(f"wrote {path}", file=sys.stderr)
+    if values.json:
+        print(json.dumps(found.summary, indent=2))
+    elif not wanted:
+        show.report(found)
+    return 0

@@ -1,0 +1,54 @@
+"""All that reports say, read from the record at one moment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from score_embed.results import summary
+from score_embed.results.bugs import Bug
+from score_embed.results.sourcemap import SourceMap
+from score_embed.results.store import Store, TestRow
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A campaign as reports see it."""
+
+    folder: Path
+    summary: Mapping[str, Any]  # the values of summary.json
+    program: Mapping[str, Any]  # name, board, strategy, seed, began
+    versions: Mapping[str, str]
+    sources: SourceMap
+    covered: frozenset[int]  # coverage indices
+    bugs: tuple[Bug, ...]
+    kept: tuple[TestRow, ...]  # the tests that brought coverage or a bug, in order
+    paths: tuple[TestRow, ...]  # the first tests that took a new path
+
+    def is_generated(self, file: str) -> bool:
+        """Not a file of the user's, such as the harness that `--entry` makes."""
+        return not file or file.startswith("<")
+
+    def absolute(self, file: str) -> Path:
+        """Where a source file lay."""
+        return Path(os.path.normpath(Path(self.sources.root) / file))
+
+
+def read(record: Store, most_paths: int = 0) -> Findings:
+    """The findings of an open record, with up to `most_paths` of its paths."""
+    found = summary.of(record)
+    sources = record.sources()
+    return Findings(
+        record.folder,
+        found,
+        record.get("program"),
+        record.get("versions"),
+        sources,
+        frozenset(sources.directions.keys() & set(record.coverage())),
+        tuple(record.bugs()),
+        tuple(record.kept_tests()),
+        tuple(record.first_paths(most_paths)),
+    )

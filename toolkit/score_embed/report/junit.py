@@ -1,0 +1,71 @@
+"""Tests and bugs as JUnit XML: one suite for a campaign, one case for each kept test; a bug is a failure."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+from score_embed.report import text
+from score_embed.report.findings import Findings
+from score_embed.results.bugs import Bug
+from score_embed.results.store import TestRow
+
+# XML 1.0 has no way to write these, not even escaped.
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def document(found: Findings) -> str:
+    """The XML text."""
+    bugs = {bug.test: bug for bug in found.bugs}
+    summary = found.summary
+    counts = {
+        "tests": str(len(found.kept)),
+        "failures": str(len(bugs)),
+        "errors": "0",
+        "time": f"{summary['seconds']:.3f}",
+    }
+    root = ET.Element("testsuites", {"name": "score-embed", **counts})
+    name = f"{found.program['name']} on {found.program['board']}"
+    began = found.program["began"].removesuffix("Z")  # the schema's time has no zone; it is UTC
+    more = {"package": "score-embed", "id": "0", "timestamp": began, "hostname": "localhost", "skipped": "0"}
+    suite = ET.SubElement(root, "testsuite", {"name": _legal(name), **counts, **more})
+    properties = ET.SubElement(suite, "properties")
+    for key, value in _properties(found).items():
+        ET.SubElement(properties, "property", {"name": key, "value": _legal(value)})
+    for test in found.kept:
+        _case(suite, found, test, bugs.get(test.number))
+    lines = [*text.short_reasons(summary), *text.incomplete(summary)]
+    ET.SubElement(suite, "system-out").text = _legal("\n".join([text.headline(summary), *lines]) + "\n")
+    ET.SubElement(suite, "system-err")
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _properties(found: Findings) -> dict[str, str]:
+    summary, coverage = found.summary, found.summary["coverage"]
+    return {
+        **{key: str(summary[key]) for key in ("board", "strategy", "seed", "stopped", "runs", "paths")},
+        "branches_covered": str(coverage["branches_covered"]),
+        "branches_total": str(coverage["branches_total"]),
+        **found.versions,
+    }
+
+
+def _case(suite: ET.Element, found: Findings, test: TestRow, bug: Bug | None) -> None:
+    name = f"{bug.kind} in {bug.place.function or '?'} ({bug.place})" if bug else f"test {test.stem}"
+    # How long a single test took is not known.
+    case = ET.SubElement(
+        suite, "testcase", {"name": _legal(name), "classname": _legal(found.program["name"]), "time": "0"}
+    )
+    if bug:
+        message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs)}"
+        failure = ET.SubElement(case, "failure", {"type": bug.kind, "message": _legal(message)})
+        failure.text = _legal("\n".join(text.bug(bug, found.sources, found.folder)) + "\n")
+    lines = [f"verdict: {test.verdict} {test.code}", *(f"{key} = {value}" for key, value in test.inputs.items())]
+    if test.output:
+        lines.append(f"output: {test.output}")
+    ET.SubElement(case, "system-out").text = _legal("\n".join(lines) + "\n")
+
+
+def _legal(value: str) -> str:
+    return _ILLEGAL.sub(lambda found: found[0].encode("unicode_escape").decode(), value)

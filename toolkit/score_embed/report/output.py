@@ -1,0 +1,29 @@
+"""Writing what was made: a reader never sees half of a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from score_embed.errors import StorageError
+
+
+def write(path: Path, text: str) -> None:
+    """Make or replace a file. Devices and pipes are written as they are."""
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        fresh = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            fresh.write_bytes(data)
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except OSError as error:
+        hint = "Make its folder first." if isinstance(error, FileNotFoundError) else "Choose another place."
+        raise StorageError(f"cannot write this file: {error.strerror}", str(path), hint) from error

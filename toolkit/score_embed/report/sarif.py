@@ -1,0 +1,185 @@
+"""Bugs as SARIF 2.1.0, the format that code review and editors show beside the source.
+
+A result's fingerprint is made of what stays when code around it is edited or moved to another folder: kind, file name,
+function, callers and the text of the line; never of line numbers, inputs or the campaign.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import urllib.parse
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from score_embed import __version__
+from score_embed.report import text
+from score_embed.report.findings import Findings
+from score_embed.results.bugs import Bug
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT = "SRCROOT"
+FINGERPRINT = "scoreEmbed/v1"
+_FAILED = frozenset({"error", "killed"})
+
+# Every kind of bug: what happened, and what to do.
+RULES = {
+    "assertion": ("A SCORE_ASSERT is false.", "The input makes the asserted condition false: replay it and look why."),
+    "abort": ("The program aborts.", "abort() was called, as a failed assert() does."),
+    "null-dereference": ("A null pointer is used.", "Check the pointer before this line."),
+    "invalid-memory-access": ("Memory is accessed that is not there.", "An address or index is out of range here."),
+    "out-of-bounds": ("An object is accessed beyond its end.", "Check the index against the size of the object."),
+    "division-by-zero": ("An integer is divided by zero.", "Check the divisor before this line."),
+    "stack-overflow": ("The stack is used up.", "Bound the recursion, or the size of the local objects."),
+    "hang": ("The program does not come to an end.", "A loop has no end for this input; if it is only slow, raise --max-branches."),
+    "illegal-instruction": ("The processor meets no valid instruction.", "A wrong function pointer, or a trap of the compiler."),
+    "use-after-free": ("Memory is used after it was freed.", "Look who freed it."),
+    "double-free": ("Memory is freed twice.", "Look who freed it first."),
+    "overflow": ("Signed arithmetic overflows.", "Check the operands' range."),
+    "shift-range": ("A shift is wider than its operand.", "Check the number of bits to shift."),
+    "unreachable": ("Code is reached that was marked as unreachable.", "The mark is wrong for this input."),
+}  # fmt: skip
+
+
+def document(found: Findings) -> str:
+    """The JSON text."""
+    root = Path(found.sources.root)
+    kinds = list(dict.fromkeys(bug.kind for bug in found.bugs))
+    fingerprints = _fingerprints(found)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "score-embed",
+                "version": found.versions.get("score-embed", __version__),
+                "rules": [_rule(kind) for kind in kinds],
+            }
+        },
+        "automationDetails": {"id": f"score-embed/{found.program['name']}/{found.program['board']}/"},
+        "originalUriBaseIds": {ROOT: {"uri": _folder_uri(root)}},
+        "columnKind": "utf16CodeUnits",
+        "invocations": [_invocation(found)],
+        "results": [
+            _result(found, bug, kinds.index(bug.kind), fingerprint)
+            for bug, fingerprint in zip(found.bugs, fingerprints, strict=True)
+        ],
+        "properties": {
+            key: found.summary[key]
+            for key in ("program", "board", "strategy", "seed", "stopped", "runs", "paths", "coverage")
+        },
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(kind: str) -> dict[str, Any]:
+    what, advice = RULES.get(kind, (f"{kind}.", "Replay the input."))
+    return {
+        "id": kind,
+        "name": "".join(word.capitalize() for word in kind.split("-")),
+        "shortDescription": {"text": what},
+        "fullDescription": {"text": f"{what} score-embed found an input that leads here and ran it on the target."},
+        "help": {"text": advice},
+        "defaultConfiguration": {"level": "error"},
+    }
+
+
+def _invocation(found: Findings) -> dict[str, Any]:
+    return {
+        "executionSuccessful": found.summary["stopped"] not in _FAILED,
+        "startTimeUtc": found.program["began"],
+        "workingDirectory": {"uri": _folder_uri(Path(found.sources.root))},
+        "toolExecutionNotifications": [_notification(found, row) for row in found.summary["incomplete"]],
+    }
+
+
+def _notification(found: Findings, row: dict[str, Any]) -> dict[str, Any]:
+    """Something that could not be followed. Functions left as written (count 0) lose nothing by themselves."""
+    times = f" ({row['count']} times)" if row["count"] else ""
+    plain: dict[str, Any] = {
+        "level": "warning" if row["count"] else "note",
+        "message": {"text": f"{row['what']}{times}"},
+    }
+    if not found.is_generated(row["file"]):
+        plain["locations"] = [{"physicalLocation": _physical(found, row["file"], row["line"])}]
+    return plain
+
+
+def _result(found: Findings, bug: Bug, rule: int, fingerprint: str) -> dict[str, Any]:
+    place = bug.place
+    sure = "" if bug.confirmed else " It did not happen again on a fresh target."
+    given = text.inputs(bug.inputs) or "any input"
+    command = f"score-embed replay {found.folder} {bug.test}"
+    plain: dict[str, Any] = {
+        "ruleId": bug.kind,
+        "ruleIndex": rule,
+        "level": "error" if bug.confirmed else "warning",
+        "message": {"text": f"{bug.kind} in {place.function or '?'} with {given}.{sure} Again: {command}"},
+        "partialFingerprints": {FINGERPRINT: fingerprint},
+        "occurrenceCount": bug.count,
+        "properties": {"inputs": dict(bug.inputs), "test": bug.test, "confirmed": bug.confirmed},
+    }
+    frames = _frames(found, bug)
+    if frames:
+        plain["locations"] = frames[:1]
+        plain["stacks"] = [{"message": {"text": "functions entered"}, "frames": [{"location": at} for at in frames]}]
+        outside_in = [{"location": at, "executionOrder": n} for n, at in enumerate(reversed(frames), 1)]
+        plain["codeFlows"] = [{"threadFlows": [{"locations": outside_in}]}]
+    return plain
+
+
+def _frames(found: Findings, bug: Bug) -> list[dict[str, Any]]:
+    """Locations from the bug outwards. Of the callers only the function is known, so they point to its beginning."""
+    place = bug.place
+    frames: list[dict[str, Any]] = []
+    for depth, function in enumerate(place.stack or ((place.function,) if place.function else ())):
+        frame: dict[str, Any] = {"logicalLocations": [{"name": function, "kind": "function"}]}
+        if depth == 0:
+            file, line, message = place.file, place.line, bug.kind
+        else:
+            at = found.sources.definition(function)
+            file, line, message = (at.file, at.line, f"in {function}") if at else ("", 0, f"in {function}")
+        if not found.is_generated(file):
+            frame["physicalLocation"] = _physical(found, file, line)
+        frames.append({**frame, "message": {"text": message}})
+    if not frames and not found.is_generated(place.file):
+        frames = [{"physicalLocation": _physical(found, place.file, place.line), "message": {"text": bug.kind}}]
+    return frames
+
+
+def _physical(found: Findings, file: str, line: int) -> dict[str, Any]:
+    path, root = found.absolute(file), Path(found.sources.root)
+    if path.is_relative_to(root):
+        name = urllib.parse.quote(path.relative_to(root).as_posix())
+        artifact = {"uri": name, "uriBaseId": ROOT}
+    else:
+        artifact = {"uri": path.as_uri()}
+    plain: dict[str, Any] = {"artifactLocation": artifact}
+    if line > 0:
+        region: dict[str, Any] = {"startLine": line}
+        if source := found.sources.text(file, line):
+            region["snippet"] = {"text": source}
+        plain["region"] = region
+    return plain
+
+
+def _folder_uri(folder: Path) -> str:
+    return folder.as_uri().rstrip("/") + "/"
+
+
+def _fingerprints(found: Findings) -> list[str]:
+    """One for each bug. Bugs that are alike in all that counts are numbered from the top of the file."""
+    keys = [_key(found, bug) for bug in found.bugs]
+    order = sorted(range(len(keys)), key=lambda i: found.bugs[i].place.line)
+    seen: Counter[str] = Counter()
+    result = [""] * len(keys)
+    for i in order:
+        seen[keys[i]] += 1
+        result[i] = f"{keys[i]}:{seen[keys[i]]}"
+    return result
+
+
+def _key(found: Findings, bug: Bug) -> str:
+    place = bug.place
+    line = "".join(found.sources.text(place.file, place.line).split())
+    parts = [bug.kind, Path(place.file).name, place.function, *place.stack, line]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]

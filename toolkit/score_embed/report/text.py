@@ -1,0 +1,202 @@
+"""A campaign in words, for the terminal: what was found, what was not reached, and why."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from score_embed.report.findings import Findings
+from score_embed.results.bugs import Bug
+from score_embed.results.sourcemap import SourceMap
+
+# How a campaign ended, in a user's words.
+_ENDS = {
+    "exhausted": "every feasible path was run",
+    "drained": "no test is left to run, but something could not be followed (listed below), so paths may be missing",
+    "time": "the time was up; more paths may exist",
+    "max-tests": "the number of tests was reached; more paths may exist",
+    "interrupted": "it was stopped; more paths may exist",
+    "error": "the target was lost; more paths may exist",
+    "killed": "its process was killed; this is its last commit, at most a second earlier",
+    "running": "it is running now; this is its last commit",
+}
+_CAN_GO_ON = frozenset({"time", "max-tests", "interrupted", "error", "killed"})
+
+# Why a direction was not taken; {n} is how often, {side} what would have to happen.
+_WHY = {
+    "unsat": "impossible on each of the {n} paths to it that were tried (proved by the solver)",
+    "unknown": "the solver gave up {n} times: the formula is too hard (64-bit products, chains of %)",
+    "concrete": "whenever it was reached, its value did not depend on any symbolic input",
+    "mispredicted": "{n} tests were made for it, but went elsewhere: a value was not followed (see below)",
+    "diverged": "the target did not do what the formulas say ({n} times); see what was not followed",
+    "bound": "cut off by --max-depth or --loop-bound ({n} times)",
+    "waiting": "a test for it is known, but was not run before the end: continue the campaign",
+    "not-reached": "no test came to this branch at all",
+}
+
+
+def headline(summary: Mapping[str, Any]) -> str:
+    """The campaign in one line."""
+    covered, total = summary["coverage"]["branches_covered"], summary["coverage"]["branches_total"]
+    return (
+        f"{summary['program']} on {summary['board']}: {summary['stopped']} after {summary['seconds']:.1f} s; "
+        f"{summary['paths']} paths in {summary['runs']} tests, branches {covered}/{total}, bugs {len(summary['bugs'])}"
+    )
+
+
+def inputs(values: Mapping[str, int | str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+def printable(text: str) -> str:
+    """Without what would make a terminal do things."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
+    """Where, what, with which inputs, and how to see it again."""
+    place = bug.place
+    where = f"{place.file}:{place.line}" if place.file else "unknown place"
+    sure = "" if bug.confirmed else " (did not happen again on a fresh target)"
+    yield f"{where}: {bug.kind} in {place.function or '?'}: {inputs(bug.inputs)}{sure}"
+    if source := sources.text(place.file, place.line):
+        yield f"    {source}"
+    if len(place.stack) > 1:
+        yield f"  called by {', '.join(place.stack[1:])}"
+    times = "once" if bug.count == 1 else f"{bug.count} times"
+    yield f"  seen {times}; again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
+
+
+def short_reasons(summary: Mapping[str, Any]) -> Iterator[str]:
+    """How many branch directions were not taken, by reason."""
+    reasons = Counter(row["reason"] for row in summary["unflipped"])
+    if reasons:
+        yield "branch directions not taken: " + ", ".join(f"{n} {reason}" for reason, n in reasons.most_common())
+
+
+def incomplete(summary: Mapping[str, Any], most: int | None = None) -> Iterator[str]:
+    """What the campaign could not follow; at most `most` lines of each kind."""
+    written = [row for row in summary["incomplete"] if not row["count"]]
+    lost = [row for row in summary["incomplete"] if row["count"]]
+    yield from _rows("left as written:", written, most)
+    yield from _rows("not followed, so paths may be missing:", lost, most)
+
+
+def _rows(title: str, rows: list[dict[str, Any]], most: int | None) -> Iterator[str]:
+    if rows:
+        yield title
+    for row in rows[:most]:
+        where = f"{row['file']}:{row['line']}: " if row["file"] else ""
+        times = f" ({row['count']} times)" if row["count"] else ""
+        yield f"  {where}{row['what']}{times}"
+    if most is not None and len(rows) > most:
+        yield f"  … and {len(rows) - most} more: score-embed report shows all"
+
+
+def full(found: Findings) -> Iterator[str]:
+    """The whole report."""
+    yield from _totals(found)
+    yield from _titled(f"bugs ({len(found.bugs)})", _bugs(found))
+    yield from _titled("branch coverage (directions taken)", _coverage(found))
+    yield from _titled("branch directions not taken, and why", _unflipped(found))
+    yield from _titled("", incomplete(found.summary))
+    yield from _titled("solver", _solver(found.summary["solver"]))
+    yield from _titled("link", _link(found.summary))
+
+
+def _titled(title: str, lines: Iterable[str]) -> Iterator[str]:
+    body = list(lines)
+    if body:
+        yield ""
+        if title:
+            yield f"{title}:"
+        indent = "  " if title else ""
+        yield from (indent + line for line in body)
+
+
+def _totals(found: Findings) -> Iterator[str]:
+    summary = found.summary
+    yield headline(summary)
+    stopped = summary["stopped"]
+    if stopped in _ENDS:
+        yield f"  {stopped}: {_ENDS[stopped]}"
+    depth = summary["conditions"]
+    yield (
+        f"  tests: {summary['runs']}, of which {summary['redundant']} redundant, {summary['mispredicted']} mispredicted; "
+        f"conditions of a path: {depth['mean']} on average, {depth['max']} at most"
+    )
+    made = ", ".join(
+        f"{name} {version}" if name == "score-embed" else version for name, version in found.versions.items()
+    )
+    yield f"  begun {found.program['began']}, order {summary['strategy']}, seed {summary['seed']}; {made}"
+    if stopped in _CAN_GO_ON:
+        yield f"  continue with: score-embed run --resume {shlex.quote(str(found.folder))}"
+
+
+def _bugs(found: Findings) -> Iterator[str]:
+    stems = {test.number: test.stem for test in found.kept}
+    for item in found.bugs:
+        yield from bug(item, found.sources, found.folder)
+        data = shlex.quote(str(found.folder / "bugs" / f"{stems[item.test]}.bin"))
+        yield f"  in a debugger: build without score-embed, then SCORE_INPUT={data} ./a.out"
+
+
+def _coverage(found: Findings) -> Iterator[str]:
+    """A line for each file, and below it one for each of its functions that has branches."""
+    rows: dict[str, dict[str, list[int]]] = {}
+    for index, direction in found.sources.directions.items():
+        counts = rows.setdefault(direction.file, {}).setdefault(direction.function, [0, 0])
+        counts[0] += index in found.covered
+        counts[1] += 1
+    for file, functions in sorted(rows.items()):
+        covered, total = (sum(counts[i] for counts in functions.values()) for i in (0, 1))
+        shown = f"{file} (the harness that --entry made)" if found.is_generated(file) else file
+        yield f"{_ratio(covered, total)}  {shown}"
+        for function, (taken, of) in functions.items():
+            yield f"{_ratio(taken, of)}    {function}"
+
+
+def _ratio(covered: int, total: int) -> str:
+    return f"{covered}/{total}".rjust(9) + f"{100 * covered // total}".rjust(5) + " %"
+
+
+def _unflipped(found: Findings) -> Iterator[str]:
+    before = ("", 0)
+    for row in sorted(found.summary["unflipped"], key=lambda row: (row["file"], row["line"])):
+        if before != (row["file"], row["line"]):
+            before = row["file"], row["line"]
+            yield f"{row['file']}:{row['line']} in {row['function'] or '?'}: {found.sources.text(*before)}".rstrip(" :")
+        yield f"  never {row['direction']}: {reason(row, found.summary['stopped'])}"
+
+
+def reason(row: Mapping[str, Any], stopped: str) -> str:
+    """Why a direction was not taken, in words."""
+    if row["reason"] == "unsat" and row["count"] == 1:
+        text = "impossible on the one path to it that was tried (proved by the solver)"
+    else:
+        text = _WHY.get(row["reason"], row["reason"]).format(n=row["count"])
+    if row["reason"] in ("unsat", "not-reached") and stopped != "exhausted":
+        text += "; so far"
+    return text
+
+
+def _solver(solver: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"{solver['sat'] + solver['unsat'] + solver['unknown']} flips in {solver['seconds']:.2f} s: "
+        f"{solver['sat']} possible, {solver['unsat']} impossible, {solver['unknown']} given up"
+    )
+    for layer, count in solver["by"].items():
+        if count:
+            yield f"{layer.ljust(10)} answered {count} in {solver['seconds_by'][layer]:.2f} s"
+
+
+def _link(summary: Mapping[str, Any]) -> Iterator[str]:
+    link, runs = summary["link"], max(1, summary["runs"])
+    yield (
+        f"{link['bytes_in']} bytes received, {link['bytes_out']} sent "
+        f"({link['bytes_in'] / runs:.0f} and {link['bytes_out'] / runs:.0f} a test); "
+        f"{link['crc_errors']} damaged frames, {link['reruns']} tests run again for them"
+    )

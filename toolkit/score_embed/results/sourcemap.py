@@ -1,0 +1,111 @@
+"""What the record keeps of the program under test: where its probes stand, its branches, and its source text.
+
+Reports need it and must need nothing else: the image may be gone, the sources will have been edited, and a report
+of a campaign says what was tested then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from score_embed.frontend.sites import SiteKind, SiteTable
+from score_embed.results.coverage import Direction, directions_of, function_name
+
+MOST_TEXT = 4_000_000  # bytes of a source file; the lines of a longer one are not kept
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A line of the program and the function it belongs to."""
+
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True)
+class SourceMap:
+    """The user's view of an image. File names are as the compiler was given them, relative to `root`."""
+
+    root: str  # the working folder of the campaign
+    sites: Mapping[int, Position]
+    directions: Mapping[int, Direction]  # by coverage index
+    entries: tuple[Position, ...]  # where functions begin
+    notes: tuple[tuple[str, str, int], ...]  # (what, file, line) left as written
+    texts: Mapping[str, tuple[str, ...]]  # the lines of each file
+
+    def text(self, file: str, line: int) -> str:
+        """A line of the source as it was, without its indentation; "" if it is not known."""
+        lines = self.texts.get(file, ())
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+    def definition(self, function: str) -> Position | None:
+        """Where a function begins, unless several files have one of that name."""
+        found = [entry for entry in self.entries if entry.function == function]
+        return found[0] if len(found) == 1 else None
+
+    def to_json(self) -> dict[str, Any]:
+        files, functions = _Numbers(), _Numbers()
+        sites = [[ident, files[at.file], at.line, functions[at.function]] for ident, at in self.sites.items()]
+        entries = [[files[at.file], at.line, functions[at.function]] for at in self.entries]
+        return {
+            "root": self.root,
+            "sites": sites,
+            "directions": [[index, d.site, d.name] for index, d in self.directions.items()],
+            "entries": entries,
+            "notes": [list(note) for note in self.notes],
+            "texts": {file: list(lines) for file, lines in self.texts.items()},
+            "files": list(files),
+            "functions": list(functions),
+        }
+
+    @staticmethod
+    def from_json(plain: Mapping[str, Any]) -> SourceMap:
+        files, functions = plain["files"], plain["functions"]
+        sites = {ident: Position(files[f], line, functions[g]) for ident, f, line, g in plain["sites"]}
+        return SourceMap(
+            plain["root"],
+            sites,
+            {
+                index: Direction(site, sites[site].file, sites[site].line, sites[site].function, name)
+                for index, site, name in plain["directions"]
+            },
+            tuple(Position(files[f], line, functions[g]) for f, line, g in plain["entries"]),
+            tuple((what, file, line) for what, file, line in plain["notes"]),
+            {file: tuple(lines) for file, lines in plain["texts"].items()},
+        )
+
+
+class _Numbers(dict[str, int]):
+    """Names to numbers, in the order in which they are first asked for."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = len(self)
+        return self[name]
+
+
+def source_map(table: SiteTable, notes: Iterable[tuple[str, str, int]], root: Path) -> SourceMap:
+    """The map of an image whose sources are read now."""
+    sites = {ident: Position(site.file, site.line, function_name(site)) for ident, site in table.sites.items()}
+    files = dict.fromkeys(position.file for position in sites.values() if position.file)
+    return SourceMap(
+        str(root),
+        sites,
+        directions_of(table),
+        tuple(sites[site.id] for site in table.sites.values() if site.kind is SiteKind.ENTER),
+        tuple(notes),
+        {file: lines for file in files if (lines := _lines(root / file))},
+    )
+
+
+def _lines(path: Path) -> tuple[str, ...]:
+    """The lines of a source file; none if it cannot be read: only reports are the poorer for it."""
+    try:
+        if not path.is_file() or path.stat().st_size > MOST_TEXT:
+            return ()
+        return tuple(path.read_text(encoding="utf-8", errors="replace").split("\n"))
+    except OSError:
+        return ()
