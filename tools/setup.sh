@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-    libjsmn-dev gcc-multilib csmith libcsmith-dev python3 python3-venv"
+    libjsmn-dev gcc-multilib csmith libcsmith-dev lcov python3 python3-venv"
 missing=""
 for package in $packages; do
     case "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)" in

@@ -58,7 +58,7 @@ def _case(suite: ET.Element, found: Findings, test: TestRow, bug: Bug | None) ->
         suite, "testcase", {"name": _legal(name), "classname": _legal(found.program["name"]), "time": "0"}
     )
     if bug:
-        message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs)}"
+        message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs) or 'any input'}"
         failure = ET.SubElement(case, "failure", {"type": bug.kind, "message": _legal(message)})
         failure.text = _legal("\n".join(text.bug(bug, found.sources, found.folder)) + "\n")
     lines = [f"verdict: {test.verdict} {test.code}", *(f"{key} = {value}" for key, value in test.inputs.items())]

@@ -9,8 +9,8 @@ from score_embed.errors import StorageError
 
 
 def write(path: Path, text: str) -> None:
-    """Make or replace a file. Devices and pipes are written as they are."""
-    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+    """Make or replace a file. Devices and pipes are written as they are. File names need not be UTF-8."""
+    write_bytes(path, text.encode("utf-8", "surrogateescape"))
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import urllib.parse
 from collections import Counter
 from pathlib import Path
@@ -94,10 +95,10 @@ def _invocation(found: Findings) -> dict[str, Any]:
 
 def _notification(found: Findings, row: dict[str, Any]) -> dict[str, Any]:
     """Something that could not be followed. Functions left as written (count 0) lose nothing by themselves."""
-    times = f" ({row['count']} times)" if row["count"] else ""
+    often = f" ({text.times(row['count'])})" if row["count"] else ""
     plain: dict[str, Any] = {
         "level": "warning" if row["count"] else "note",
-        "message": {"text": f"{row['what']}{times}"},
+        "message": {"text": f"{row['what']}{often}"},
     }
     if not found.is_generated(row["file"]):
         plain["locations"] = [{"physicalLocation": _physical(found, row["file"], row["line"])}]
@@ -149,7 +150,7 @@ def _frames(found: Findings, bug: Bug) -> list[dict[str, Any]]:
 def _physical(found: Findings, file: str, line: int) -> dict[str, Any]:
     path, root = found.absolute(file), Path(found.sources.root)
     if path.is_relative_to(root):
-        name = urllib.parse.quote(path.relative_to(root).as_posix())
+        name = urllib.parse.quote(os.fsencode(path.relative_to(root)))
         artifact = {"uri": name, "uriBaseId": ROOT}
     else:
         artifact = {"uri": path.as_uri()}

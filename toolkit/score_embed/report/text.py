@@ -51,6 +51,10 @@ def inputs(values: Mapping[str, int | str]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
+def times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def printable(text: str) -> str:
     """Without what would make a terminal do things."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -59,15 +63,13 @@ def printable(text: str) -> str:
 def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
     """Where, what, with which inputs, and how to see it again."""
     place = bug.place
-    where = f"{place.file}:{place.line}" if place.file else "unknown place"
     sure = "" if bug.confirmed else " (did not happen again on a fresh target)"
-    yield f"{where}: {bug.kind} in {place.function or '?'}: {inputs(bug.inputs)}{sure}"
+    yield f"{place}: {bug.kind} in {place.function or '?'}: {inputs(bug.inputs) or 'any input'}{sure}"
     if source := sources.text(place.file, place.line):
         yield f"    {source}"
     if len(place.stack) > 1:
         yield f"  called by {', '.join(place.stack[1:])}"
-    times = "once" if bug.count == 1 else f"{bug.count} times"
-    yield f"  seen {times}; again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
+    yield f"  seen {times(bug.count)}; again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
 
 
 def short_reasons(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -90,8 +92,8 @@ def _rows(title: str, rows: list[dict[str, Any]], most: int | None) -> Iterator[
         yield title
     for row in rows[:most]:
         where = f"{row['file']}:{row['line']}: " if row["file"] else ""
-        times = f" ({row['count']} times)" if row["count"] else ""
-        yield f"  {where}{row['what']}{times}"
+        often = f" ({times(row['count'])})" if row["count"] else ""
+        yield f"  {where}{row['what']}{often}"
     if most is not None and len(rows) > most:
         yield f"  … and {len(rows) - most} more: score-embed report shows all"
 

@@ -27,7 +27,7 @@ class Place:
     stack: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else "(unknown place)"
+        return f"{self.file}:{self.line}" if self.file else "unknown place"
 
 
 @dataclass

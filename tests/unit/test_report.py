@@ -1,0 +1,158 @@
+"""Reports of a record made by hand: text, lcov, JUnit, SARIF."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import recorded
+
+from score_embed.cli import show
+from score_embed.errors import UsageError
+from score_embed.report import findings, junit, lcov, sarif, text
+from score_embed.report.findings import Findings
+from score_embed.results import summary
+from score_embed.results.sourcemap import SourceMap
+from score_embed.results.store import Store
+from score_embed.target.base import Verdict
+
+Golden = Callable[[str, str], None]
+
+
+def read(folder: Path) -> Findings:
+    with Store.read(folder) as record:
+        return dataclasses.replace(findings.read(record), folder=Path("score-out/x y"))
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Findings:
+    recorded.write(tmp_path)
+    return read(tmp_path)
+
+
+def test_text(found: Findings, golden: Golden) -> None:
+    golden("report.txt", "".join(text.printable(line) + "\n" for line in text.full(found)))
+
+
+def test_what_run_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str], golden: Golden) -> None:
+    recorded.write(tmp_path)
+    with Store.read(tmp_path) as record:
+        show.result(dataclasses.replace(findings.read(record, 3), folder=Path("out")))
+    golden("run.txt", capsys.readouterr().out)
+
+
+def test_lcov(found: Findings, golden: Golden) -> None:
+    golden("report.info", lcov.tracefile(found))
+
+
+def test_junit(found: Findings, golden: Golden) -> None:
+    made = junit.document(found)
+    suite = ET.fromstring(made)[0]
+    cases = suite.findall("testcase")
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(cases)), "2")
+    assert len(suite.findall("testcase/failure")) == 2
+    golden("report.xml", made)
+
+
+def test_sarif(found: Findings, golden: Golden) -> None:
+    made = sarif.document(found)
+    check_sarif(json.loads(made))
+    golden("report.sarif", made)
+
+
+def check_sarif(log: dict[str, Any]) -> None:
+    """What the schema requires of the parts that we write."""
+    assert set(log) == {"$schema", "version", "runs"}
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert len({rule["id"] for rule in rules}) == len(rules)
+    for result in run["results"]:
+        assert result["message"]["text"]
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("error", "warning")
+        assert list(result["partialFingerprints"])
+        for location in result.get("locations", []):
+            check_location(location, run["originalUriBaseIds"])
+        for stack in result.get("stacks", []):
+            assert stack["frames"]
+        for flow in result.get("codeFlows", []):
+            assert flow["threadFlows"][0]["locations"]
+    (invocation,) = run["invocations"]
+    assert isinstance(invocation["executionSuccessful"], bool)
+    for notification in invocation["toolExecutionNotifications"]:
+        assert notification["message"]["text"]
+        for location in notification.get("locations", []):
+            check_location(location, run["originalUriBaseIds"])
+
+
+def check_location(location: dict[str, Any], bases: dict[str, Any]) -> None:
+    physical = location.get("physicalLocation")
+    if physical is None:
+        return
+    artifact = physical["artifactLocation"]
+    if "uriBaseId" in artifact:
+        assert bases[artifact["uriBaseId"]]["uri"].endswith("/")
+        assert not artifact["uri"].startswith(("/", ".."))
+    else:
+        assert artifact["uri"].startswith("file:///")
+    assert " " not in artifact["uri"]
+    assert physical.get("region", {"startLine": 1})["startLine"] > 0
+
+
+def test_every_kind_of_bug_has_a_rule() -> None:
+    assert {verdict.value for verdict in Verdict if verdict.is_bug} <= set(sarif.RULES)
+
+
+def test_fingerprints_are_those_of_the_defect(found: Findings) -> None:
+    def prints(changed: Findings) -> list[str]:
+        (run,) = json.loads(sarif.document(changed))["runs"]
+        return [result["partialFingerprints"][sarif.FINGERPRINT] for result in run["results"]]
+
+    bug, other = found.bugs
+    moved = dataclasses.replace(bug, place=dataclasses.replace(bug.place, line=5), test=9, inputs={"x": 3}, count=1)
+    texts = {recorded.A: ("", "", *recorded.TEXT_A)}
+    elsewhere = dataclasses.replace(found.sources, root="/tmp", texts=texts)
+    assert prints(dataclasses.replace(found, sources=elsewhere, bugs=(moved, other))) == prints(found)
+    for field, value in (("line", 2), ("function", "g"), ("file", "c.c"), ("stack", ("f",))):
+        there = dataclasses.replace(bug.place, **{field: value})
+        assert prints(dataclasses.replace(found, bugs=(dataclasses.replace(bug, place=there),)))[0] != prints(found)[0]
+    twice = prints(dataclasses.replace(found, bugs=(bug, dataclasses.replace(bug, test=4))))
+    assert len(set(twice)) == 2
+
+
+def test_the_source_map_survives_json() -> None:
+    made = recorded.source_map()
+    assert SourceMap.from_json(json.loads(json.dumps(made.to_json()))) == made
+    assert made.text(recorded.A, 3) == "switch (x) {"
+    assert (made.text(recorded.A, 0), made.text(recorded.A, 99), made.text("none.c", 1)) == ("", "", "")
+
+
+@pytest.mark.parametrize(("recorded_end", "shown"), [(None, "killed"), ("time", "time")])
+def test_ends(tmp_path: Path, recorded_end: str | None, shown: str) -> None:
+    recorded.write(tmp_path, recorded_end)
+    found = read(tmp_path)
+    assert found.summary["stopped"] == shown
+    assert any("--resume 'score-out/x y'" in line for line in text.full(found))
+
+
+def test_a_campaign_that_runs_is_read_beside_it(tmp_path: Path) -> None:
+    recorded.write(tmp_path, None)
+    with Store.open(tmp_path) as running:
+        running.add_coverage([7], 4)  # not committed yet
+        found = read(tmp_path)
+        assert found.summary["stopped"] == "running"
+        assert 7 not in found.covered
+        running.commit()
+    assert 7 in read(tmp_path).covered
+
+
+def test_nothing_to_report_yet(tmp_path: Path) -> None:
+    Store.create(tmp_path).close()
+    with Store.read(tmp_path) as record, pytest.raises(UsageError, match="no test yet"):
+        summary.of(record)
