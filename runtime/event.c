@@ -75,7 +75,7 @@ void sc_event_flush(void)
 
 void sc_byte(sc_u32 byte)
 {
-    if (sc.fill == SC_CHUNK) sc_event_flush();
+    if (sc.fill == sc.chunk) sc_event_flush();
     chunk[sc.fill++] = (sc_u8)byte;
     sc.count++;
 }

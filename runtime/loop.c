@@ -60,7 +60,7 @@ void sc_log(const void *from, sc_u32 n)
     const sc_u8 *p = (const sc_u8 *)from;
     if (n > SC_MAX_OUTPUT - sc.log_sent) n = SC_MAX_OUTPUT - sc.log_sent;
     while (n) {
-        sc_u32 part = n < SC_CHUNK ? n : SC_CHUNK;
+        sc_u32 part = n < sc.chunk ? n : sc.chunk;
         sc_frame_begin(SC_TYPE_LOG);
         put(sc.number, 4);
         put(sc.log_sent, 4);
@@ -90,7 +90,7 @@ static void send_ready(sc_u32 booted)
     sc_frame_end();
 }
 
-/* Coverage the host has not acknowledged, in frames of up to SC_CHUNK bytes; returns the number of indices. */
+/* Coverage the host has not acknowledged, in frames of up to sc.chunk bytes; returns the number of indices. */
 static sc_u32 send_coverage(void)
 {
     sc_u32 i, size = (sc_coverage_total + 7u) / 8u, sent = 0, room = 0;
@@ -103,7 +103,7 @@ static sc_u32 send_coverage(void)
                 sc_frame_begin(SC_TYPE_COVERAGE);
                 put(sc.number, 4);
                 put(sent, 4);
-                room = SC_CHUNK / 4u;
+                room = sc.chunk / 4u;
             }
             put(i * 8u + (sc_u32)__builtin_ctz(fresh), 4);
             room--;
@@ -232,7 +232,7 @@ static sc_u32 apply(sc_u32 full, sc_u32 crc, sc_u32 base, sc_u32 size)
 
 static void run(const sc_u8 *p, sc_u32 n)
 {
-    sc_u32 number, acknowledged, flags, crc, base = 0, size;
+    sc_u32 number, acknowledged, flags, crc, base = 0, size, chunk;
     message.p = p;
     message.left = n;
     message.bad = 0;
@@ -254,10 +254,12 @@ static void run(const sc_u8 *p, sc_u32 n)
         sc.elide = take_varint();
         sc.elide_crc = take_u32();
     }
-    if (message.bad) {
+    chunk = flags & SC_RUN_SHORT ? take_varint() : SC_CHUNK;
+    if (message.bad || chunk < 4u) {
         link_errors++;
         return;
     }
+    sc.chunk = chunk < SC_CHUNK ? chunk : SC_CHUNK;
     if (acknowledged == sc.number && sc.ended) acknowledge();
     if (!apply(flags & SC_RUN_FULL, crc, base, size)) {
         need_full(number);
@@ -304,10 +306,19 @@ static void handle(sc_i32 type, const sc_u8 *p, sc_u32 n)
     }
 }
 
+/* The host need not wait for an answer that will not come. */
+static void damaged(void)
+{
+    link_errors++;
+    sc_frame_begin(SC_TYPE_DAMAGED);
+    sc_frame_end();
+}
+
 void sc_main_loop(void)
 {
     static sc_u8 in[256] SC_RUNTIME_DATA;
     canary[0] = canary[1] = CANARY;
+    sc.chunk = SC_CHUNK;
     send_ready(SC_CAN_BOOTED);
     for (;;) {
         sc_u32 i, n = sc_port_read(in, sizeof in);
@@ -315,7 +326,7 @@ void sc_main_loop(void)
             const sc_u8 *payload = 0;
             sc_u32 size = 0;
             sc_i32 type = sc_frame_take(in[i], &payload, &size);
-            if (type == SC_FRAME_BAD) link_errors++;
+            if (type == SC_FRAME_BAD) damaged();
             else if (type != SC_FRAME_MORE) handle(type, payload, size);
         }
     }

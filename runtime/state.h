@@ -15,6 +15,7 @@ typedef struct { sc_u32 a, b; } sc_hash;
 typedef struct {
     /* limits and predictions of the test that runs, from RUN */
     sc_u32 number, predicted, elide, elide_crc, max_branches, watchdog_ms;
+    sc_u32 chunk;                 /* bytes that a TRACE, LOG or COVERAGE may carry: short ones survive a bad line */
     sc_u64 predicted_hash;
     sc_u32 input_size, input_crc;
     /* its running account */

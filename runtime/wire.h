@@ -2,9 +2,9 @@
 #ifndef SC_WIRE_H
 #define SC_WIRE_H
 
-#define SC_WIRE_VERSION 1u
+#define SC_WIRE_VERSION 2u
 #define SC_MAX_OUTPUT 65536u
-#define SC_RUN_SIZE 64u /* most bytes of a RUN before the input */
+#define SC_RUN_SIZE 69u /* most bytes of a RUN before the input */
 
 enum {
     SC_TYPE_HELLO = 1,
@@ -17,12 +17,14 @@ enum {
     SC_TYPE_LOG = 132,
     SC_TYPE_NEED_FULL = 133,
     SC_TYPE_COVERAGE = 134,
+    SC_TYPE_DAMAGED = 135,
 };
 
 enum {
     SC_RUN_FULL = 1,
     SC_RUN_PREDICTED = 2,
     SC_RUN_ELIDED = 4,
+    SC_RUN_SHORT = 8,
 };
 
 enum {

@@ -12,8 +12,6 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from images import LINKS, hand_image, target_of
 
-from score_embed.link.message import EndFlag
-from score_embed.link.session import Request
 from score_embed.target.base import Finished, Run
 from score_embed.target.wired import WiredTarget
 
@@ -175,11 +173,10 @@ def test_a_long_stream_in_many_chunks_and_elision(make: Maker) -> None:
 
     def result(prefix: bytes, predicted: int = 0) -> tuple[bytes, int, int]:
         before = target.counters
-        result = target._exchange(Request(data, predicted, mixed(*conditions[:predicted]), prefix=prefix))
-        assert result is not None
-        assert result.end.flags & EndFlag.MATCHED
+        done = target.run(Run(1, data, predicted, mixed(*conditions[:predicted]), prefix=prefix))
+        assert done.condition_match
         after = target.counters
-        return result.events, after.bytes_in - before.bytes_in, after.reruns - before.reruns
+        return done.events, after.bytes_in - before.bytes_in, after.reruns - before.reruns
 
     for size in (1, 1023, 4096, 10001, len(whole)):
         events, received, reruns = result(whole[:size], predicted=1000)

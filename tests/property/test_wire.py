@@ -73,11 +73,12 @@ def test_python_session_survives_any_stream() -> None:
     rng = random.Random(2)
     build_id, crc = bytes(16), zlib.crc32(b"abc")
     replies = [
-        (Type.READY, message._READY.pack(1, 0, 4, build_id, 100, 100, 64, 3)),
+        (Type.READY, message._READY.pack(message.WIRE_VERSION, 0, 4, build_id, 100, 100, 64, 3)),
         (Type.TRACE, message._CHUNK.pack(1, 0) + b"abc"),
         (Type.LOG, message._CHUNK.pack(1, 0) + b"abc"),
         (Type.COVERAGE, message._CHUNK.pack(1, 0) + bytes(8)),
         (Type.NEED_FULL, message._NUMBER.pack(1)),
+        (Type.DAMAGED, b""),
         (Type.END, message._END.pack(1, 0, 1, 1, *range(4), 3, crc, crc, 0, 0, 3, 2, 0) + bytes(4)),
     ]
     ended = refused = 0
@@ -143,7 +144,7 @@ def test_the_whole_target_loop_survives_any_stream(c_side: Path) -> None:
         assert not decoder.errors
         kinds = [item.type for item in items if isinstance(item, Frame)]
         assert kinds[0] == kinds[-1] == Type.READY
-        assert {Type.END, Type.NEED_FULL, Type.TRACE, Type.LOG} <= set(kinds)
+        assert {Type.END, Type.NEED_FULL, Type.TRACE, Type.LOG, Type.DAMAGED} <= set(kinds)
         for item in items:
             assert isinstance(item, Frame)
             message.parse(item.type, item.payload)

@@ -62,6 +62,7 @@ def _run_message(rng: random.Random) -> bytes:
         elide_crc=rng.getrandbits(32),
         max_branches=rng.choice((0, 1, 10, 1000)),
         watchdog_ms=rng.choice((0, 1000)),
+        chunk=rng.choice((0, 4, 16, 0xFFFFFFFF)),
     ).encode()
 
 

@@ -10,7 +10,7 @@ from images import RUNTIME
 
 from score_embed.errors import TargetError
 from score_embed.link import message
-from score_embed.link.frame import Decoder, Frame, encode
+from score_embed.link.frame import BadSequence, Decoder, Frame, encode
 from score_embed.link.message import EndFlag, RunFlag, Type, difference
 from score_embed.link.session import MAX_ATTEMPTS, Request, Session
 from score_embed.target.base import Verdict
@@ -66,7 +66,7 @@ def parse_run(payload: bytes) -> tuple[dict[str, int], bytes]:
     run["ack"] = run["number"] - run["ack"]
     fixed("flags", 1)
     fixed("crc", 4)
-    run |= {"base": 0, "e": 0, "ecrc": 0}
+    run |= {"base": 0, "e": 0, "ecrc": 0, "chunk": CHUNK}
     if not run["flags"] & RunFlag.FULL:
         fixed("base", 4)
     for name in ("size", "branches", "ms"):
@@ -77,6 +77,8 @@ def parse_run(payload: bytes) -> tuple[dict[str, int], bytes]:
     if run["flags"] & RunFlag.ELIDED:
         variable("e")
         fixed("ecrc", 4)
+    if run["flags"] & RunFlag.SHORT:
+        variable("chunk")
     return run, payload[at:]
 
 
@@ -94,6 +96,9 @@ def test_differences() -> None:
         assert apply(b"", difference(None, base), size) == base
 
 
+CHUNK = 8
+
+
 class FakeTarget:
     """The target's side, in Python: answers RUN with a fixed trace; `faults` spoil one attempt each."""
 
@@ -108,13 +113,14 @@ class FakeTarget:
         return encode(kind, self.sequence, payload)
 
     def ready(self, build_id: bytes = BUILD_ID, version: int = message.WIRE_VERSION) -> bytes:
-        return self.frame(Type.READY, message._READY.pack(version, 0, 8, build_id, 1000, 1000, 8, 10))
+        return self.frame(Type.READY, message._READY.pack(version, 0, 8, build_id, 1000, 1000, CHUNK, 10))
 
     def answer(self, data: bytes) -> bytes:
         out = b""
         for item in self.decoder.feed(data):
-            assert isinstance(item, Frame)
-            if item.type == Type.HELLO:
+            if not isinstance(item, Frame):
+                out += b"" if isinstance(item, BadSequence) else self.frame(Type.DAMAGED, b"")
+            elif item.type == Type.HELLO:
                 out += self.ready()
             elif item.type == Type.RUN:
                 out += self.run(item.payload)
@@ -130,15 +136,14 @@ class FakeTarget:
         if not run["flags"] & 1 and (self.held is None or zlib.crc32(self.held) != run["base"] or fault == "forgot"):
             self.held = None
             return self.frame(Type.NEED_FULL, self.number)
-        self.held = apply(self.held or b"", diff, run["size"])
+        self.held = apply(b"" if run["flags"] & 1 else self.held or b"", diff, run["size"])
         events, e = self.events, run["e"]
         failed = zlib.crc32(events[:e]) != run["ecrc"] or len(events) < e
         out = b""
-        for at in range(e, 0 if failed else len(events), 8):
-            if not (fault == "chunk" and at == 8):
-                out += self.frame(
-                    Type.TRACE, message._CHUNK.pack(run["number"], at) + events[at : at + 8][: len(events)]
-                )
+        chunk = run["chunk"]
+        for at in range(e, 0 if failed else len(events), chunk):
+            if not (fault == "chunk" and at <= 8 < at + chunk):
+                out += self.frame(Type.TRACE, message._CHUNK.pack(run["number"], at) + events[at : at + chunk])
         coverage = self.frame(Type.COVERAGE, message._CHUNK.pack(run["number"], 0) + bytes([1, 0, 0, 0, 7, 0, 0, 0]))
         flags = EndFlag.MATCHED | (EndFlag.ELISION_FAILED if failed else 0)
         numbers = (0, 111, 2, 222, len(events), zlib.crc32(events), zlib.crc32(self.held), 4, 5, 0, 2, 0)
@@ -199,18 +204,24 @@ def test_elided_prefix(prefix: bytes) -> None:
 
 
 def test_a_hopeless_link_is_given_up() -> None:
-    target = FakeTarget(faults=("chunk",) * 100)
-    target.events = bytes(8 * 100)
-    session = connected(target)
+    target = FakeTarget(bytes(8 * 100), faults=("chunk",) * 200)
+    with pytest.raises(TargetError, match=f"{MAX_ATTEMPTS} attempts"):
+        play(connected(target), target, Request(b""))
+    assert len(target.runs) <= MAX_ATTEMPTS + 2
 
-    def exchange() -> None:
-        out = session.start(Request(b""))
-        for _ in range(100):
-            target.events += b"x"  # and never the same twice
+
+def test_a_program_that_never_does_the_same_twice_is_given_up() -> None:
+    target = FakeTarget(faults=("chunk",) * 200)
+    session = connected(target)
+    out = session.start(Request(b""))
+
+    def exchange(out: bytes) -> None:
+        for number in range(200):
+            target.events = bytes([number]) * 40
             out = session.receive(target.answer(out))
 
     with pytest.raises(TargetError, match=f"{MAX_ATTEMPTS} attempts"):
-        exchange()
+        exchange(out)
 
 
 def test_refusals_say_what_was_found_and_expected() -> None:
@@ -227,7 +238,7 @@ def test_a_restart_during_a_test_is_seen() -> None:
     target = FakeTarget()
     session = connected(target)
     session.start(Request(b""))
-    booted = message._READY.pack(1, message.Capability.BOOTED, 8, BUILD_ID, 1, 1, 8, 1)
+    booted = message._READY.pack(message.WIRE_VERSION, message.Capability.BOOTED, 8, BUILD_ID, 1, 1, 8, 1)
     session.receive(target.ready())
     assert not session.restarted
     session.receive(encode(Type.READY, 0, booted))
@@ -242,3 +253,46 @@ def test_late_answers_are_ignored() -> None:
     session.start(Request(b"two"))
     session.receive(stale)
     assert session.result is None
+
+
+class Noise:
+    """Changes each byte with a probability, in both directions."""
+
+    def __init__(self, seed: int, rate: float) -> None:
+        self.rng, self.rate = random.Random(seed), rate
+
+    def __call__(self, data: bytes) -> bytes:
+        return bytes(b ^ self.rng.randrange(1, 256) if self.rng.random() < self.rate else b for b in data)
+
+
+def play_over(noise: Noise, session: Session, target: FakeTarget, request: Request) -> int:
+    """Returns how often the session had to be nudged."""
+    out, nudges = session.start(request), 0
+    while session.result is None:
+        out = session.receive(noise(target.answer(noise(out))))
+        if not out and session.result is None:
+            out = session.nudge()
+            nudges += 1
+    return nudges
+
+
+def test_what_is_long_comes_through_a_bad_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trace of 3 kB in frames of 256 bytes never arrives as it is when 1 % of the bytes are damaged."""
+    monkeypatch.setattr("test_link.CHUNK", 256)
+    rng, noise = random.Random(7), Noise(8, 0.01)
+    target = FakeTarget()
+    session = connected(target)
+    sizes = []
+    for number in range(60):
+        target.events = rng.randbytes(3000)
+        play_over(noise, session, target, Request(rng.randbytes(60)))
+        assert session.result is not None
+        assert session.result.events == target.events, number
+        assert session.result.coverage == (1, 7)
+        sizes.append(target.runs[-1]["chunk"])
+    assert session.bad_frames > 1000
+    assert min(sizes) == 16
+    noise.rate = 0
+    for _ in range(100):
+        play_over(noise, session, target, Request(b"quiet"))
+    assert target.runs[-1]["chunk"] == 256  # the line is good again

@@ -17,8 +17,8 @@ from typing import Any
 
 from score_embed.link.frame import DecodeError
 
-WIRE_VERSION = 1
-MAX_RUN_HEAD = 5 + 5 + 1 + 4 + 4 + 5 + 5 + 5 + 5 + 8 + 5 + 4 + 8  # the last 8: one (skip, count)
+WIRE_VERSION = 2
+MAX_RUN_HEAD = 5 + 5 + 1 + 4 + 4 + 5 + 5 + 5 + 5 + 8 + 5 + 4 + 5 + 8  # the last 8: one (skip, count)
 MAX_OUTPUT = 65536  # bytes of the program's own output that are kept of one test
 
 
@@ -35,12 +35,14 @@ class Type(IntEnum):
     LOG = 0x84
     NEED_FULL = 0x85
     COVERAGE = 0x86
+    DAMAGED = 0x87  # a frame came to the target that was none
 
 
 class RunFlag(IntEnum):
     FULL = 1  # the input is a difference against nothing
     PREDICTED = 2  # the number of predicted conditions and their hash follow
     ELIDED = 4  # the number of event bytes the host holds and their CRC follow
+    SHORT = 8  # the most bytes that a TRACE, LOG or COVERAGE may carry follow
 
 
 class EndFlag(IntEnum):
@@ -138,11 +140,16 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Coverage indices of a test that the host has not acknowledged, from the `offset`-th on."""
+    """Coverage indices of a test that the host has not acknowledged, 4 bytes each, from the `offset`-th on."""
 
     number: int
     offset: int
-    indices: tuple[int, ...]
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """The target could not read what was sent: send it once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,7 @@ class NeedFull:
     number: int
 
 
-Reply = Ready | Trace | End | Log | Coverage | NeedFull
+Reply = Ready | Trace | End | Log | Coverage | NeedFull | Damaged
 
 
 def hello() -> bytes:
@@ -177,6 +184,7 @@ class RunMessage:
     elide_crc: int
     max_branches: int
     watchdog_ms: int
+    chunk: int  # bytes that a frame of the answer may carry; 0: as many as the target likes
 
     def encode(self) -> bytes:
         """As short as can be: a slow line carries one of these for every test."""
@@ -184,6 +192,7 @@ class RunMessage:
         flags = 0 if base is not None else int(RunFlag.FULL)
         flags |= RunFlag.PREDICTED if self.predicted else 0
         flags |= RunFlag.ELIDED if self.elide else 0
+        flags |= RunFlag.SHORT if self.chunk else 0
         parts = [varint(self.number), varint(self.number - self.acknowledged & 0xFFFFFFFF), bytes((flags,))]
         parts.append(_NUMBER.pack(zlib.crc32(self.data)))
         if base is not None:
@@ -193,6 +202,8 @@ class RunMessage:
             parts += [varint(self.predicted), _HASH.pack(self.condition_hash)]
         if self.elide:
             parts += [varint(self.elide), _NUMBER.pack(self.elide_crc)]
+        if self.chunk:
+            parts.append(varint(self.chunk))
         return b"".join(parts) + difference(base, self.data)
 
 
@@ -255,7 +266,9 @@ def _log(payload: bytes) -> Log:
 def _coverage(payload: bytes) -> Coverage:
     number, offset = _CHUNK.unpack_from(payload)
     body = payload[_CHUNK.size :]
-    return Coverage(number, offset, struct.unpack(f"<{len(body) // 4}I", body))
+    if len(body) % 4:
+        raise ValueError(f"{len(body)} bytes of indices")
+    return Coverage(number, offset, body)
 
 
 def _end(payload: bytes) -> End:
@@ -275,6 +288,12 @@ def _need_full(payload: bytes) -> NeedFull:
     return NeedFull(*_NUMBER.unpack(payload))
 
 
+def _damaged(payload: bytes) -> Damaged:
+    if payload:
+        raise ValueError("it has a payload")
+    return Damaged()
+
+
 _PARSERS: dict[int, Callable[[bytes], Reply]] = {
     Type.READY: _ready,
     Type.TRACE: _trace,
@@ -282,6 +301,7 @@ _PARSERS: dict[int, Callable[[bytes], Reply]] = {
     Type.LOG: _log,
     Type.NEED_FULL: _need_full,
     Type.COVERAGE: _coverage,
+    Type.DAMAGED: _damaged,
 }
 
 

@@ -31,6 +31,7 @@ class WiredTarget(ABC):
     """Base of the drivers; implements target.base.Target."""
 
     patience = 2.0  # seconds of silence after which a frame may have been lost
+    impatience = 0.1  # seconds of silence when something damaged has come
     grace = 5.0  # seconds beyond the target's own watch-dog
     ready_within = 10.0
     complaint = ""  # what the last instance that ended wrote to its standard error
@@ -181,7 +182,8 @@ class WiredTarget(ABC):
         assert session is not None
         attempt, deadline = session.reruns, self._patience_ends()
         while session.result is None:
-            data = channel.receive(min(deadline, time.monotonic() + self.patience))
+            patience = self.impatience if session.damaged else self.patience
+            data = channel.receive(min(deadline, time.monotonic() + patience))
             out = session.receive(data) if data else session.nudge()
             if session.result is not None:
                 break

@@ -1,0 +1,35 @@
+"""What has arrived of one thing that is sent in pieces, over several attempts: on a bad line none may bring it whole.
+
+Runs are deterministic, so pieces of different attempts fit together, whatever their sizes. Whether they really do is
+for the reader's CRC to say.
+"""
+
+from __future__ import annotations
+
+
+class Pieces:
+    """Bytes by their offset in the whole."""
+
+    def __init__(self) -> None:
+        self.whole = b""  # from the beginning to the first gap
+        self._later: dict[int, bytes] = {}  # beyond the gap, by offset
+
+    def clear(self, start: bytes = b"") -> None:
+        """Forget all pieces; `start` is known."""
+        self.whole = start
+        self._later.clear()
+
+    def __len__(self) -> int:
+        """All bytes held, those beyond the gap too (where pieces overlap they count twice)."""
+        return len(self.whole) + sum(map(len, self._later.values()))
+
+    def add(self, offset: int, data: bytes) -> None:
+        """A piece has arrived, perhaps not for the first time."""
+        if offset > len(self.whole):
+            if len(data) > len(self._later.get(offset, b"")):
+                self._later[offset] = data
+            return
+        self.whole += data[len(self.whole) - offset :]
+        while reached := [at for at in self._later if at <= len(self.whole)]:
+            for at in reached:
+                self.whole += self._later.pop(at)[len(self.whole) - at :]
