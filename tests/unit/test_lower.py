@@ -86,11 +86,11 @@ SYMBOLIC = 'int x; __score_symbolic(&(x), 4, "x");'
     ("code", "probe"),
     [
         ("int f(void) { int a = 1, b = a + 2; return b; }", ""),  # constants
-        (f"int f(void) {{ {SYMBOLIC} int a = x + 1; return 0; }}", "sc_assign1"),
+        (f"int f(void) {{ {SYMBOLIC} int a = x + 1; return a; }}", "sc_assign1"),
         ("int f(int a) { return a + 1; }", ""),  # called by nobody
         (f"static int g(int a) {{ return a; }} int f(void) {{ {SYMBOLIC} return g(x); }}", "sc_result"),
         (f"static int g(int a) {{ return 1; }} int f(void) {{ {SYMBOLIC} return g(x); }}", ""),
-        (f"int g(int); int f(void) {{ {SYMBOLIC} return g(x); }}", "sc_assign1"),  # an opaque result
+        (f"int g(int); int f(void) {{ {SYMBOLIC} return g(x) + 1; }}", "sc_assign1"),  # an opaque result
         ("static int n; int f(void) { n++; return n; }", ""),  # nothing symbolic is ever stored there
         (f"static int n; int f(void) {{ {SYMBOLIC} n = x; return n; }}", "sc_assign1"),
         ("static int n; int *p = &n; int f(void) { return n; }", "sc_assign1"),  # somebody may
@@ -105,6 +105,44 @@ def test_probes_that_cannot_fire_are_left_out(model: DataModel, code: str, probe
     text = lowered(model, code).texts[0]
     found = {name for name in ("sc_assign1", "sc_result") if f"{name}(" in text}
     assert probe in found if probe else not found
+
+
+@pytest.mark.parametrize(
+    ("code", "probes"),
+    [
+        ("int a = x, b = a; if (b > 3) h();", 0),
+        ("int a = x + 1; if (a > 3) h(); return a;", 2),  # live after its block: one for a, one for the result
+        ("int a = x + 1; x = 3; if (a > 3) h();", 1),  # its operand is gone
+        ("int a = x + 1; x++; if (a > 3) h();", 1),
+        ("int a = *p; if (a > 3) h();", 0),
+        ("int a = *p; *q = 1; if (a > 3) h();", 1),  # may be the same object
+        ("int a = *p; h(); if (a > 3) h();", 1),
+        ("int a = *p; n = 1; if (a > 3) h();", 0),  # reached by its name only
+        ("int a = n; *q = 1; if (a > 3) h();", 0),
+        ("int a = n; n = 1; if (a > 3) h();", 1),
+        ("y++; if (p[y]) h();", 1),  # an address looks at its slots
+        ("volatile unsigned char *v = p; int a = *v; if (a > 3) h();", 1),
+        ("int a = x + y; if (a > 3) h();", 0),
+        ("int a = x + y, b = a * 2 + a; if (b > a) h();", 1),  # said three times it would cost more
+        ("int a = x + y; a = a + a; a = a + a; a = a + a; a = a + a; if (a) h();", 3),  # formulas stay small
+        ("int a = 1; a = x; a = 2; if (a) h();", 0),  # never looked at
+        ("int a = x; switch (a) { case 1: h(); }", 1),  # a switch looks at its own slot
+        ("int a = x; h2(a);", 1),  # and so does a call
+        ("int a = h2(1), b = a; if (b) h();", 0),  # a result goes where it is kept
+        ("int a = h2(1), b = a; a++; if (b > a) h();", 2),
+        ("if (setjmp(buffer)) h(); int a = x, b = a; if (b > 3) h();", 2),  # values come back from later
+    ],
+)
+def test_definitions_that_need_no_probe(model: DataModel, code: str, probes: int) -> None:
+    text = lowered(
+        model,
+        "static int n; typedef long jmp[40]; jmp buffer; int setjmp(jmp); void h(void); int h2(int);"
+        "int f(int x, int y, unsigned char *p, unsigned char *q) {" + code + "return 0; }"
+        "int (*pointer)(int, int, unsigned char *, unsigned char *) = f;"
+        'int main(void) { int i; __score_symbolic(&i, 4, "i"); n = i; return pointer(i, i, &(i), &(i)); }',
+    ).texts[0]
+    body = text[text.index("sc_enter") : text.index("sc_leave")]
+    assert len(re.findall(r"sc_assign\d?\(", body)) == probes + len(re.findall(r"\} n = sc_v|\*q = sc_v", body))
 
 
 def test_who_may_write_a_variable_depends_on_what_else_is_linked(model: DataModel) -> None:

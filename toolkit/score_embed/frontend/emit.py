@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from score_embed.frontend.blocks import mentions, substituted
 from score_embed.frontend.ir import (
     Assign,
     Branch,
@@ -21,7 +22,6 @@ from score_embed.frontend.ir import (
     Goto,
     InitObject,
     Label,
-    Load,
     Pin,
     Place,
     Return,
@@ -73,7 +73,7 @@ class Emitter(Probes):
         enter = self._descriptor(self_site, [str(self.words), str(self.body.scalars), str(len(self.body.structs))])
         self._enter = enter
         for statement in self.body.statements:
-            self._coord = statement.coord
+            self._at(statement)
             for note in self._notes(statement):
                 self._put(note)
             self._put(self._statement(statement))
@@ -102,6 +102,8 @@ class Emitter(Probes):
         dest = self._dest(s.dest)
         template = self._template(s.exp)
         lvalue = s.dest.c() if isinstance(s.dest, SlotRef) else s.dest.text
+        if id(s) in self.plan.silent:
+            return f"{lvalue} = {s.exp.c()};"
         if not template.can_be_tainted:
             return f"{lvalue} = {s.exp.c()};{self._forget(s.dest)}"
         d = self._descriptor(
@@ -109,13 +111,11 @@ class Emitter(Probes):
             [dest.descriptor(), *template.descriptor()],
         )
         in_slot = isinstance(s.dest, SlotRef)
-        slots = template.slots | ({dest.slot} if in_slot else set())
+        slots = template.slots | ({dest.slot} if in_slot and self.maybe.slot(dest.slot) else set())
         guard = self._guard(slots, template.memory or not in_slot)
         probe = self._call("sc_assign", [d, "sc_m"], [*dest.passed, *template.passed()], 2)
         # A leaf's address must be computed before the destination changes, too: `i = t[i]`.
-        used = {e.slot.index for e in s.exp.walk() if isinstance(e, SlotRef)}
-        used |= {slot.index for e in s.exp.walk() if isinstance(e, Load) for slot in e.place.slots}
-        if in_slot and dest.slot not in used:
+        if in_slot and not mentions(substituted(s.exp, self._known), dest.slot):
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
@@ -145,7 +145,7 @@ class Emitter(Probes):
     def _emit_Branch(self, s: Branch) -> str:
         op, left, right = oriented(s.op, s.left, s.right)
         template = TemplateText(self.types, self.never, self.maybe)
-        template.comparison(op, left, right)
+        template.comparison(op, substituted(left, self._known), substituted(right, self._known))
         coverage = self.numbering.take_coverage(2)
         words = [str(coverage), str(int(s.assumption)), *template.site_words()]
         d = self._descriptor(
@@ -253,9 +253,9 @@ class Emitter(Probes):
         if isinstance(s.dest, Place):
             d = self._descriptor(self._site(SiteKind.COPY, [], s.name), [])
             return f"sc_struct_result({d}, sc_m, {callee}, &{s.dest.text}, sizeof {s.dest.text});"
-        if not isinstance(s.dest, SlotRef) or not self.maybe.slot(s.dest.slot.index):
+        if not isinstance(s.dest, SlotRef) or not self.whole.slot(s.dest.slot.index):
             return ""
-        leaf = self._dest(s.dest)
+        leaf = self._dest(self.plan.results.get(id(s), s.dest))
         d = self._descriptor(self._site(SiteKind.RESULT, leaf.words(), s.name), [leaf.descriptor()])
         return f"sc_result({d}, sc_m, {callee});{self._value(s.dest.c(), s.dest.type)}"
 
@@ -274,7 +274,7 @@ class Emitter(Probes):
                 leaves.append(str(leaf_word(Where.SLOT, self._bits(exp.type), slot)))
             else:
                 leaves.append(NONE_LEAF)
-        dest = self._dest(s.dest) if isinstance(s.dest, SlotRef) else None
+        dest = self._dest(self.plan.results.get(id(s), s.dest)) if isinstance(s.dest, SlotRef) else None
         words = dest.words() if dest else [str(int(Where.NONE)), "0", "0"]
         site = self._site(SiteKind.OPAQUE, [*words, str(int(s.harmless))], s.name)
         head = [str(int(s.harmless)), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]

@@ -9,7 +9,7 @@ from inputs, assignments, calls and the results of opaque calls, and all of thes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from pycparser import c_ast
 
@@ -36,11 +36,19 @@ IsPrivate = Callable[[str], bool]
 class Maybe:
     """What may be symbolic in one function."""
 
-    def __init__(self, slots: set[int], variables: set[str], is_private: IsPrivate) -> None:
+    def __init__(self, slots: Set[int], variables: set[str], is_private: IsPrivate) -> None:
         self._slots, self._variables, self._is_private = slots, variables, is_private
 
     def slot(self, index: int) -> bool:
         return index in self._slots
+
+    def is_private(self, name: str) -> bool:
+        """Whether nothing reaches the variable but by its name."""
+        return self._is_private(name)
+
+    def among(self, slots: frozenset[int]) -> Maybe:
+        """The same at a point of the function where no other slots' taint bits can be set."""
+        return Maybe(slots, self._variables, self._is_private)
 
     def place(self, place: Place) -> bool:
         """The value that lies there."""
@@ -67,6 +75,9 @@ class Everything(Maybe):
 
     def slot(self, index: int) -> bool:
         return True
+
+    def among(self, slots: frozenset[int]) -> Maybe:
+        return self
 
 
 class Analysis:

@@ -7,22 +7,18 @@ same template as the site, so that the two cannot disagree.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
+from score_embed.frontend.blocks import plan, substituted
+from score_embed.frontend.flow import expressions, places, tracked_reads
 from score_embed.frontend.ir import (
-    Assign,
     Body,
-    Branch,
-    Call,
     Coord,
-    Copy,
     Exp,
-    Load,
     Place,
     Raw,
-    SetPlain,
     SlotRef,
     Stmt,
-    Symbolic,
 )
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
@@ -44,7 +40,9 @@ class Probes:
         self, body: Body, types: Types, numbering: Numbering, meta: Meta, maybe: Maybe, *, verify: bool
     ) -> None:
         self.body = body
-        self.maybe = maybe
+        self.plan = plan(body, types, maybe)
+        self.whole = maybe  # what may be symbolic anywhere in the function
+        self.maybe = maybe  # and before the statement under emission
         self.types = types
         self.numbering = numbering
         self.meta = meta
@@ -55,6 +53,13 @@ class Probes:
         self.descriptors: list[str] = []
         self.sites: list[str] = []
         self._coord = body.coord
+        self._known: Mapping[int, Exp] = {}  # what slots hold whose definitions have no probe
+
+    def _at(self, s: Stmt) -> None:
+        """From now on probes are those of this statement."""
+        self._coord = s.coord
+        self._known = self.plan.known.get(id(s), {})
+        self.maybe = self.plan.maybe(s, self.whole)
 
     def _put(self, text: str) -> None:
         if text:
@@ -75,7 +80,7 @@ class Probes:
 
     def _template(self, exp: Exp) -> TemplateText:
         template = TemplateText(self.types, self.never, self.maybe)
-        template.add(exp)
+        template.add(substituted(exp, self._known))
         return template
 
     def _slot_test(self, slots: set[int]) -> list[str]:
@@ -120,13 +125,13 @@ class Probes:
     def _notes(self, statement: Stmt) -> list[str]:
         """Probes for what the statement uses without a formula: addresses, operands of floating point."""
         notes: dict[str, str] = {}
-        for place in _places(statement):
+        for place in places(statement):
             if place.slots and place.text not in notes:
                 notes[place.text] = self._pin(place.address, "address")
-        for exp in _expressions(statement):
+        for exp in expressions(statement):
             for raw in exp.walk():
                 if isinstance(raw, Raw):
-                    for read in _tracked_reads(raw):
+                    for read in tracked_reads(raw):
                         notes.setdefault(f"raw {read.c()}", self._pin(read, "floating point"))
         return list(notes.values())
 
@@ -147,31 +152,3 @@ class Probes:
 
 def line_directive(coord: Coord) -> str:
     return f"#line {coord.line} {json.dumps(coord.file)}" if coord.line else ""
-
-
-def _expressions(s: Stmt) -> list[Exp]:
-    match s:
-        case Assign() | SetPlain():
-            return [s.exp]
-        case Branch():
-            return [s.left, s.right]
-        case Call():
-            return [a.exp for a in s.args if isinstance(a.exp, Exp)]
-    return []
-
-
-def _places(s: Stmt) -> list[Place]:
-    """Every memory place the statement touches: its address may be symbolic."""
-    found = [e.place for exp in _expressions(s) for e in exp.walk() if isinstance(e, Load)]
-    match s:
-        case Assign(dest=Place() as dest) | Symbolic(dest=Place() as dest):
-            found.append(dest)
-        case Copy():
-            found += [s.dest, s.source]
-        case Call():
-            found += [a.exp for a in s.args if isinstance(a.exp, Place)]
-    return found
-
-
-def _tracked_reads(raw: Raw) -> list[Exp]:
-    return [e for e in raw.walk() if isinstance(e, (SlotRef, Load))]

@@ -1,0 +1,137 @@
+"""Block sites against an image whose definitions all have probes of their own.
+
+Site numbers differ, and so do hashes and events. What must be equal is what a run does, how many symbolic conditions
+and branches it meets, which runs share a path, and how many paths an exhausted campaign has.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import corpus
+import pytest
+from generator import program
+
+from score_embed import campaign, config
+from score_embed.frontend import probes
+from score_embed.frontend.blocks import Plan
+from score_embed.target.base import Run, Verdict
+
+INPUTS = 400
+FAULTS = r"""
+#include <assert.h>
+#include <stdio.h>
+#include "score.h"
+
+static int table[4] = {1, 2, 3, 4}, seen;
+
+static int divided(unsigned char x)
+{
+    int d = x & 3, q, twice;
+    seen = 1;
+    q = 12 / d; /* faults before the branch and before the store */
+    twice = q + q;
+    seen = 2;
+    q = 0;
+    if (twice > 10)
+        return twice;
+    return q;
+}
+
+static int pointed(unsigned char x)
+{
+    int *p = x & 4 ? 0 : table, v, w;
+    p = x & 8 ? p : table + 1;
+    v = *p; /* faults before the assertion */
+    w = v;
+    v = 5;
+    assert(w != 3 - (x >> 6));
+    return w + v;
+}
+
+int main(void)
+{
+    unsigned char x;
+    int r = 0;
+    SYM_U8(x);
+    if (x & 16)
+        r = divided(x);
+    if (x & 32)
+        r += pointed(x);
+    printf("%d %d\n", r, seen);
+    return 0;
+}
+"""
+Facts = tuple[Verdict, int, int, int, bytes]
+
+
+def facts(source: tuple[Path, ...], size: int) -> tuple[list[Facts], list[int]]:
+    """What each run does, and its path."""
+    choose = random.Random(2)
+    inputs = [bytes([i]) for i in range(256)] if size == 1 else [choose.randbytes(size) for _ in range(INPUTS)]
+    with corpus.target_of("native", corpus.build("native", source)) as target:
+        runs = [target.run(Run(number, data)) for number, data in enumerate(inputs, 1)]
+    return (
+        [(run.verdict, run.code, run.conditions, run.branches, run.output) for run in runs],
+        [run.path_hash for run in runs],
+    )
+
+
+def explored(source: tuple[Path, ...], folder: Path, **options: Any) -> tuple[str, int, int, int]:
+    """How a campaign ends: why, paths, divergences, bugs."""
+    settings = config.Settings(sources=source, out=folder, **options)
+    found = campaign.run(settings).summary
+    return found["stopped"], found["paths"], found["divergences"], len(found["bugs"])
+
+
+def without_block_sites(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "plan", lambda body, types, maybe: Plan())
+
+
+def compare(source: tuple[Path, ...], size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    merged, paths = facts(source, size)
+    without_block_sites(monkeypatch)
+    single, others = facts(source, size)
+    assert merged == single
+    assert len(set(zip(paths, others, strict=True))) == len(set(paths)) == len(set(others))
+
+
+@pytest.mark.parametrize("found", corpus.programs(), ids=lambda found: found.name)
+def test_programs(found: corpus.TestProgram, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare(found.sources, found.size, monkeypatch)
+
+
+@pytest.mark.parametrize("seed", range(100, 200 if corpus.FULL else 108))
+def test_generated_programs(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "generated.c"
+    source.write_text(program(seed, 10))
+    compare((source,), 3, monkeypatch)
+
+
+def test_definitions_fault_where_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "faults.c"
+    source.write_text(FAULTS)
+    found, _ = facts((source,), 1)
+    expected = {x: Verdict.DIVISION_BY_ZERO for x in range(256) if x & 19 == 16}
+    expected |= {x: Verdict.NULL_DEREFERENCE for x in range(256) if x & 44 == 44 and x not in expected}
+    for x in range(256):
+        if x & 32 and (1 if x & 8 else 2) == 3 - (x >> 6):
+            expected.setdefault(x, Verdict.ASSERTION)
+    assert [verdict for verdict, *_ in found] == [expected.get(x, Verdict.RETURN) for x in range(256)]
+    compare((source,), 1, monkeypatch)
+
+
+CAMPAIGNS = corpus.programs() if corpus.FULL else [p for p in corpus.programs() if p.name.startswith("block_")]
+
+
+@pytest.mark.parametrize("found", CAMPAIGNS, ids=lambda found: found.name)
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_exhausted_campaigns(
+    board: str, found: corpus.TestProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merged = explored(found.sources, tmp_path / "merged", board=board, verify=True)
+    assert merged[0] == "exhausted"
+    without_block_sites(monkeypatch)
+    assert merged == explored(found.sources, tmp_path / "single", board=board, verify=True)
