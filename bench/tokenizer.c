@@ -4,6 +4,10 @@
 
 #include "score.h"
 
+#ifndef SIZE
+#define SIZE 82 /* symbolic bytes */
+#endif
+
 enum kind { END, NAME, NUMBER, HEX, STRING, OPERATOR, ERROR, KINDS };
 
 static const char *text;
@@ -111,12 +115,12 @@ static enum kind next(void)
 
 int main(void)
 {
-    char line[83];
+    char line[SIZE + 1];
     unsigned count[KINDS] = {0};
     enum kind kind;
 
     SYM_BYTES(line, sizeof line - 1);
-    line[82] = '\0';
+    line[SIZE] = '\0';
     text = line;
     do {
         kind = next();

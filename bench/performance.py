@@ -1,0 +1,197 @@
+"""The figures of docs/performance.md: paths a second, bytes on the line, work saved by the trail, where time goes.
+
+    .venv/bin/python bench/performance.py [seconds]
+
+Through the command line with default outputs. CPU seconds are those of the host process and, where the target is its
+child (natively, QEMU), of the target too, less those of a campaign of one test. The profile needs py-spy.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from contextlib import ExitStack, redirect_stderr
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from score_embed import campaign, config
+from score_embed.explore.concolic import Explorer
+from score_embed.explore.pair import Pair
+from score_embed.link import session
+from score_embed.link.message import RunMessage
+from score_embed.trace.trail import Trail
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+BOARDS = ("native", "mps2-an385-uart", "mps2-an385")
+PARTS = ("trace", "explore", "solve", "link", "target", "results", "ledger", "campaign", "frontend", "build")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program and the options it needs."""
+
+    name: str
+    source: Path
+    options: tuple[str, ...] = ()
+    cflags: tuple[str, ...] = ()
+
+
+SUBJECTS = (
+    Subject("tokenizer, 82 bytes", HERE / "tokenizer.c"),
+    Subject("tokenizer, 20 bytes", HERE / "tokenizer.c", cflags=("-DSIZE=20",)),
+    Subject("packet parser with checksum, 32 bytes", HERE / "packet.c"),
+    Subject("arithmetic", HERE / "arithmetic.c"),
+    Subject("bubble sort of 6 ints", HERE / "sort.c"),
+    Subject("binary search over 16 ints", HERE / "search.c"),
+    Subject(
+        "jsmn, 24 bytes",
+        ROOT / "examples" / "jsmn_harness.c",
+        ("--instrument", "*/jsmn.h"),
+        ("-idirafter", "/usr/include"),
+    ),
+)
+
+
+def command(subject: Subject, board: str, limit: str, out: str) -> list[str]:
+    options = ["run", "--json", "--board", board, limit, "--seed", "1", "--out", out]
+    start = [sys.executable, "-m", "score_embed.cli.main", *options, *subject.options, str(subject.source)]
+    return [*start, "--", *subject.cflags]
+
+
+def processor_time() -> float:
+    """Seconds of all child processes so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def explored(subject: Subject, board: str, limit: str, prefix: tuple[str, ...] = ()) -> tuple[dict[str, Any], float]:
+    """summary.json of one campaign, and its CPU seconds."""
+    before = processor_time()
+    with tempfile.TemporaryDirectory() as work:
+        start = [*prefix, *command(subject, board, limit, f"{work}/out")]
+        done = subprocess.run(start, capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{subject.name} on {board}: exit code {done.returncode}\n{done.stderr}")
+    used = processor_time() - before
+    found, _ = json.JSONDecoder().raw_decode(done.stdout[done.stdout.index("{") :])  # py-spy speaks there too
+    return dict(found), used
+
+
+def speed(seconds: int) -> None:
+    print("| program | board | stopped | paths | paths a second | paths a CPU second | answered by |")
+    print("|---|---|---|---|---|---|---|")
+    for subject in SUBJECTS:
+        for board in BOARDS:
+            _, build = explored(subject, board, "--max-tests=1")
+            found, used = explored(subject, board, f"--time={seconds}s")
+            paths, took = found["paths"], max(found["seconds"], 0.001)
+            flips = sum(found["solver"]["by"].values()) or 1
+            shares = {layer: round(100 * n / flips) for layer, n in found["solver"]["by"].items()}
+            layers = ", ".join(f"{layer} {share} %" for layer, share in shares.items() if share)
+            values = (found["stopped"], paths, f"{paths / took:,.0f}", f"{paths / (used - build):,.0f}", layers)
+            print(" | ".join(map(str, ("", subject.name, board, *values, ""))).strip(), flush=True)
+
+
+def nothing(explorer: Explorer, pair: Pair) -> bytes:
+    return b""
+
+
+def whole(**fields: Any) -> RunMessage:
+    """A RUN with the whole input."""
+    return RunMessage(**{**fields, "base": None})
+
+
+def line(tests: int, board: str = "mps2-an385-uart") -> None:
+    """Bytes on the line with everything sent, and as it is."""
+    print(f"\n| order | everything sent: bytes to the host | to the board | as it is | | (bytes a test, {board}) |")
+    print("|---|---|---|---|---|---|")
+    settings = config.Settings(board=board, sources=(HERE / "tokenizer.c",), max_tests=tests, seed=1)
+    for strategy in config.STRATEGIES:
+        sizes = []
+        for plain in (True, False):
+            with ExitStack() as stack:
+                work = stack.enter_context(tempfile.TemporaryDirectory())
+                stack.enter_context(redirect_stderr(StringIO()))
+                if plain:
+                    stack.enter_context(patch.object(Explorer, "expected", nothing))
+                    stack.enter_context(patch.object(session.message, "RunMessage", whole))
+                found = campaign.run(replace(settings, strategy=strategy, out=Path(work) / "o")).summary
+            link, runs = found["link"], found["runs"]
+            sizes += [link["bytes_in"] / runs, link["bytes_out"] / runs]
+        ratio = f"{sum(sizes[:2]) / sum(sizes[2:]):.0f} x"
+        print(" | ".join(["", strategy, *(f"{size:,.0f}" for size in sizes), ratio, ""]).strip(), flush=True)
+
+
+def trail(tests: int) -> None:
+    """How much of a path is decoded anew."""
+    print("\n| order | conditions a path | of these decoded anew |")
+    print("|---|---|---|")
+    settings = config.Settings(board="native", sources=(HERE / "tokenizer.c",), max_tests=tests, seed=1)
+    for strategy in config.STRATEGIES:
+        counts: Counter[str] = Counter()
+        rewind = Trail.rewind
+
+        def counted(self: Trail, *of: Any) -> int:
+            kept = rewind(self, *of)  # noqa: B023
+            counts["kept"] += kept  # noqa: B023
+            counts["runs"] += 1  # noqa: B023
+            return kept
+
+        with (
+            tempfile.TemporaryDirectory() as work,
+            redirect_stderr(StringIO()),
+            patch.object(Trail, "rewind", counted),
+        ):
+            found = campaign.run(replace(settings, strategy=strategy, out=Path(work) / "o")).summary
+        mean = found["conditions"]["mean"]
+        print(f"| {strategy} | {mean:.0f} | {mean - counts['kept'] / counts['runs']:.1f} |", flush=True)
+
+
+def profile(seconds: int) -> None:
+    """Where the host's time goes, by py-spy: own time of the functions, waiting for the target included."""
+    if shutil.which("py-spy") is None:
+        print("\npy-spy is not installed: no profile")
+        return
+    print("\n| board | " + " | ".join([*PARTS, "waiting", "rest"]) + " |")
+    print("|---" * (len(PARTS) + 3) + "|")
+    for board in BOARDS:
+        with tempfile.NamedTemporaryFile(suffix=".raw") as raw:
+            spy = ("py-spy", "record", "--rate", "200", "--idle", "--format", "raw", "-o", raw.name, "--")
+            explored(SUBJECTS[0], board, f"--time={seconds}s", spy)
+            stacks = Path(raw.name).read_text(encoding="utf-8").splitlines()
+        own: Counter[str] = Counter()
+        for stack in stacks:
+            frames, count = stack.rsplit(" ", 1)
+            if "_loop" in frames:  # without the build
+                own[part(frames.split(";")[-1])] += int(count)
+        total = sum(own.values())
+        shares = (f"{100 * own[name] / total:.0f} %" for name in [*PARTS, "waiting", "rest"])
+        print(f"| {board} | " + " | ".join(shares) + " |", flush=True)
+
+
+def part(frame: str) -> str:
+    if "link/transport.py" in frame:  # the system's calls to write, poll and read
+        return "waiting"
+    return next((name for name in PARTS if re.search(rf"score_embed/{name}[/.]", frame)), "rest")
+
+
+def main() -> None:
+    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    speed(seconds)
+    line(300)
+    trail(2000)
+    profile(seconds)
+
+
+if __name__ == "__main__":
+    main()
