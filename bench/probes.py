@@ -40,6 +40,16 @@ HASH_ONLY = """
 #define sc_cond(d, m, dir, ...) sc_branch(d, dir)
 #define sc_cond1(d, m, dir, ...) sc_branch(d, dir)
 #define sc_cond2(d, m, dir, ...) sc_branch(d, dir)
+static inline __attribute__((always_inline)) sc_u32 hash_compare(sc_u32 relation, sc_uptr a, sc_uptr b)
+{
+    sc_uptr left = relation & 8u ? b : a, right = relation & 8u ? a : b;
+    sc_u32 below = relation & 4u ? (sc_iptr)left < (sc_iptr)right : left < right;
+    return (relation & 3u) == 0 ? a == b : (relation & 3u) == 1 ? a != b : (relation & 3u) == 2 ? below : below || a == b;
+}
+#define hash_test(d, v) sc_branch(d, hash_compare(d[4] >> 8, v, d[4] >> 8 & 4 ? (sc_uptr)(sc_iptr)(short)d[6] : d[6]))
+#define sc_test(d, m, v) hash_test(d, v)
+#define sc_test_at(d, m, v, p) hash_test(d, v)
+#define sc_test2(d, m, a, b) sc_branch(d, hash_compare(d[4] >> 8, a, b))
 #define sc_call(...) ((void)0)
 #define sc_result(...) ((void)0)
 #define sc_clear(...) ((void)0)

@@ -106,7 +106,7 @@ sc_u32 sc_branch(const sc_d *d, sc_u32 dir)
 
 sc_u32 sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, const sc_uptr *words)
 {
-    sc_u32 depth, i, n = d[4];
+    sc_u32 depth, i, n = d[4] & 0xFFu;
     if (SC_IN_INTERRUPT()) return dir;
     sc_branch(d, dir);
     depth = sc_at_site(d, m);
@@ -128,6 +128,40 @@ sc_u32 sc_cond1(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a)
         return sc_branch(d, dir);
     }
     return sc_cond(d, m, dir, &a);
+}
+
+/* Whether a and b stand in the relation: 0 ==, 1 !=, 2 <, 3 <=; +4: as signed numbers; +8: b stands on the left. */
+static sc_u32 compare(sc_u32 relation, sc_uptr a, sc_uptr b)
+{
+    sc_u32 below = relation & 4u ? (sc_iptr)a < (sc_iptr)b : a < b;
+    switch (relation & 3u) {
+    case 0: return a == b;
+    case 1: return a != b;
+    case 2: return relation & 8u ? !below && a != b : below;
+    default: return relation & 8u ? !below : below || a == b;
+    }
+}
+
+/* With the constant after the leaf word. */
+static sc_u32 compare_constant(const sc_d *d, sc_uptr v)
+{
+    sc_u32 relation = d[4] >> 8;
+    return compare(relation, v, relation & 4u ? (sc_uptr)(sc_iptr)(signed short)d[6] : d[6]);
+}
+
+sc_u32 sc_test(const sc_d *d, sc_u32 *m, sc_uptr v)
+{
+    return sc_cond1(d, m, compare_constant(d, v), v);
+}
+
+sc_u32 sc_test_at(const sc_d *d, sc_u32 *m, sc_uptr v, const volatile void *p)
+{
+    return sc_cond1(d, m, compare_constant(d, v), (sc_uptr)p);
+}
+
+sc_u32 sc_test2(const sc_d *d, sc_u32 *m, sc_uptr a, sc_uptr b)
+{
+    return sc_cond2(d, m, compare(d[4] >> 8, a, b), a, b);
 }
 
 sc_u32 sc_cond2(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a, sc_uptr b)

@@ -36,6 +36,7 @@ typedef __UINT64_TYPE__ sc_u64;
 typedef __INT64_TYPE__ sc_i64;
 typedef __SIZE_TYPE__ sc_size;
 typedef __UINTPTR_TYPE__ sc_uptr;
+typedef __INTPTR_TYPE__ sc_iptr;
 
 /* Leaf words: kind, log2 of the size in bytes, slot. */
 #define SC_SLOT(log2size, slot) ((sc_d)((log2size) << 12 | (slot)))
@@ -75,6 +76,9 @@ void sc_tick(void);                           /* in loops without a branch: the 
 sc_u32 sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, const sc_uptr *words);
 sc_u32 sc_cond1(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a);
 sc_u32 sc_cond2(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a, sc_uptr b);
+sc_u32 sc_test(const sc_d *d, sc_u32 *m, sc_uptr v);                            /* these compare, too, */
+sc_u32 sc_test_at(const sc_d *d, sc_u32 *m, sc_uptr v, const volatile void *p); /* and return the outcome */
+sc_u32 sc_test2(const sc_d *d, sc_u32 *m, sc_uptr a, sc_uptr b);
 sc_u32 sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v); /* returns arm */
 void sc_pin(const sc_d *d, sc_u32 *m, const sc_uptr *words);
 void sc_pin1(const sc_d *d, sc_u32 *m, sc_uptr a);

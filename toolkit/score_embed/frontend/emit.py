@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from score_embed.frontend.blocks import mentions, substituted
+from score_embed.frontend.comparisons import Side, comparison_test
 from score_embed.frontend.ir import (
     Assign,
     Branch,
@@ -145,17 +146,21 @@ class Emitter(Probes):
     def _emit_Branch(self, s: Branch) -> str:
         op, left, right = oriented(s.op, s.left, s.right)
         template = TemplateText(self.types, self.never, self.maybe)
-        template.comparison(op, substituted(left, self._known), substituted(right, self._known))
+        a, b = (Side(exp, substituted(exp, self._known)) for exp in (left, right))
+        template.comparison(op, a.said, b.said)
         coverage = self.numbering.take_coverage(2)
         words = [str(coverage), str(int(s.assumption)), *template.site_words()]
-        d = self._descriptor(
-            self._site(SiteKind.COND, words), [str(coverage & 0xFFFF), str(coverage >> 16), *template.descriptor()]
-        )
+        site = self._site(SiteKind.COND, words)
+        head = [str(coverage & 0xFFFF), str(coverage >> 16)]
+        test = comparison_test(op, a, b, template) if template.can_be_tainted else None
         holds = f"{left.c()} {op} {right.c()}"
-        if template.can_be_tainted:
+        if test is not None:
+            probe = f"{test.probe}({', '.join([self._descriptor(site, [*head, *test.words]), 'sc_m', *test.passed])})"
+        elif template.can_be_tainted:
+            d = self._descriptor(site, [*head, *template.descriptor()])
             probe = self._call("sc_cond", [d, "sc_m", holds], template.passed(), 2)
         else:
-            probe = f"sc_branch({d}, {holds})"
+            probe = f"sc_branch({self._descriptor(site, [*head, *template.descriptor()])}, {holds})"
         return f"if ({'' if s.when else '!'}{probe}) goto {s.label};"
 
     def _emit_Goto(self, s: Goto) -> str:
