@@ -94,7 +94,7 @@ def sizes(subject: Subject, folder: Path) -> tuple[tuple[int, int], tuple[int, i
     model = tools.data_model(subject.flags)
     text = [Source(subject.source, preprocess(board.cc, tools.preprocessor_flags(subject.flags), subject.source))]
     if subject.entry:
-        text = add_harness(text, subject.entry, model)
+        text, _ = add_harness(text, subject.entry, model)
     program = instrument_program(
         text, model, instrument=subject.instrument, argument_order=board.argument_order, verify=False
     )

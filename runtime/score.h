@@ -10,7 +10,9 @@
  * Built by score-embed (which defines SCORE_EMBED) these are calls that its front-end recognises. Built by any other
  * compiler run the same program replays one test: the input is read from the file that the environment variable
  * SCORE_INPUT names, or, where there are no files, from score_input[], which `score-embed export` writes; bytes that
- * are missing are 0. C99; any number of files of a program may include it. */
+ * are missing are 0. C99; any number of files of a program may include it. Two macros change the plain build:
+ * SCORE_NO_FILES, for boards without a file system or stdio: the input is score_input[] and nothing else;
+ * SCORE_DRIVER, for the file that drives regression tests: it gives the input and takes the ends itself. */
 #ifndef SCORE_H
 #define SCORE_H
 
@@ -66,24 +68,37 @@ void __score_assert_fail(const char *condition, const char *file, int line) __at
 #define SCORE_SYMBOLIC_(x, type) \
     __score_symbolic(&(x), sizeof(type) * sizeof(char[sizeof(x) == sizeof(type) ? 1 : -1]), #x)
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define SCORE_WEAK_ __attribute__((weak))
+
+#ifdef SCORE_DRIVER
+
+unsigned char __score_next(void); /* the next byte of the input */
+
+#else
 
 /* The linked input of hosts without files; absent unless the program defines it. */
 extern SCORE_WEAK_ const unsigned char score_input[];
 extern SCORE_WEAK_ const __SIZE_TYPE__ score_input_size;
 
+#ifndef SCORE_NO_FILES
+#include <stdio.h>
+#include <stdlib.h>
+#endif
+
 SCORE_WEAK_ unsigned char __score_next(void);
 SCORE_WEAK_ unsigned char __score_next(void)
 {
     static __SIZE_TYPE__ position;
+#ifndef SCORE_NO_FILES
     static FILE *file;
     static int tried;
     int byte;
+#endif
     if (&score_input_size)
         return (unsigned char)(position < score_input_size ? score_input[position++] : 0);
+#ifdef SCORE_NO_FILES
+    return 0;
+#else
     if (!tried) {
         const char *path = getenv("SCORE_INPUT");
         tried = 1;
@@ -94,7 +109,31 @@ SCORE_WEAK_ unsigned char __score_next(void)
     }
     byte = file ? getc(file) : EOF;
     return (unsigned char)(byte == EOF ? 0 : byte);
+#endif
 }
+
+SCORE_WEAK_ void __score_assume_fail(void)
+{
+#ifdef SCORE_NO_FILES
+    for (;;) continue; /* nowhere to return to */
+#else
+    exit(0);
+#endif
+}
+
+SCORE_WEAK_ void __score_assert_fail(const char *condition, const char *file, int line)
+{
+#ifdef SCORE_NO_FILES
+    (void)condition, (void)file, (void)line;
+    __builtin_trap(); /* a debugger shows the caller */
+#else
+    fflush(stdout);
+    fprintf(stderr, "%s:%d: SCORE_ASSERT failed: %s\n", file, line, condition);
+    abort();
+#endif
+}
+
+#endif /* SCORE_DRIVER */
 
 SCORE_WEAK_ void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
@@ -120,18 +159,6 @@ SCORE_WEAK_ void __score_boolean(volatile void *object, __SIZE_TYPE__ size, cons
     (void)name;
     for (i = 0; i < size; i++) to[i] = 0;
     if (size) to[*(const unsigned char *)&one ? 0 : size - 1] = (unsigned char)(__score_next() & 1);
-}
-
-SCORE_WEAK_ void __score_assume_fail(void)
-{
-    exit(0);
-}
-
-SCORE_WEAK_ void __score_assert_fail(const char *condition, const char *file, int line)
-{
-    fflush(stdout);
-    fprintf(stderr, "%s:%d: SCORE_ASSERT failed: %s\n", file, line, condition);
-    abort();
 }
 
 #endif /* SCORE_EMBED */

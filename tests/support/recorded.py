@@ -33,7 +33,7 @@ def source_map() -> SourceMap:
         for index, (site, name) in enumerate(places)
     }
     notes = (("function 'g' is not instrumented: asm", A, 9),)
-    return SourceMap("/home/me/pro ject", SITES, directions, (SITES[19], SITES[20]), notes, {A: TEXT_A, B: TEXT_B})
+    return SourceMap("/home/me/pro ject", SITES, directions, (SITES[19], SITES[20]), 0, notes, {A: TEXT_A, B: TEXT_B})
 
 
 def progress(stopped: str | None = "drained") -> dict[str, Any]:
@@ -79,7 +79,14 @@ def write(folder: Path, stopped: str | None = "drained", program: Mapping[str, A
     """Make the record in `folder`."""
     with Store.create(folder) as record:
         record.put("settings", {})
-        facts = {"name": "my prog", "board": "native", "strategy": "dfs", "seed": 0, "began": "2030-01-02T03:04:05Z"}
+        facts: dict[str, Any] = {
+            "name": "my prog",
+            "board": "native",
+            "strategy": "dfs",
+            "seed": 0,
+            "began": "2030-01-02T03:04:05Z",
+        }
+        facts |= {"entry": None, "sources": [B, A]}
         record.put("program", {**facts, **(program or {})})
         record.put("sources", source_map().to_json())
         record.put("versions", {"score-embed": "0.1.0", "compiler": "cc 1"})

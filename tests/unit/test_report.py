@@ -14,7 +14,7 @@ import recorded
 
 from score_embed.cli import show
 from score_embed.errors import UsageError
-from score_embed.report import findings, junit, lcov, sarif, text
+from score_embed.report import ctext, findings, junit, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
 from score_embed.results import summary
 from score_embed.results.sourcemap import SourceMap
@@ -156,3 +156,34 @@ def test_nothing_to_report_yet(tmp_path: Path) -> None:
     Store.create(tmp_path).close()
     with Store.read(tmp_path) as record, pytest.raises(UsageError, match="no test yet"):
         summary.of(record)
+
+
+def test_unity_text(tmp_path: Path, golden: Golden) -> None:
+    program = {"entry": None, "sources": ["src/a b.c", "lib/b.c"]}
+    recorded.write(tmp_path, program=program)
+    found = read(tmp_path)
+    whole = unity.document(found, found.kept, Path("/home/me/pro ject/tests/test_x.c"))
+    head, _, rest = whole.partition("/* --- how a test is run")
+    golden("unity.c", head + rest[rest.index("void tearDown(void) {}") :])
+
+
+@pytest.mark.parametrize(
+    ("value", "c"),
+    [
+        (0, "0"),
+        (-5, "-5"),
+        (2**31, "2147483648LL"),
+        (-(2**63), "(-9223372036854775807LL - 1)"),
+        (2**64 - 1, "18446744073709551615ULL"),
+    ],
+)
+def test_numbers_in_c(value: int, c: str) -> None:
+    assert ctext.number(value) == c
+
+
+def test_texts_in_c() -> None:
+    assert ctext.string('a"\\?\n1ü') == '"a\\042\\134\\077\\0121\\303\\274"'
+    assert ctext.comment("a */ b /* ü \n ??/") == "a * / b / * ? ? ? ?/"
+    assert ctext.identifier("my-prog ü.c") == "my_prog___c"
+    assert ctext.array(b"", "") == "{0x00}"
+    assert ctext.array(bytes(17), "").count("0x00") == 17

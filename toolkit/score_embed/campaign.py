@@ -129,6 +129,8 @@ def _write_down(record: Store, settings: config.Settings, board: Board, image: I
         "board": board.name,
         "strategy": settings.strategy,
         "seed": settings.seed,
+        "entry": image.entry,
+        "sources": [str(source) for source in settings.sources],
         "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     record.put("program", program)

@@ -41,6 +41,7 @@ class Image:
     program: str
     notes: list[tuple[str, str, int]] = field(default_factory=list)
     verify: bool = False  # its events carry the stored values
+    entry: Mapping[str, Any] | None = None  # the function of `--entry` and its arguments
 
 
 def build_image(
@@ -68,8 +69,10 @@ def build_image(
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
     model = _data_model(toolchain, sources, flags)
     texts = [Source(path, preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)) for path in sources]
+    called: dict[str, Any] | None = None
     if entry:
-        texts = add_harness(texts, entry, model)
+        texts, function = add_harness(texts, entry, model)
+        called = function.to_json()
     program = instrument_program(
         texts,
         model,
@@ -83,7 +86,8 @@ def build_image(
         _keep(keep, sources, program)
     name = entry or sources[0].stem
     notes = [(n.what, n.file, n.line) for n in program.notes]
-    facts = json.dumps({"program": name, "notes": notes, "verify": verify}, separators=(",", ":"))
+    plain = {"program": name, "notes": notes, "verify": verify, "entry": called}
+    facts = json.dumps(plain, separators=(",", ":"))
     build_id = _identity(toolchain, program, native, [cflags, *flags.values()], facts)
     elf = _cache() / f"{build_id.hex()}.elf"
     if not elf.is_file():
@@ -116,7 +120,9 @@ def load_image(elf: Path, board: Board | None = None) -> Image:
         (unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit), {}
     )
     notes = [(what, file, line) for what, file, line in own.get("notes", [])]
-    return Image(elf, table, build_id, str(own.get("program", elf.stem)), notes, bool(own.get("verify")))
+    return Image(
+        elf, table, build_id, str(own.get("program", elf.stem)), notes, bool(own.get("verify")), own.get("entry")
+    )
 
 
 def _section(data: ELFFile, name: str) -> bytes:

@@ -7,7 +7,10 @@ static functions and the file's own types are within reach.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from pycparser import c_ast
 
@@ -15,6 +18,7 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.lower import HARNESS_FILE
 from score_embed.frontend.parse import parse
+from score_embed.frontend.printer import to_c
 from score_embed.frontend.program import Source
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import (
@@ -33,23 +37,49 @@ from score_embed.frontend.types import (
 
 CAPACITY = 16  # elements of a symbolic buffer
 
+
+@dataclass(frozen=True)
+class Argument:
+    """A parameter of the function: a declaration of an object for it, and what is passed of that object."""
+
+    name: str
+    declaration: str
+    passed: str
+    kind: Literal["number", "boolean", "bytes", "raw"]  # bytes: unsigned char[]; raw: any object as it lies in memory
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The function to explore, as a test without score-embed has to call it."""
+
+    name: str
+    file: str
+    arguments: tuple[Argument, ...]
+    returns: bool  # an integer, which the harness returns in turn
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
 _PROTOTYPES = """
 void __score_symbolic(void *, __SIZE_TYPE__, const char *);
+void __score_boolean(void *, __SIZE_TYPE__, const char *);
 void __score_bytes(void *, __SIZE_TYPE__, const char *);
 void __score_assume_fail(void) __attribute__((noreturn));
 """
 
 
-def add_harness(sources: Sequence[Source], entry: str, model: DataModel) -> list[Source]:
-    """The sources, with a `main` that calls `entry` appended to the one that defines it."""
+def add_harness(sources: Sequence[Source], entry: str, model: DataModel) -> tuple[list[Source], Entry]:
+    """The sources, with a `main` that calls `entry` appended to the one that defines it; and what is called."""
     result = list(sources)
     for index, source in enumerate(sources):
         tree = parse(source.text, str(source.path))
         for ext in tree.ext:
             if isinstance(ext, c_ast.FuncDef) and ext.decl.name == entry:
-                text = _harness(tree, ext, entry, model).replace("__SIZE_TYPE__", model.size_type)
+                text, arguments, returns = _harness(tree, ext, entry, model)
+                text = text.replace("__SIZE_TYPE__", model.size_type)
                 result[index] = Source(source.path, _without_main(source.text, tree) + text)
-                return result
+                return result, Entry(entry, str(source.path), tuple(arguments), returns)
     raise UsageError(
         f"no function '{entry}' in the sources", "--entry", "Name a function that is defined in one of them."
     )
@@ -62,7 +92,9 @@ def _without_main(text: str, tree: c_ast.FileAST) -> str:
     return text
 
 
-def _harness(tree: c_ast.FileAST, node: c_ast.FuncDef, entry: str, model: DataModel) -> str:
+def _harness(
+    tree: c_ast.FileAST, node: c_ast.FuncDef, entry: str, model: DataModel
+) -> tuple[str, list[Argument], bool]:
     where = f"{node.decl.coord.file}:{node.decl.coord.line}"
     declarations = Declarations(Types(model))
     try:
@@ -74,8 +106,13 @@ def _harness(tree: c_ast.FileAST, node: c_ast.FuncDef, entry: str, model: DataMo
     assert isinstance(t, Function)
     params = node.decl.type.args.params if node.decl.type.args else []
     names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(params)]
-    lines, args = _arguments(list(t.params or ()), names, entry, where)
-    return f'\n# 1 "{HARNESS_FILE}"\n{_PROTOTYPES.strip()}\nint main(void)\n{{\n{lines}    {entry}({", ".join(args)});\n    return 0;\n}}\n'
+    written = [_pointee(param, name) for param, name in zip(params, names, strict=False)]
+    lines, args = _arguments(list(t.params or ()), names, written, entry, where)
+    call = f"{entry}({', '.join(argument.passed for argument in args)})"
+    returns = is_integer(unqualified(t.result))
+    ending = f"    return (int) {call};\n" if returns else f"    {call};\n    return 0;\n"
+    head = f'\n# 1 "{HARNESS_FILE}"\n{_PROTOTYPES.strip()}\n'
+    return f"{head}int main(void)\n{{\n{lines}{ending}}}\n", args, returns
 
 
 def _register(declarations: Declarations, ext: c_ast.Node) -> None:
@@ -88,24 +125,45 @@ def _register(declarations: Declarations, ext: c_ast.Node) -> None:
         return  # a declaration the entry's parameters do not need; if they do, typing them says so
 
 
-def _arguments(params: list[CType], names: list[str], entry: str, where: str) -> tuple[str, list[str]]:
+def _pointee(param: c_ast.Node, name: str) -> str:
+    """An object for a pointer parameter, declared as the source spells its type: a struct may have a typedef's name only."""
+    if not isinstance(param, c_ast.Decl) or not isinstance(param.type, c_ast.PtrDecl):
+        return ""
+    inner = copy.deepcopy(param.type.type)
+    if not isinstance(inner, c_ast.TypeDecl):
+        return ""
+    inner.declname = name
+    inner.quals = [word for word in inner.quals or [] if word != "const"]
+    return to_c(c_ast.Decl(name, inner.quals, [], [], [], inner, None, None))
+
+
+def _arguments(
+    params: list[CType], names: list[str], written: list[str], entry: str, where: str
+) -> tuple[str, list[Argument]]:
     lines: list[str] = []
-    args: list[str] = []
+    args: list[Argument] = []
     index = 0
     while index < len(params):
         t, name = unqualified(params[index]), names[index]
         following = unqualified(params[index + 1]) if index + 1 < len(params) else None
         if is_integer(t):
-            lines.append(f'    {declare(t, name)}; __score_symbolic(&{name}, sizeof {name}, "{name}");')
-            args.append(name)
+            how = "boolean" if isinstance(t, Int) and t.name == "_Bool" else "symbolic"
+            lines.append(f'    {declare(t, name)}; __score_{how}(&{name}, sizeof {name}, "{name}");')
+            args.append(Argument(name, declare(t, name), name, "boolean" if how == "boolean" else "number"))
         elif isinstance(t, Pointer) and following is not None and is_integer(following) and _is_element(t.to):
             lines += _buffer(t, following, name, names[index + 1])
-            args += [name, names[index + 1]]
+            of, length = _element(t.to), names[index + 1]
+            kind: Literal["bytes", "raw"] = "bytes" if isinstance(of, Int) and of.bits == 8 and not of.signed else "raw"
+            args.append(Argument(name, declare(of, f"{name}[{CAPACITY}]"), name, kind))
+            args.append(Argument(length, declare(following, length), length, "number"))
             index += 1
         elif isinstance(t, Pointer) and (isinstance(t.to, Struct) or _is_element(t.to)):
-            of = _element(t.to)
-            lines.append(f'    static {declare(of, name)}; __score_bytes(&{name}, sizeof {name}, "{name}");')
-            args.append(f"({declare(t)}) &{name}")
+            if isinstance(t.to, Struct) and written[index]:
+                declaration, passed = written[index], f"&{name}"
+            else:
+                declaration, passed = declare(_element(t.to), name), f"({declare(t)}) &{name}"
+            lines.append(f'    static {declaration}; __score_bytes(&{name}, sizeof {name}, "{name}");')
+            args.append(Argument(name, declaration, passed, "raw"))
         else:
             raise BuildError(
                 f"no harness for '{entry}': parameter '{name}' of type {declare(t)}",

@@ -34,6 +34,7 @@ class SourceMap:
     sites: Mapping[int, Position]
     directions: Mapping[int, Direction]  # by coverage index
     entries: tuple[Position, ...]  # where functions begin
+    main_parameters: int
     notes: tuple[tuple[str, str, int], ...]  # (what, file, line) left as written
     texts: Mapping[str, tuple[str, ...]]  # the lines of each file
 
@@ -56,6 +57,7 @@ class SourceMap:
             "sites": sites,
             "directions": [[index, d.site, d.name] for index, d in self.directions.items()],
             "entries": entries,
+            "main_parameters": self.main_parameters,
             "notes": [list(note) for note in self.notes],
             "texts": {file: list(lines) for file, lines in self.texts.items()},
             "files": list(files),
@@ -74,6 +76,7 @@ class SourceMap:
                 for index, site, name in plain["directions"]
             },
             tuple(Position(files[f], line, functions[g]) for f, line, g in plain["entries"]),
+            plain["main_parameters"],
             tuple((what, file, line) for what, file, line in plain["notes"]),
             {file: tuple(lines) for file, lines in plain["texts"].items()},
         )
@@ -90,12 +93,14 @@ class _Numbers(dict[str, int]):
 def source_map(table: SiteTable, notes: Iterable[tuple[str, str, int]], root: Path) -> SourceMap:
     """The map of an image whose sources are read now."""
     sites = {ident: Position(site.file, site.line, function_name(site)) for ident, site in table.sites.items()}
+    entries = [site for site in table.sites.values() if site.kind is SiteKind.ENTER]
     files = dict.fromkeys(position.file for position in sites.values() if position.file)
     return SourceMap(
         str(root),
         sites,
         directions_of(table),
-        tuple(sites[site.id] for site in table.sites.values() if site.kind is SiteKind.ENTER),
+        tuple(sites[site.id] for site in entries),
+        next((site.size for site in entries if sites[site.id].function == "main"), 0),
         tuple(notes),
         {file: lines for file in files if (lines := _lines(root / file))},
     )

@@ -262,6 +262,10 @@ class Store:
         """All executed tests in order."""
         return [_row(values) for values in self._read("SELECT * FROM tests ORDER BY number")]
 
+    def test(self, number: int) -> TestRow | None:
+        rows = self._read("SELECT * FROM tests WHERE number = ?", (number,))
+        return _row(rows[0]) if rows else None
+
     def kept_tests(self) -> list[TestRow]:
         """The tests worth keeping: the first, those that brought coverage, and one for each bug."""
         chosen = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"

@@ -1,0 +1,83 @@
+"""`score-embed export DIR`: tests of a campaign for other programs: fuzzers, Unity, boards."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from score_embed.errors import UsageError
+from score_embed.report import findings, inputs, unity
+from score_embed.report.findings import Findings
+from score_embed.report.output import write
+from score_embed.results.store import Store, TestRow
+
+CHOICES = ("kept", "paths", "all")
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sub = commands.add_parser(
+        "export",
+        help="write tests of a campaign for fuzzers, for Unity and for boards",
+        description="Write tests of a campaign, finished or not, in forms that need no score-embed.",
+        allow_abbrev=False,
+    )
+    sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
+    sub.add_argument("--corpus", type=Path, metavar="FOLDER", help="write raw inputs, one file each")
+    sub.add_argument("--unity", type=Path, metavar="FILE", help="write a C file of regression tests for Unity")
+    sub.add_argument("--board-input", type=Path, metavar="FILE", help="write one test as the C array score_input[]")
+    sub.add_argument(
+        "--tests",
+        choices=CHOICES,
+        help="which: those that brought coverage or a bug (kept; default of --unity), those that took a new path "
+        "(paths; default of --corpus), or all",
+    )
+    sub.add_argument("--test", type=int, metavar="N", help="only test N; default of --board-input: the first bug")
+    sub.set_defaults(execute=execute)
+
+
+def execute(values: argparse.Namespace) -> int:
+    if not (values.corpus or values.unity or values.board_input):
+        hint = "Say --corpus FOLDER, --unity FILE or --board-input FILE."
+        raise UsageError("nothing to export was named", "command line", hint)
+    with Store.read(values.folder) as record:
+        found = findings.read(record)
+        if values.corpus:
+            count = inputs.corpus(_tests(record, values, "paths"), values.corpus)
+            print(f"wrote {count} inputs to {values.corpus}", file=sys.stderr)
+        if values.unity:
+            write(values.unity, unity.document(found, _tests(record, values, "kept"), values.unity))
+            print(f"wrote {values.unity}", file=sys.stderr)
+        if values.board_input:
+            write(values.board_input, inputs.board_input(found, _one(record, found, values.test)))
+            print(f"wrote {values.board_input}", file=sys.stderr)
+    return 0
+
+
+def _tests(record: Store, values: argparse.Namespace, default: str) -> Iterable[TestRow]:
+    if values.test is not None:
+        return [_numbered(record, values.test)]
+    match values.tests or default:
+        case "kept":
+            return record.kept_tests()
+        case "paths":
+            return record.path_tests()
+        case _:
+            return record.tests()
+
+
+def _one(record: Store, found: Findings, number: int | None) -> TestRow:
+    if number is not None:
+        return _numbered(record, number)
+    if not found.bugs:
+        raise UsageError("the campaign found no bug", str(record.folder), "Name the test with --test N.")
+    return _numbered(record, found.bugs[0].test)
+
+
+def _numbered(record: Store, number: int) -> TestRow:
+    row = record.test(number)
+    if row is None:
+        hint = "The numbers are in the names of the files in tests/ and bugs/."
+        raise UsageError(f"the campaign has no test {number}", str(record.folder), hint)
+    return row

@@ -1,0 +1,47 @@
+"""Values and texts as C source, whatever is in them."""
+
+from __future__ import annotations
+
+import re
+
+_ROW = 16
+_MOST = 2**63
+
+
+def identifier(text: str) -> str:
+    """A part of a C name."""
+    return re.sub(r"\W", "_", text, flags=re.ASCII)
+
+
+def number(value: int) -> str:
+    """An integer constant of a type that holds it."""
+    if value < -_MOST + 1:
+        return f"(-{_MOST - 1}LL - 1)"
+    if value >= _MOST:
+        return f"{value}ULL"
+    return str(value) if abs(value) < 2**15 else f"{value}LL"
+
+
+def array(data: bytes, indent: str) -> str:
+    """An initialiser of unsigned char; C has no empty one, so that at least a zero stands there."""
+    data = data or b"\0"
+    if len(data) <= _ROW:
+        return "{" + ", ".join(f"0x{byte:02x}" for byte in data) + "}"
+    rows = (data[i : i + _ROW] for i in range(0, len(data), _ROW))
+    lines = "".join(f"{indent}    {', '.join(f'0x{byte:02x}' for byte in row)},\n" for row in rows)
+    return "{\n" + lines + indent + "}"
+
+
+def string(text: str) -> str:
+    """A string literal. What is not plain ASCII is written in octal, which cannot run into the next character."""
+    return '"' + "".join(_character(byte) for byte in text.encode("utf-8", "backslashreplace")) + '"'
+
+
+def _character(byte: int) -> str:
+    return chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
+
+
+def comment(text: str) -> str:
+    """Text for inside a comment: ASCII, one line, and it does not end the comment."""
+    plain = "".join(c if " " <= c < "\x7f" else "?" for c in text)
+    return plain.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")

@@ -1,0 +1,160 @@
+"""Tests of a campaign as a C file of regression tests for Unity, which builds without score-embed.
+
+The file includes the source that defines `main` (or the function of `--entry`), so that static functions and the
+file's own types are within reach and the program's main does not clash with that of the tests.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from score_embed.report import ctext, text
+from score_embed.report.findings import Findings
+from score_embed.results.store import TestRow
+
+_DRIVER = "unity_driver.c"
+_NORMAL = frozenset({"return", "exit"})
+_NO_TEST = frozenset({"assumption", "watchdog", "lost"})
+_MOST_COMMENT = 200
+
+
+def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
+    """The C text; `path`: where it will lie."""
+    entry = found.program["entry"]
+    rows = [test for test in tests if test.verdict not in _NO_TEST]
+    usable = [test for test in rows if entry is None or _has_arguments(test, entry)]
+    names = {test.number: _name(found, test) for test in usable}
+    parts = [
+        _head(found, path, entry, len(rows) - len(usable)),
+        resources.files(__package__).joinpath(_DRIVER).read_text(encoding="utf-8").lstrip(),
+        "" if entry else _call_of_main(found),
+        *(_test(test, names[test.number], entry) for test in usable),
+        _runner(names.values()),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _has_arguments(test: TestRow, entry: Mapping[str, Any]) -> bool:
+    """A run that went elsewhere than predicted sends no names: its input is not known by argument."""
+    return all(argument["name"] in test.inputs for argument in entry["arguments"])
+
+
+def _name(found: Findings, test: TestRow) -> str:
+    kind = "" if test.verdict in _NORMAL else f"_bug_{ctext.identifier(test.verdict)}"
+    return f"test_{ctext.identifier(found.program['name'])}_{test.number:06d}{kind}"
+
+
+def _head(found: Findings, path: Path, entry: Mapping[str, Any] | None, left_out: int) -> str:
+    sources = [found.absolute(source) for source in found.program["sources"]]
+    included = found.absolute(entry["file"]) if entry else _main_file(found, sources)
+    folder = os.path.realpath(path.parent)
+    others = "".join(f" {_beside(source, folder)}" for source in sources if source != included)
+    lines = [
+        f"Regression tests of {found.program['name']}, made by score-embed {found.versions['score-embed']} from what it",
+        f"ran on the board {found.program['board']}. They need Unity, and the sources of the program as they are built otherwise:",
+        "",
+        ctext.comment(f"    cc -I UNITY {path.name}{others} UNITY/unity.c -o tests && ./tests"),
+        "",
+        "and the -I, -D … of the program, -I for score.h if it includes that. Do not name the source that is included below.",
+        "A test runs the program with a recorded input and expects what it did then: the value it returned or gave to",
+        "exit(), and, where tests run in processes of their own, the first line that it printed. A test called _bug_ has an",
+        "input with which the program crashed, failed an assertion or did not end: it passes when the program ends by itself.",
+        "With SCORE_NO_MAIN the file has no main: for a runner that finds the tests by their names.",
+    ]
+    if left_out:
+        lines.append(f"{left_out} tests are left out, because the arguments of their runs were not recorded.")
+    shown = "\n".join(f" * {line}".rstrip().replace("…", "...") for line in lines)
+    return f"""/*{shown[2:]} */
+#ifndef SCORE_PROGRAM
+#define SCORE_PROGRAM "{_beside(included, folder)}"
+#endif
+void score_exit(int status) __attribute__((noreturn));
+void __score_assume_fail(void) __attribute__((noreturn));
+void __score_assert_fail(const char *condition, const char *file, int line) __attribute__((noreturn));
+unsigned char __score_next(void);
+
+/* The program, with its main and its exit() under other names. */
+#define SCORE_DRIVER
+#define main score_program
+#define exit score_exit
+#include SCORE_PROGRAM
+#undef main
+#undef exit
+"""
+
+
+def _beside(source: Path, folder: str) -> str:
+    """How a file in `folder` names a source."""
+    return os.path.relpath(os.path.realpath(source), folder)
+
+
+def _main_file(found: Findings, sources: list[Path]) -> Path:
+    at = found.sources.definition("main")
+    file = found.absolute(at.file) if at and not found.is_generated(at.file) else None
+    return file if file in sources else sources[0]
+
+
+def _call_of_main(found: Findings) -> str:
+    if not found.sources.main_parameters:
+        return "static int score_call(void)\n{\n    return score_program();\n}\n"
+    return (
+        "static int score_call(void)\n{\n"
+        '    static char name[] = "program";\n    static char *arguments[] = {name, 0};\n'
+        "    return score_program(1, arguments);\n}\n"
+    )
+
+
+def _test(test: TestRow, name: str, entry: Mapping[str, Any] | None) -> str:
+    call = "score_call"
+    lines: list[str] = []
+    shown = ctext.comment(text.inputs(test.inputs))
+    lines.append(f"/* {shown if len(shown) <= _MOST_COMMENT else shown[:_MOST_COMMENT] + ' ...'} */")
+    if entry:
+        call = f"call_{test.number:06d}"
+        lines += _call_of_entry(test, call, entry)
+    lines += [f"void {name}(void);", f"void {name}(void)", "{"]
+    if not entry:
+        lines.append(f"    static const unsigned char input[] = {ctext.array(test.input, '    ')};")
+        lines += ["    score_data = input;", f"    score_size = {len(test.input)};"]
+    if test.verdict in _NORMAL:
+        lines.append(f"    score_expect({call}, {test.code}, {ctext.string(_printed(test))});")
+    else:
+        where = f" at {test.place}" if test.place else ""
+        lines.append(f"    score_expect_end({call}); /* was: {ctext.comment(test.verdict + where)} */")
+    return "\n".join([*lines, "}", ""])
+
+
+def _call_of_entry(test: TestRow, call: str, entry: Mapping[str, Any]) -> Iterator[str]:
+    yield f"static int {call}(void)\n{{"
+    copies: list[str] = []
+    for argument in entry["arguments"]:
+        name, declaration, value = argument["name"], argument["declaration"], test.inputs[argument["name"]]
+        if isinstance(value, int):
+            if argument["kind"] == "boolean":
+                value &= 1  # as score.h makes one of a byte
+            yield f"    {declaration} = {ctext.number(value)};"
+        elif argument["kind"] == "bytes":
+            yield f"    {declaration} = {ctext.array(bytes.fromhex(value), '    ')};"
+        else:
+            yield f"    {declaration};"
+            yield f"    static const unsigned char score_{name}[] = {ctext.array(bytes.fromhex(value), '    ')};"
+            copies.append(
+                f"    memcpy(&{name}, score_{name}, sizeof {name} < sizeof score_{name} ? sizeof {name} : sizeof score_{name});"
+            )
+    yield from copies
+    called = f"{entry['name']}({', '.join(argument['passed'] for argument in entry['arguments'])})"
+    yield f"    return (int){called};\n}}" if entry["returns"] else f"    {called};\n    return 0;\n}}"
+
+
+def _printed(test: TestRow) -> str:
+    """The beginning of the first line, as far as it is kept without loss."""
+    return test.output.partition("\\")[0].partition("\0")[0]
+
+
+def _runner(names: Iterable[str]) -> str:
+    runs = "".join(f"    RUN_TEST({name});\n" for name in names)
+    return f"#ifndef SCORE_NO_MAIN\nint main(void)\n{{\n    UNITY_BEGIN();\n{runs}    return UNITY_END();\n}}\n#endif\n"
