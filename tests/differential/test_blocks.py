@@ -123,6 +123,51 @@ def test_definitions_fault_where_they_stand(tmp_path: Path, monkeypatch: pytest.
     compare((source,), 1, monkeypatch)
 
 
+ADDRESSES = r"""
+#include "score.h"
+struct item { unsigned char kind, size; unsigned short next; };
+static struct item items[4] = {{1, 2, 3}, {2, 3, 1}, {3, 4, 2}, {9, 9, 0}};
+static unsigned char text[8] = "abcabc";
+static unsigned at;
+
+static int walk(struct item *from, unsigned n)
+{
+    struct item *i = from + n % 4; /* pinned once for all three members */
+    if (i->kind == 2)
+        return i->size;
+    i->size++;
+    if (i->size > 4)
+        i = from + i->next;
+    return i->kind + i->size; /* again where i is another */
+}
+
+int main(void)
+{
+    unsigned char a, b;
+    int r = 0;
+    SYM_U8(a);
+    SYM_U8(b);
+    at = a & 3;
+    if (text[at] == 'b' || text[at] == 'c') /* the same address, nothing stored */
+        r = 1;
+    at = (at + b) & 3;
+    if (text[at] == 'c')
+        r += text[at + 1];
+    return r + walk(items, b);
+}
+"""
+
+
+def test_addresses_that_are_pinned_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "addresses.c"
+    source.write_text(ADDRESSES)
+    compare((source,), 2, monkeypatch)
+    single = explored((source,), tmp_path / "single", verify=True)
+    assert single[0] == "drained"
+    monkeypatch.undo()
+    assert explored((source,), tmp_path / "merged", verify=True) == single
+
+
 CAMPAIGNS = corpus.programs() if corpus.FULL else [p for p in corpus.programs() if p.name.startswith("block_")]
 
 

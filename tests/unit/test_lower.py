@@ -145,6 +145,34 @@ def test_definitions_that_need_no_probe(model: DataModel, code: str, probes: int
     assert len(re.findall(r"sc_assign\d?\(", body)) == probes + len(re.findall(r"\} n = sc_v|\*q = sc_v", body))
 
 
+@pytest.mark.parametrize(
+    ("code", "pins"),
+    [
+        ("p->a = 1; p->b = 2; p->a = p->a + 1;", 1),  # members of one object, also within one statement
+        ("p->a = p->a + 1;", 1),
+        ("p->a = 1; p = p + x; p->b = 2;", 2),
+        ("p[x].a = 1; p[x].b = 2;", 1),
+        ("p[x].a = 1; x++; p[x].b = 2;", 2),
+        ("if (y) p->a = 1; p->b = 2;", 2),  # not on every way
+        ("if (y) p->a = 1; else p->b = 1; p->b = 2;", 2),
+        ("while (p->a) p->b++;", 1),
+        ("while (p->a) p++;", 1),
+        ("t[n] = 1; t[n] = 2;", 1),
+        ("t[n] = 1; n = x; t[n] = 2;", 2),
+        ("t[*q] = 1; *q = 1; t[*q] = 2;", 2),
+    ],
+)
+def test_an_address_is_pinned_once(model: DataModel, code: str, pins: int) -> None:
+    text = lowered(
+        model,
+        "struct s { int a, b; }; static int n, t[9];"
+        "static void f(struct s *p, int x, int y, int *q) {" + code + "}"
+        'int main(void) { long i; __score_symbolic(&i, 8, "i"); n = i; f((struct s *) i, i, i, t); return 0; }',
+    ).texts[0]
+    body = text[text.index("sc_enter") : text.index("sc_leave")]
+    assert len(re.findall(r"sc_pin\d?\(", body)) == pins
+
+
 def test_who_may_write_a_variable_depends_on_what_else_is_linked(model: DataModel) -> None:
     source = Source(Path("t.c"), f'# 1 "t.c"\n{HEADER}int n; int f(void) {{ return n; }}\n')
     for closed in (True, False):

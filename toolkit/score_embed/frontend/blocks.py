@@ -8,7 +8,7 @@ stays as it is; only the formulas of later probes say more.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from score_embed.frontend.flow import (
     Block,
@@ -21,41 +21,27 @@ from score_embed.frontend.flow import (
     slots_in,
     tainted_before,
 )
+from score_embed.frontend.formulas import changes, is_pure, mentions, substituted
 from score_embed.frontend.ir import (
-    AddressOf,
     Assign,
-    Binary,
     Body,
     Branch,
     Call,
-    Clear,
     Const,
     Convert,
-    Copy,
     Exp,
-    ForgetObject,
-    InitObject,
-    Load,
-    Offset,
-    Place,
-    PointerAdd,
-    PointerDiff,
     Raw,
-    SetPlain,
     SlotRef,
     Stmt,
-    Symbolic,
-    Unary,
-    Verbatim,
 )
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
-from score_embed.frontend.maybe import Maybe, variable_of
+from score_embed.frontend.maybe import Maybe
+from score_embed.frontend.pins import repeated_pins
 from score_embed.frontend.types import CType, Pointer, Types, as_int, is_integer
 
 _RETURNS_TWICE = frozenset(
     ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp", "savectx", "vfork", "getcontext"]
 )
-_WRITES_MEMORY = (Call, Clear, Copy, ForgetObject, InitObject, SetPlain, Symbolic, Verbatim)
 _NOTHING: Mapping[int, Exp] = {}
 
 
@@ -66,6 +52,9 @@ class Plan:
     silent: set[int] = field(default_factory=set)  # definitions without a probe
     known: dict[int, Mapping[int, Exp]] = field(default_factory=dict)  # what silent slots hold before a statement
     results: dict[int, SlotRef] = field(default_factory=dict)  # calls: the slot that their result's taint goes to
+    pinned: set[tuple[int, str]] = field(
+        default_factory=set
+    )  # places (statement, text) whose address is pinned already
     tainted: dict[int, frozenset[int]] | None = None  # slots whose taint bit may be set before a statement
 
     def formula(self, s: Stmt, exp: Exp) -> Exp:
@@ -86,6 +75,7 @@ def plan(body: Body, types: Types, maybe: Maybe) -> Plan:
     for block, live in zip(blocks, live_after(blocks), strict=True):
         _Substitution(block, live, types, maybe, made).decide()
     made.tainted = tainted_before(blocks, {i + 1 for i in range(body.scalars) if maybe.slot(i + 1)}, _bits(made, maybe))
+    made.pinned = repeated_pins(blocks, made.known, maybe)
     return made
 
 
@@ -171,7 +161,7 @@ class _Substitution:
     def _definition(self, s: Assign, known: Mapping[int, Exp]) -> _Definition | None:
         assert isinstance(s.dest, SlotRef)
         exp = substituted(s.exp, known)
-        if not _is_pure(exp) or self._bits(s.dest.type) != self._bits(exp.type):
+        if not is_pure(exp) or self._bits(s.dest.type) != self._bits(exp.type):
             return None
         if not self.maybe.exp(exp) and not isinstance(exp, Const):
             exp = Raw(s.dest.type, s.dest.c())  # never tainted: the slot itself says its value
@@ -206,22 +196,8 @@ class _Substitution:
 
     def _kill(self, s: Stmt, active: dict[int, _Definition]) -> None:
         """Definitions that the statement makes unspeakable: a leaf of theirs gets another value."""
-        dest = slot_written(s)
-        stores = isinstance(s, _WRITES_MEMORY) or (isinstance(s, Assign) and isinstance(s.dest, Place))
         for definition in active.values():
-            if dest is not None and mentions(definition.exp, dest):
-                definition.stale = True
-            if stores and any(self._may_change(load, s) for load in loads_in(definition.exp)):
-                definition.stale = True
-
-    def _may_change(self, load: Place, s: Stmt) -> bool:
-        """Whether a statement that stores may change what lies there."""
-        if not (isinstance(s, Assign) and isinstance(s.dest, Place)):
-            return True
-        names = [name for name in map(variable_of, (load, s.dest)) if name is not None]
-        if any(map(self.maybe.is_private, names)):
-            return variable_of(load) == variable_of(s.dest)
-        return True
+            definition.stale |= changes(s, definition.exp, self.maybe)
 
     def _result_of(self, call: Stmt | None, s: Stmt) -> SlotRef | None:
         """`t = f(); x = t;` where t is not used again: the slot x, which then gets the result's taint at once."""
@@ -254,33 +230,3 @@ def _pays(definition: _Definition) -> bool:
     if loads_in(definition.exp) and definition.guarded > 1:
         return False  # a guard on slots goes where memory is looked at
     return definition.uses <= 1 or leaf_count(definition.exp) <= 1
-
-
-def mentions(exp: Exp, index: int) -> bool:
-    """Whether a probe that says `exp` needs the slot's present value."""
-    return index in slots_in(exp) or any(slot.index == index for load in loads_in(exp) for slot in load.slots)
-
-
-def _is_pure(exp: Exp) -> bool:
-    """Whether reading the leaves again gives the same, as long as nothing is stored."""
-    return not any(isinstance(e, Raw) or (isinstance(e, Load) and e.place.type.volatile) for e in exp.walk())
-
-
-def substituted(exp: Exp, known: Mapping[int, Exp]) -> Exp:
-    """`exp` with what is known of slots in their place."""
-    if not known:
-        return exp
-    match exp:
-        case SlotRef():
-            return known.get(exp.slot.index, exp)
-        case Convert() | Unary():
-            return replace(exp, operand=substituted(exp.operand, known))
-        case Binary() | PointerDiff():
-            return replace(exp, left=substituted(exp.left, known), right=substituted(exp.right, known))
-        case PointerAdd():
-            return replace(exp, base=substituted(exp.base, known), index=substituted(exp.index, known))
-        case Offset():
-            return replace(exp, base=substituted(exp.base, known))
-        case AddressOf():
-            return replace(exp, place=replace(exp.place, address=substituted(exp.place.address, known)))
-    return exp

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from score_embed.frontend.blocks import mentions, substituted
 from score_embed.frontend.comparisons import Side, comparison_test
+from score_embed.frontend.formulas import mentions, substituted
 from score_embed.frontend.ir import (
     Assign,
     Branch,

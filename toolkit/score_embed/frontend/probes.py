@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from score_embed.frontend.blocks import plan, substituted
+from score_embed.frontend.blocks import plan
 from score_embed.frontend.flow import expressions, places, tracked_reads
+from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir import (
     Body,
     Coord,
@@ -22,6 +23,7 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
+from score_embed.frontend.pins import varying_part
 from score_embed.frontend.sites import MAGIC, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.templates import LeafText, TemplateText
@@ -126,8 +128,9 @@ class Probes:
         """Probes for what the statement uses without a formula: addresses, operands of floating point."""
         notes: dict[str, str] = {}
         for place in places(statement):
-            if place.slots and place.text not in notes:
-                notes[place.text] = self._pin(place.address, "address")
+            repeated = (id(statement), place.text) in self.plan.pinned
+            if place.slots and place.text not in notes and not repeated:
+                notes[place.text] = self._pin(varying_part(place.address), "address")
         for exp in expressions(statement):
             for raw in exp.walk():
                 if isinstance(raw, Raw):

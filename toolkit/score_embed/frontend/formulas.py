@@ -1,0 +1,85 @@
+"""What a formula says and when it stops being true: substitution, and which statements change its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from score_embed.frontend.flow import loads_in, slot_written, slots_in
+from score_embed.frontend.ir import (
+    AddressOf,
+    Assign,
+    Binary,
+    Call,
+    Clear,
+    Convert,
+    Copy,
+    Exp,
+    ForgetObject,
+    InitObject,
+    Load,
+    Offset,
+    Place,
+    PointerAdd,
+    PointerDiff,
+    Raw,
+    SetPlain,
+    SlotRef,
+    Stmt,
+    Symbolic,
+    Unary,
+    Verbatim,
+)
+from score_embed.frontend.maybe import Maybe, variable_of
+
+_WRITES_MEMORY = (Call, Clear, Copy, ForgetObject, InitObject, SetPlain, Symbolic, Verbatim)
+
+
+def substituted(exp: Exp, known: Mapping[int, Exp]) -> Exp:
+    """`exp` with what is known of slots in their place."""
+    if not known:
+        return exp
+    match exp:
+        case SlotRef():
+            return known.get(exp.slot.index, exp)
+        case Convert() | Unary():
+            return replace(exp, operand=substituted(exp.operand, known))
+        case Binary() | PointerDiff():
+            return replace(exp, left=substituted(exp.left, known), right=substituted(exp.right, known))
+        case PointerAdd():
+            return replace(exp, base=substituted(exp.base, known), index=substituted(exp.index, known))
+        case Offset():
+            return replace(exp, base=substituted(exp.base, known))
+        case AddressOf():
+            return replace(exp, place=replace(exp.place, address=substituted(exp.place.address, known)))
+    return exp
+
+
+def mentions(exp: Exp, index: int) -> bool:
+    """Whether a probe that says `exp` needs the slot's present value."""
+    return index in slots_in(exp) or any(slot.index == index for load in loads_in(exp) for slot in load.slots)
+
+
+def is_pure(exp: Exp) -> bool:
+    """Whether reading the leaves again gives the same, as long as nothing is stored."""
+    return not any(isinstance(e, Raw) or (isinstance(e, Load) and e.place.type.volatile) for e in exp.walk())
+
+
+def changes(s: Stmt, exp: Exp, maybe: Maybe) -> bool:
+    """Whether after the statement a leaf of the formula may have another value, or another taint."""
+    dest = slot_written(s)
+    if dest is not None and mentions(exp, dest):
+        return True
+    if isinstance(s, _WRITES_MEMORY) or (isinstance(s, Assign) and isinstance(s.dest, Place)):
+        return any(_may_change(s, load, maybe) for load in loads_in(exp))
+    return False
+
+
+def _may_change(s: Stmt, load: Place, maybe: Maybe) -> bool:
+    """Whether a statement that stores may change what lies there."""
+    if not (isinstance(s, Assign) and isinstance(s.dest, Place)):
+        return True
+    names = [name for name in map(variable_of, (load, s.dest)) if name is not None]
+    if any(map(maybe.is_private, names)):
+        return variable_of(load) == variable_of(s.dest)
+    return True

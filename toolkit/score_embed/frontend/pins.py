@@ -1,0 +1,61 @@
+"""Addresses that are pinned already: the same constraint a second time says nothing new.
+
+An address is pinned as the part of it that can vary: a member at a constant offset has its object's pin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from score_embed.frontend.flow import Block, places
+from score_embed.frontend.formulas import changes, substituted
+from score_embed.frontend.ir import AddressOf, Const, Exp, Offset, PointerAdd
+from score_embed.frontend.maybe import Maybe
+
+
+def varying_part(address: Exp) -> Exp:
+    """What decides the address: the rest is constant offsets."""
+    while True:
+        match address:
+            case Offset(base=base) | PointerAdd(base=base, index=Const()):
+                address = base
+            case AddressOf(place=place):
+                address = place.address
+            case _:
+                return address
+
+
+def repeated_pins(
+    blocks: Sequence[Block], known: Mapping[int, Mapping[int, Exp]], maybe: Maybe
+) -> set[tuple[int, str]]:
+    """The places, by statement and text, whose address was pinned on every way to them and has not changed since."""
+    before: list[set[Exp] | None] = [None] * len(blocks)  # None: not reached yet
+    before[0] = set()
+    work = [0]
+    while work:
+        index = work.pop()
+        held = set(before[index] or ())
+        _run(blocks[index], known, maybe, held)
+        for k in blocks[index].after:
+            old = before[k]
+            new = set(held) if old is None else old & held
+            if new != old:
+                before[k] = new
+                work.append(k)
+    found: set[tuple[int, str]] = set()
+    for block, start in zip(blocks, before, strict=True):
+        found |= _run(block, known, maybe, set(start or ()))
+    return found
+
+
+def _run(block: Block, known: Mapping[int, Mapping[int, Exp]], maybe: Maybe, held: set[Exp]) -> set[tuple[int, str]]:
+    """Adds to `held` what the block pins and takes from it what it changes; returns the pins it repeats."""
+    repeated = set()
+    for s in block.statements:
+        for text, address in {place.text: place.address for place in places(s) if place.slots}.items():
+            formula = substituted(varying_part(address), known.get(id(s), {}))
+            if formula in held:
+                repeated.add((id(s), text))
+            held.add(formula)
+        held.difference_update([formula for formula in held if changes(s, formula, maybe)])
+    return repeated
