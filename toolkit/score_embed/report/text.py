@@ -147,18 +147,27 @@ def _bugs(found: Findings) -> Iterator[str]:
 
 
 def _coverage(found: Findings) -> Iterator[str]:
-    """A line for each file, and below it one for each of its functions that has branches."""
-    rows: dict[str, dict[str, list[int]]] = {}
-    for index, direction in found.sources.directions.items():
-        counts = rows.setdefault(direction.file, {}).setdefault(direction.function, [0, 0])
-        counts[0] += index in found.covered
-        counts[1] += 1
-    for file, functions in sorted(rows.items()):
+    """A line for each file, and below it one for each of its functions of which a branch was reached, from the top."""
+    for file, functions in sorted(_functions(found).items()):
         covered, total = (sum(counts[i] for counts in functions.values()) for i in (0, 1))
         shown = f"{file} (the harness that --entry made)" if found.is_generated(file) else file
         yield f"{_ratio(covered, total)}  {shown}"
-        for function, (taken, of) in functions.items():
-            yield f"{_ratio(taken, of)}    {function}"
+        for function, (taken, of, _) in sorted(functions.items(), key=lambda item: item[1][2]):
+            if taken:
+                yield f"{_ratio(taken, of)}    {function}"
+        unreached = [function for function, (taken, _, _) in functions.items() if not taken]
+        if unreached:
+            yield f"{' ' * len(_ratio(0, 1))}    no branch reached of: {', '.join(sorted(unreached))}"
+
+
+def _functions(found: Findings) -> dict[str, dict[str, tuple[int, int, int]]]:
+    """By file and function: directions taken, all directions, the first line with a branch."""
+    rows: dict[str, dict[str, tuple[int, int, int]]] = {}
+    for index, direction in found.sources.directions.items():
+        functions = rows.setdefault(direction.file, {})
+        taken, total, line = functions.get(direction.function, (0, 0, direction.line))
+        functions[direction.function] = taken + (index in found.covered), total + 1, min(line, direction.line)
+    return rows
 
 
 def _ratio(covered: int, total: int) -> str:
@@ -166,12 +175,27 @@ def _ratio(covered: int, total: int) -> str:
 
 
 def _unflipped(found: Findings) -> Iterator[str]:
-    before = ("", 0)
-    for row in sorted(found.summary["unflipped"], key=lambda row: (row["file"], row["line"])):
-        if before != (row["file"], row["line"]):
-            before = row["file"], row["line"]
-            yield f"{row['file']}:{row['line']} in {row['function'] or '?'}: {found.sources.text(*before)}".rstrip(" :")
-        yield f"  never {row['direction']}: {reason(row, found.summary['stopped'])}"
+    """By line. Functions of which no branch was reached are named with the coverage, and not once more."""
+    functions = _functions(found)
+    lost = {(row["file"], row["line"]) for row in found.summary["incomplete"] if row["count"]}
+    lines: dict[tuple[str, int], dict[str, Counter[str]]] = {}
+    for row in found.summary["unflipped"]:
+        at = row["file"], row["line"]
+        if functions[row["file"]][row["function"]][0]:
+            why = reason(row, found.summary["stopped"])
+            if row["reason"] == "concrete" and at in lost:
+                why += ", as far as it was followed (see below)"
+            lines.setdefault(at, {}).setdefault(why, Counter())[row["direction"]] += 1
+    unreached = reason({"reason": "not-reached", "count": 0}, found.summary["stopped"])
+    names = {(d.file, d.line): d.function for d in found.sources.directions.values()}
+    for (file, line), reasons in sorted(lines.items()):
+        yield f"{file}:{line} in {names[file, line] or '?'}: {found.sources.text(file, line)}".rstrip(" :")
+        if list(reasons) == [unreached]:
+            yield f"  {unreached.replace('this branch at all', 'this line')}"
+            continue
+        for why, directions in reasons.items():
+            which = ", ".join(f"{name} ({n} branches)" if n > 1 else name for name, n in directions.items())
+            yield f"  never {which}: {why}"
 
 
 def reason(row: Mapping[str, Any], stopped: str) -> str:
