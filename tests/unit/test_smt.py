@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from score_embed.solve import build, smt
-from score_embed.solve.chain import UnsoundAnswer, ValidatingLayer
+from score_embed.solve.chain import Chain, UnsoundAnswer, ValidatingLayer
 from score_embed.solve.expr import Expr, Kind
-from score_embed.solve.query import Answer, Query, Result
+from score_embed.solve.query import Answer, Query, Result, Stopped
 from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import LearningLayer, SmtLayer
 
@@ -110,3 +110,15 @@ def test_the_judge_finds_wrong_answers() -> None:
         with pytest.raises(UnsoundAnswer, match=message):
             ValidatingLayer(Fixed(answer)).solve(asked)
     assert ValidatingLayer(Fixed(unsat)).solve(contradiction) == unsat
+
+
+def test_an_interrupted_answer_is_not_taken_for_a_wrong_one() -> None:
+    """Z3 may have left out a condition by then."""
+    wrong = Fixed(Answer(Result.SAT, "smt", {0: 9}))
+    asked = query([], below(build.byte(0), constant(3, 8)))
+    with pytest.raises(UnsoundAnswer):
+        Chain(wrong).solve(asked)
+    chain = Chain(wrong)
+    chain.stop = lambda: wrong.asked > 1  # it comes while the question is being answered
+    with pytest.raises(Stopped):
+        chain.solve(asked)
