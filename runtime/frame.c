@@ -17,14 +17,16 @@ static struct {
     sc_u32 size, left, pad, bad; /* left: bytes of this COBS block to come; pad: a 0 follows the block */
 } rx SC_RUNTIME_DATA;
 
+#ifdef SC_CRC_TABLES /* where memory is plenty: 1.5 KiB, made at the first use */
 static struct {
     sc_u32 ready, crc32[256];
     sc_d crc16[256];
 } table SC_RUNTIME_DATA;
 
-static void make_tables(void)
+static void prepare(void)
 {
     sc_u32 i, k;
+    if (table.ready) return;
     for (i = 0; i < 256; i++) {
         sc_u32 c = i, d = i << 8;
         for (k = 0; k < 8; k++) {
@@ -40,7 +42,7 @@ static void make_tables(void)
 sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n)
 {
     sc_u32 i;
-    if (!table.ready) make_tables();
+    prepare();
     crc = ~crc;
     for (i = 0; i < n; i++) crc = table.crc32[(crc ^ p[i]) & 255u] ^ crc >> 8;
     return ~crc;
@@ -50,6 +52,35 @@ static sc_u32 crc16_step(sc_u32 crc, sc_u32 byte)
 {
     return (crc << 8 & 0xFFFFu) ^ table.crc16[(crc >> 8 ^ byte) & 255u];
 }
+#else /* half a byte at a time, from 96 bytes of ROM */
+static const sc_u32 crc32_half[16] = {
+    0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu, 0x76DC4190u, 0x6B6B51F4u, 0x4DB26158u, 0x5005713Cu,
+    0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu, 0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu,
+};
+static const sc_d crc16_half[16] = {
+    0x0000u, 0x1021u, 0x2042u, 0x3063u, 0x4084u, 0x50A5u, 0x60C6u, 0x70E7u,
+    0x8108u, 0x9129u, 0xA14Au, 0xB16Bu, 0xC18Cu, 0xD1ADu, 0xE1CEu, 0xF1EFu,
+};
+
+static void prepare(void) {}
+
+sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n)
+{
+    crc = ~crc;
+    while (n--) {
+        crc ^= *p++;
+        crc = crc32_half[crc & 15u] ^ crc >> 4;
+        crc = crc32_half[crc & 15u] ^ crc >> 4;
+    }
+    return ~crc;
+}
+
+static sc_u32 crc16_step(sc_u32 crc, sc_u32 byte)
+{
+    crc = (crc << 4 & 0xFFFFu) ^ crc16_half[(crc >> 12 ^ byte >> 4) & 15u];
+    return (crc << 4 & 0xFFFFu) ^ crc16_half[(crc >> 12 ^ byte) & 15u];
+}
+#endif
 
 static void flush_block(void)
 {
@@ -74,7 +105,7 @@ void sc_frame_begin(sc_u32 type)
 {
     sc_u8 head[2];
     static const sc_u8 zero = 0;
-    if (!table.ready) make_tables();
+    prepare();
     sc_port_write(&zero, 1);
     tx.fill = 1;
     tx.full = 0;
@@ -112,7 +143,7 @@ static sc_i32 finish(const sc_u8 **payload, sc_u32 *size)
     rx.size = rx.left = rx.pad = rx.bad = 0;
     if (empty) return SC_FRAME_MORE; /* zeros between frames */
     if (bad) return SC_FRAME_BAD;
-    if (!table.ready) make_tables();
+    prepare();
     for (i = 0; i < n - 2; i++) crc = crc16_step(crc, rx.body[i]);
     if (rx.body[n - 2] != (crc & 255u) || rx.body[n - 1] != crc >> 8) return SC_FRAME_BAD;
     *payload = rx.body + 2;

@@ -316,7 +316,7 @@ static void damaged(void)
 
 void sc_main_loop(void)
 {
-    static sc_u8 in[256] SC_RUNTIME_DATA;
+    static sc_u8 in[64] SC_RUNTIME_DATA;
     canary[0] = canary[1] = CANARY;
     sc.chunk = SC_CHUNK;
     send_ready(SC_CAN_BOOTED);

@@ -1,7 +1,7 @@
 /* What a port provides: six functions, and constants in its own "port_arch.h".
  *
  * port_arch.h defines SC_RAM_BASE and SC_RAM_SIZE (the addresses the taint map covers; the size a multiple of
- * 32 KiB), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG frame), SC_SHADOW
+ * 32; boards define them by their profile), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG frame), SC_SHADOW
  * (tainted 32-byte words an opaque call can be compared on exactly), SC_CAPABILITIES and SC_IN_INTERRUPT(). */
 #ifndef SC_PORT_H
 #define SC_PORT_H

@@ -8,7 +8,7 @@
 #include "state.h"
 
 #define WORDS (SC_RAM_SIZE / 32u)
-#define GROUPS (WORDS / 32u)
+#define GROUPS ((WORDS + 31u) / 32u)
 #define TOPS ((GROUPS + 31u) / 32u)
 #define ROOTS ((TOPS + 31u) / 32u)
 

@@ -13,6 +13,8 @@
 #define BFAR 0xE000ED38u
 #define AIRCR 0xE000ED0Cu
 #define VTOR 0xE000ED08u
+#define ACTLR 0xE000E008u
+#define MPU_TYPE 0xE000ED90u
 #define MPU_CTRL 0xE000ED94u
 #define MPU_RBAR 0xE000ED9Cu
 #define MPU_RASR 0xE000EDA0u
@@ -22,9 +24,10 @@
 #define NVIC_ICER 0xE000E180u
 #define NVIC_ICPR 0xE000E280u
 
-#define NULL_PAGE 0x10000u
+#define BELOW_STACK 0x1000u /* a frame that misses the stack by so much is still called an overflow */
+#define GUARD 0x400u
 #define TICK_MS 10u
-#define CLOCK_KHZ 25000u
+#define CLOCK_KHZ (SC_CLOCK / 1000u)
 #define TO_PROGRAM 0xFFFFFFFDu /* EXC_RETURN: to thread mode on PSP */
 
 /* CFSR bits */
@@ -54,11 +57,11 @@ static sc_u32 verdict_of(sc_u32 cfsr, const sc_u32 *frame, const sc_u32 *psp)
     sc_u32 pc = frame ? frame[6] : 0, at = (sc_u32)sc.address;
     if (cfsr & (MM_STACKING | BUS_STACKING)) return SC_VERDICT_STACK_OVERFLOW;
     if (psp < __put_stack_base) return SC_VERDICT_STACK_OVERFLOW;
-    if ((cfsr & MM_VALID) && at >= (sc_u32)__put_guard_base && at < (sc_u32)__put_stack_base)
+    if ((cfsr & (MM_VALID | BUS_VALID)) && (sc_u32)__put_stack_base - at - 1u < BELOW_STACK)
         return SC_VERDICT_STACK_OVERFLOW;
     if (cfsr & USAGE_DIVISION) return SC_VERDICT_DIVISION_BY_ZERO;
-    if (cfsr & (MM_VALID | BUS_VALID)) return at < NULL_PAGE ? SC_VERDICT_NULL_DEREFERENCE : SC_VERDICT_INVALID_MEMORY_ACCESS;
-    if (frame && pc < NULL_PAGE) return SC_VERDICT_NULL_DEREFERENCE; /* called through a null pointer */
+    if (cfsr & (MM_VALID | BUS_VALID)) return at < SC_NULL_PAGE ? SC_VERDICT_NULL_DEREFERENCE : SC_VERDICT_INVALID_MEMORY_ACCESS;
+    if (frame && pc < SC_NULL_PAGE) return SC_VERDICT_NULL_DEREFERENCE; /* called through a null pointer */
     if (cfsr & (0xFFu | BUS_ANY | USAGE_UNALIGNED | USAGE_STATE)) return SC_VERDICT_INVALID_MEMORY_ACCESS;
     return SC_VERDICT_ILLEGAL_INSTRUCTION;
 }
@@ -66,7 +69,7 @@ static sc_u32 verdict_of(sc_u32 cfsr, const sc_u32 *frame, const sc_u32 *psp)
 static void leave(const sc_u32 *frame, sc_u32 verdict)
 {
     sc.verdict = verdict;
-    sc.pc = frame ? (frame[6] < NULL_PAGE ? frame[5] & ~1u : frame[6]) : 0;
+    sc.pc = frame ? (frame[6] < SC_NULL_PAGE ? frame[5] & ~1u : frame[6]) : 0;
     sc.running = 0;
     sc_arm_exit_handler(sc_arm_saved_sp);
 }
@@ -99,25 +102,37 @@ void sc_arm_watch(sc_u32 milliseconds)
 
 enum { READ_ONLY = 6, READ_WRITE = 3, NO_ACCESS = 0, EXECUTE = 0, DATA = 1 };
 
-static void region(sc_u32 number, sc_u32 base, sc_u32 log2size, sc_u32 access, sc_u32 no_execute)
+/* A region's size is a power of two, at least 32. */
+static void region(sc_u32 number, sc_u32 base, sc_u32 size, sc_u32 access, sc_u32 no_execute)
 {
+    sc_u32 log2size = 32u - (sc_u32)__builtin_clz(size - 1u);
     REGISTER(MPU_RBAR) = base | 1u << 4 | number;
     REGISTER(MPU_RASR) = no_execute << 28 | access << 24 | 1u << 17 | (log2size - 1u) << 1 | 1u;
+}
+
+void sc_arm_quiet(void)
+{
+    sc_u32 i;
+    for (i = 0; i < SC_IRQS / 32u; i++) {
+        REGISTER(NVIC_ICER + 4u * i) = 0xFFFFFFFFu;
+        REGISTER(NVIC_ICPR + 4u * i) = 0xFFFFFFFFu;
+    }
 }
 
 /* Before each test, for the program may have changed any of it. */
 void sc_arm_protect(void)
 {
-    REGISTER(NVIC_ICER) = 0xFFFFFFFFu;
-    REGISTER(NVIC_ICPR) = 0xFFFFFFFFu;
-    REGISTER(VTOR) = 0;
+    sc_arm_quiet();
+    REGISTER(VTOR) = SC_FLASH_BASE;
+    REGISTER(ACTLR) |= 2u;       /* no write buffer: a bad store faults where it is */
     REGISTER(SHCSR) |= 7u << 16; /* MemManage, BusFault, UsageFault */
     REGISTER(CCR) |= 1u << 4;    /* division by zero traps */
+    if (!(REGISTER(MPU_TYPE) & 0xFF00u)) return;
     REGISTER(MPU_CTRL) = 0;
-    region(0, 0x00000000u, 22, READ_ONLY, EXECUTE);
-    region(1, 0x00000000u, 16, NO_ACCESS, DATA);
-    region(2, 0x20000000u, 22, READ_WRITE, DATA);
-    region(3, (sc_u32)__put_guard_base, 12, NO_ACCESS, DATA);
+    region(0, SC_FLASH_BASE, SC_FLASH_SIZE, READ_ONLY, EXECUTE);
+    region(1, 0x00000000u, SC_NULL_PAGE, NO_ACCESS, DATA);
+    region(2, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, DATA);
+    region(3, SC_RAM_BASE - GUARD, GUARD, NO_ACCESS, DATA); /* where what lies below RAM does not fault by itself */
     REGISTER(MPU_CTRL) = 5; /* on; elsewhere the default map: peripherals */
     __asm__ volatile("dsb\n\tisb" ::: "memory");
 }

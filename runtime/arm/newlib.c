@@ -22,10 +22,10 @@ void _fini(void);
 void abort(void);
 void __assert_func(const char *file, int line, const char *function, const char *text);
 
-/* Bytes between the heap's end and the guard under the stack. */
+/* Bytes between the heap's beginning and the end of RAM. */
 sc_u32 sc_arm_heap_free(void)
 {
-    return (sc_u32)((sc_u8 *)__put_guard_base - (sc_u8 *)__put_heap_start);
+    return (sc_u32)((sc_u8 *)__put_heap_end - (sc_u8 *)__put_heap_start);
 }
 
 void sc_arm_heap_restore(void)
@@ -38,7 +38,7 @@ void sc_arm_heap_restore(void)
 void *_sbrk(int increment)
 {
     sc_u8 *old = heap_end;
-    if (increment > (sc_u8 *)__put_guard_base - old || increment < (sc_u8 *)__put_heap_start - old) {
+    if (increment > (sc_u8 *)__put_heap_end - old || increment < (sc_u8 *)__put_heap_start - old) {
         errno = ENOMEM;
         return (void *)-1;
     }

@@ -1,8 +1,6 @@
 /* Cortex-M: start-up, vectors, restore. The link is in uart.c or semihosting.c. */
 #include "arm.h"
 
-#define NVIC_ICER 0xE000E180u
-
 void sc_arm_reset(void);
 void sc_arm_fault(void);
 void sc_arm_systick(void);
@@ -10,15 +8,27 @@ static void unexpected(void);
 
 typedef void (*vector)(void);
 #define EIGHT unexpected, unexpected, unexpected, unexpected, unexpected, unexpected, unexpected, unexpected
-__attribute__((section(".sc_vectors"), used)) static const vector vectors[16 + 32] = {
+__attribute__((section(".sc_vectors"), used)) static const vector vectors[16 + SC_IRQS] = {
     (vector)__sc_stack_top, sc_arm_reset, sc_arm_fault, sc_arm_fault, sc_arm_fault, sc_arm_fault, sc_arm_fault,
-    0, 0, 0, 0, unexpected, unexpected, 0, unexpected, sc_arm_systick, EIGHT, EIGHT, EIGHT, EIGHT,
+    0, 0, 0, 0, unexpected, unexpected, 0, unexpected, sc_arm_systick,
+    EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT,
 };
 
 /* An interrupt that nobody handles: off with it. */
 static void unexpected(void)
 {
-    REGISTER(NVIC_ICER) = 0xFFFFFFFFu;
+    sc_arm_quiet();
+}
+
+/* What the board needs before its UART works: clocks, pins. */
+static void set_up(void)
+{
+#ifdef SC_SETUP
+    static const struct { sc_u32 at, clear, set; } steps[] = {SC_SETUP};
+    sc_u32 i;
+    for (i = 0; i < sizeof steps / sizeof *steps; i++)
+        REGISTER(steps[i].at) = (REGISTER(steps[i].at) & ~steps[i].clear) | steps[i].set;
+#endif
 }
 
 void sc_arm_fill_words(sc_u32 *from, sc_u32 *to)
@@ -30,6 +40,7 @@ void sc_arm_fill_words(sc_u32 *from, sc_u32 *to)
 void sc_arm_reset(void)
 {
     sc_arm_fill_words(__sc_data_start, __sc_data_end);
+    set_up();
     sc_arm_link_start();
     sc_arm_protect();
     sc_main_loop();

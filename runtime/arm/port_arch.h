@@ -1,12 +1,16 @@
-/* Cortex-M: what the taint map covers (the linker script puts the program there), and the sizes of buffers. */
+/* Cortex-M. The board's profile says what the taint map covers (SC_RAM_BASE, SC_RAM_SIZE) and may size the buffers. */
 #ifndef SC_PORT_ARCH_H
 #define SC_PORT_ARCH_H
 
-#define SC_RAM_BASE 0x20000000u
-#define SC_RAM_SIZE 0x00100000u
-#define SC_INPUT_CAPACITY 8192u
-#define SC_CHUNK 1024u
-#define SC_SHADOW 512u
+#ifndef SC_INPUT_CAPACITY
+#define SC_INPUT_CAPACITY 1024u
+#endif
+#ifndef SC_CHUNK
+#define SC_CHUNK 256u
+#endif
+#ifndef SC_SHADOW
+#define SC_SHADOW 32u
+#endif
 #define SC_CAPABILITIES SC_CAN_RESET
 
 /* The exception number is 0 in thread mode only. */

@@ -10,7 +10,7 @@ enum { SYS_OPEN = 1, SYS_WRITE = 5, SYS_READ = 6, SYS_EXIT = 0x18 };
 enum { READ_BINARY = 1, WRITE_BINARY = 5 };
 
 static sc_u32 input SC_RUNTIME_DATA, output SC_RUNTIME_DATA, fill SC_RUNTIME_DATA;
-static sc_u8 pending[2048] SC_RUNTIME_DATA;
+static sc_u8 pending[2u * SC_CHUNK] SC_RUNTIME_DATA;
 
 static sc_u32 request(sc_u32 operation, sc_u32 a, sc_u32 b, sc_u32 c)
 {

@@ -15,6 +15,7 @@
 #define SC_INPUT_CAPACITY 65535u
 #define SC_CHUNK 4096u
 #define SC_SHADOW 4096u
+#define SC_CRC_TABLES
 #define SC_CAPABILITIES 0u
 #define SC_IN_INTERRUPT() 0
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from images import BUILD_ID, LINKS, SUPPORT, hand_image, target_of
 
+from score_embed.board.profile import QemuRun
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
 from score_embed.target.base import Run, Verdict
@@ -136,12 +137,12 @@ def test_what_cannot_be_started(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="cannot be started"):
         NativeTarget(tmp_path / "missing", BUILD_ID).run(Run(1, b""))
     with pytest.raises(UsageError) as caught:
-        QemuTarget(tmp_path / "x", BUILD_ID, str(tmp_path / "qemu-system-arm"), "mps2-an385").run(Run(1, b""))
+        QemuTarget(tmp_path / "x", BUILD_ID, QemuRun(str(tmp_path / "qemu-system-arm"), "mps2-an385")).run(Run(1, b""))
     assert "apt-get install qemu-system-arm" in caught.value.hint
 
 
 def test_qemu_says_why_it_does_not_start(images: dict[str, Path]) -> None:
-    target = QemuTarget(images["mps2-an385-uart"], BUILD_ID, "qemu-system-arm", "no-such-board")
+    target = QemuTarget(images["mps2-an385-uart"], BUILD_ID, QemuRun("qemu-system-arm", "no-such-board"))
     with pytest.raises(TargetError, match="unsupported machine type"):
         target.run(Run(1, b""))
 

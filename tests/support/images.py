@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
+from score_embed.board.profile import QemuRun, find_board
 from score_embed.target.native import NativeTarget
 from score_embed.target.qemu import QemuTarget
 from score_embed.target.wired import WiredTarget
@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 RUNTIME = ROOT / "runtime"
 SUPPORT = Path(__file__).parent
 BUILD_ID = bytes(range(16))
+BOARD = find_board("mps2-an385")
 LINKS = ("native", "mps2-an385", "mps2-an385-uart")  # a pipe, semihosting FIFOs, a UART
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 RUNTIME_FLAGS = ["-std=gnu99", "-Os", "-fno-tree-loop-im", "-fno-stack-protector"]
@@ -40,9 +41,13 @@ def build_native(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Pat
 
 def build_arm(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
     output = folder / "arm.elf"
-    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", *RUNTIME_FLAGS, *STRICT, "-ffreestanding"]
+    macros = [f"-D{name}={value}" for name, value in BOARD.hardware.macros().items()]
+    script = folder / "arm.ld"
+    source = str(RUNTIME / "arm" / "link.ld")
+    compile_c([BOARD.cc, "-E", "-P", "-undef", "-x", "c", *macros, source, "-o", str(script)])
+    command = [BOARD.cc, "-mcpu=cortex-m3", "-mthumb", *RUNTIME_FLAGS, *STRICT, "-ffreestanding", *macros]
     command += [f"-I{RUNTIME}", f"-I{RUNTIME / 'arm'}", *flags, "-nostartfiles", *_sources("arm"), *map(str, sources)]
-    compile_c([*command, f"-T{RUNTIME / 'arm' / 'mps2-an385.ld'}", "-o", str(output)])
+    compile_c([*command, f"-T{script}", "-o", str(output)])
     return output
 
 
@@ -56,5 +61,6 @@ def hand_image(board: str, folder: Path, *flags: str) -> Path:
 def target_of(board: str, elf: Path, build_id: bytes = BUILD_ID, watchdog: float = 10) -> WiredTarget:
     if board == "native":
         return NativeTarget(elf, build_id, watchdog)
-    link: Literal["uart", "semihosting"] = "uart" if board.endswith("uart") else "semihosting"
-    return QemuTarget(elf, build_id, "qemu-system-arm", "mps2-an385", link, watchdog)
+    how = find_board(board).run
+    assert isinstance(how, QemuRun)
+    return QemuTarget(elf, build_id, how, watchdog)

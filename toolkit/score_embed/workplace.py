@@ -95,5 +95,5 @@ def compiler_version(board: Board) -> str:
 
 def start_target(board: Board, elf: Path, build_id: bytes) -> Target:
     if isinstance(board.run, QemuRun):
-        return QemuTarget(elf, build_id, board.run.command, board.run.machine, board.run.link)
+        return QemuTarget(elf, build_id, board.run)
     return NativeTarget(elf, build_id)

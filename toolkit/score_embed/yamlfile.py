@@ -6,13 +6,17 @@ Board profiles and the project file are written by hand, so a mistyped key must 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from score_embed.errors import UsageError
+
+_NUMBER = re.compile(r"(?P<digits>0x[0-9A-Fa-f_]+|[0-9][0-9_]*?) ?(?P<unit>[KM]?|[kM]?Hz)")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "Hz": 1, "kHz": 10**3, "MHz": 10**6}
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -24,15 +28,31 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """A mapping of a YAML file that remembers the line of every key."""
+    """A mapping of a YAML file that remembers the place (`file:line`) of every key."""
 
-    path: Path
-    line: int
+    place: str
     values: dict[str, object]
-    lines: dict[str, int]
+    places: dict[str, str]
 
     def where(self, key: str = "") -> str:
-        return f"{self.path}:{self.lines.get(key, self.line)}"
+        return self.places.get(key, self.place)
+
+    def over(self, base: Section) -> Section:
+        """These keys over those of `base`, groups key by key; every key keeps its place."""
+        values, places = {**base.values, **self.values}, {**base.places, **self.places}
+        for key, value in self.values.items():
+            below = base.values.get(key)
+            if isinstance(value, Section) and isinstance(below, Section):
+                values[key] = value.over(below)
+        return Section(self.place, values, places)
+
+    def leaves(self, prefix: str = "") -> Iterator[tuple[str, object, str]]:
+        """Every key that is no group, as a path such as `memory.ram.at`, with its value and its place."""
+        for key, value in self.values.items():
+            if isinstance(value, Section):
+                yield from value.leaves(f"{prefix}{key}.")
+            else:
+                yield prefix + key, value, self.where(key)
 
     def check_keys(self, known: Iterable[str], what: str) -> None:
         names = list(known)
@@ -61,6 +81,23 @@ class Section:
             return tuple(str(i) for i in items)
         raise UsageError(f"{key!r} must be a list of words", self.where(key), f"Write `{key}: [a, b]`.")
 
+    def number(self, key: str, default: int | None = None) -> int:
+        """A count or an address: `4096`, `0x20000000`, `64K`, `2M`, `25MHz`. K and M are 1,024 and its square, kHz and
+        MHz powers of ten."""
+        text = self.text(key, None if default is None else str(default))
+        found = _NUMBER.fullmatch(text)
+        if found is None:
+            hint = "Write it as 4096, 0x1000, 4K, 1M or, for a frequency, 25MHz."
+            raise UsageError(f"{key}: {text!r} is not a number", self.where(key), hint)
+        return int(found["digits"].replace("_", ""), 0) * _UNITS[found["unit"]]
+
+    def word(self, key: str, known: Iterable[str], default: str | None = None) -> str:
+        """One of these words."""
+        text, names = self.text(key, default), list(known)
+        if text not in names:
+            raise UsageError(f"{key}: unknown word {text!r}", self.where(key), suggestion(text, names))
+        return text
+
     def section(self, key: str) -> Section:
         value = self.values.get(key)
         if isinstance(value, Section):
@@ -80,7 +117,7 @@ def read(path: Path) -> Section:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         if node is None:
-            return Section(path, 1, {}, {})
+            return Section(f"{path}:1", {}, {})
         value = _value(path, node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -96,14 +133,14 @@ def read(path: Path) -> Section:
 def _value(path: Path, node: yaml.Node) -> object:
     if isinstance(node, yaml.MappingNode):
         values: dict[str, object] = {}
-        lines: dict[str, int] = {}
+        places: dict[str, str] = {}
         for key_node, value_node in node.value:
             key = str(key_node.value)
             if key in values:
                 where = f"{path}:{key_node.start_mark.line + 1}"
                 raise UsageError(f"the key {key!r} appears twice", where, "Remove one of the two.")
-            values[key], lines[key] = _value(path, value_node), key_node.start_mark.line + 1
-        return Section(path, node.start_mark.line + 1, values, lines)
+            values[key], places[key] = _value(path, value_node), f"{path}:{key_node.start_mark.line + 1}"
+        return Section(f"{path}:{node.start_mark.line + 1}", values, places)
     if isinstance(node, yaml.SequenceNode):
         return [_value(path, item) for item in node.value]
     scalar: object = yaml.SafeLoader("").construct_object(node)

@@ -1,7 +1,9 @@
-"""A board profile: one YAML file with all that is known of a board, read into a frozen `Board`.
+"""A board profile: YAML with all that is known of a board, read into a frozen `Board`.
 
 Names are looked up as a path first, then in `./boards`, then among the shipped profiles, so that a project
-can bring its own board or replace a shipped one. boards/README.md explains every key.
+can bring its own board or replace a shipped one. A profile may extend another: what a family has in common is
+written once. What the board *is* (toolchain, memory, UART) stands apart from how it is *run*, so that the same file
+serves the emulator and the desk. boards/README.md explains every key.
 """
 
 from __future__ import annotations
@@ -15,19 +17,31 @@ from typing import Literal
 
 from score_embed import yamlfile
 from score_embed.board import share
+from score_embed.board.hardware import Hardware, read_hardware
 from score_embed.errors import UsageError
 
 _KEYS = (
+    "extends",
     "name",
+    "about",
     "compiler",
+    "cpu",
     "cflags",
     "ldflags",
     "runtime",
     "linker-script",
     "argument-order",
+    "memory",
+    "clock",
+    "uart",
+    "setup",
+    "buffers",
     "run",
+    "qemu",
     "packages",
 )
+_RUNS = ("native", "qemu")
+_MOST_LAYERS = 8
 
 
 @dataclass(frozen=True)
@@ -37,25 +51,30 @@ class NativeRun:
 
 @dataclass(frozen=True)
 class QemuRun:
-    """The image runs in QEMU's model of a board. `link`: how its frames leave the emulator."""
+    """The image runs in QEMU's model of a board. `link`: how its frames leave the emulator; `loader`: the option that
+    takes the image; `options`: more of QEMU's."""
 
     command: str
     machine: str
     link: Literal["uart", "semihosting"] = "uart"
+    loader: str = "-kernel"
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Board:
-    """One board: its toolchain, its compiler's order of evaluation of arguments, and how to run an image."""
+    """One board: its toolchain, its hardware, its compiler's order of evaluation of arguments, how to run an image."""
 
     name: str
+    about: str
     path: Path
     cc: str
-    cflags: tuple[str, ...]
+    cflags: tuple[str, ...]  # those that select CPU and ABI first
     ldflags: tuple[str, ...]
     runtime: str  # folder below runtime/ that holds the port
     linker_script: str | None  # file in that folder
     argument_order: Literal["left", "right"]
+    hardware: Hardware
     run: NativeRun | QemuRun
     apt: Mapping[str, str]  # tool → Debian package that brings it
 
@@ -80,64 +99,84 @@ def known_boards() -> dict[str, Path]:
     return known
 
 
-def find_board(name: str) -> Board:
-    """The board of that name, or described by that file."""
+def find_profile(name: str) -> Path:
+    """The file of the board of that name, or that file itself."""
     given = Path(name)
     if given.suffix in (".yaml", ".yml") or "/" in name:
         for path in (given, Path("boards") / name, share.folder("boards") / name):
             if path.is_file():
-                return load_board(path)
+                return path
         raise UsageError(f"there is no board file {name!r}", "", "Give a YAML file or a board's name.")
     known = known_boards()
     if name not in known:
         raise UsageError(f"unknown board {name!r}", "", yamlfile.suggestion(name, known))
-    return load_board(known[name])
+    return known[name]
+
+
+def find_board(name: str) -> Board:
+    """The board of that name, or described by that file."""
+    return load_board(find_profile(name))
 
 
 def load_board(path: Path) -> Board:
-    doc = yamlfile.read(path)
+    doc = read_profile(path)
     doc.check_keys(_KEYS, "key")
-    order = doc.text("argument-order")
-    if order not in ("left", "right"):
-        raise UsageError(f"argument-order: {order!r}", doc.where("argument-order"), "Write `left` or `right`.")
-    apt: dict[str, str] = {}
-    if "packages" in doc.values:
-        packages = doc.section("packages")
-        apt = {tool: packages.text(tool) for tool in packages.values}
+    order = doc.word("argument-order", ("left", "right"))
+    packages = doc.section("packages") if "packages" in doc.values else None
     return Board(
         name=doc.text("name", path.stem),
+        about=doc.text("about", ""),
         path=path.absolute(),
         cc=doc.text("compiler"),
-        cflags=doc.texts("cflags"),
+        cflags=(*doc.texts("cpu"), *doc.texts("cflags")),
         ldflags=doc.texts("ldflags"),
         runtime=_runtime(doc),
         linker_script=doc.text("linker-script", "") or None,
         argument_order="left" if order == "left" else "right",
+        hardware=read_hardware(doc),
         run=_run(doc),
-        apt=MappingProxyType(apt),
+        apt=MappingProxyType({tool: packages.text(tool) for tool in packages.values} if packages else {}),
     )
 
 
+def read_profile(path: Path) -> yamlfile.Section:
+    """The keys of a profile over those of the profiles it extends, each with its place."""
+    doc = yamlfile.read(path)
+    for _ in range(_MOST_LAYERS):
+        if "extends" not in doc.values:
+            return doc
+        name, where = doc.text("extends"), doc.where("extends")
+        below = yamlfile.read(_base(name, Path(where.rpartition(":")[0]).parent, where))
+        values = {key: value for key, value in doc.values.items() if key != "extends"}
+        doc = yamlfile.Section(doc.place, values, doc.places).over(below)
+    raise UsageError("profiles extend each other in a circle", doc.where("extends"), "Remove one `extends`.")
+
+
+def _base(name: str, beside: Path, where: str) -> Path:
+    for folder in (beside, Path("boards"), share.folder("boards")):
+        for path in (folder / name, folder / f"{name}.yaml"):
+            if path.is_file():
+                return path
+    shipped = share.folder("boards")
+    known = [str(path.relative_to(shipped).with_suffix("")) for path in shipped.rglob("*.yaml")]
+    raise UsageError(f"there is no profile {name!r} to extend", where, yamlfile.suggestion(name, known))
+
+
 def _runtime(doc: yamlfile.Section) -> str:
-    name = doc.text("runtime")
-    ports = sorted(p.name for p in share.folder("runtime").iterdir() if p.is_dir())
-    if name not in ports:
-        raise UsageError(f"unknown runtime {name!r}", doc.where("runtime"), yamlfile.suggestion(name, ports))
-    return name
+    ports = sorted(p.name for p in share.folder("runtime").iterdir() if (p / "port_arch.h").is_file())
+    return doc.word("runtime", ports)
 
 
 def _run(doc: yamlfile.Section) -> NativeRun | QemuRun:
-    run = doc.section("run")
-    kind = run.text("kind")
-    if kind == "native":
-        run.check_keys(("kind",), "key of a native run")
+    if doc.word("run", _RUNS) == "native":
         return NativeRun()
-    if kind == "qemu":
-        run.check_keys(("kind", "command", "machine", "link"), "key of a QEMU run")
-        link = run.text("link", "uart")
-        if link not in ("uart", "semihosting"):
-            hint = yamlfile.suggestion(link, ["uart", "semihosting"])
-            raise UsageError(f"unknown link {link!r}", run.where("link"), hint)
-        return QemuRun(run.text("command"), run.text("machine"), "uart" if link == "uart" else "semihosting")
-    hint = yamlfile.suggestion(kind, ["native", "qemu"])
-    raise UsageError(f"unknown kind of run {kind!r}", run.where("kind"), hint)
+    qemu = doc.section("qemu")
+    qemu.check_keys(("command", "machine", "link", "loader", "options"), "key of `qemu`")
+    link = qemu.word("link", ("uart", "semihosting"), "uart")
+    return QemuRun(
+        qemu.text("command"),
+        qemu.text("machine"),
+        "uart" if link == "uart" else "semihosting",
+        qemu.text("loader", "-kernel"),
+        qemu.texts("options"),
+    )

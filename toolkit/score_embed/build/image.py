@@ -181,7 +181,7 @@ def _identity(
         board.ldflags,
         board.runtime,
         board.linker_script,
-        toolchain.semihosting,
+        toolchain.macros(),
         [list(own) for own in flags],
         facts,
     ]

@@ -32,7 +32,7 @@ SEMANTICS = (
 RUNTIME_FLAGS = ("-std=gnu99", "-Os", "-fno-tree-loop-im", "-ffreestanding", "-w")
 PORTS: dict[str, tuple[str, ...]] = {
     "x86": ("-static", "-no-pie", "-Wl,--wrap=_exit,--wrap=_Exit,--wrap=sbrk,--wrap=__sbrk"),
-    "arm": ("-nostartfiles",),
+    "arm": ("-nostartfiles", "-Wl,-z,noexecstack"),
 }
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
@@ -49,10 +49,12 @@ class Toolchain:
         self.board = board
         self.runtime = share.folder("runtime")
 
-    @property
-    def semihosting(self) -> bool:
-        """The runtime's frames leave an emulator by semihosting."""
-        return isinstance(self.board.run, QemuRun) and self.board.run.link == "semihosting"
+    def macros(self) -> list[str]:
+        """What the runtime and its linker script are told of the board."""
+        run = self.board.run
+        semihosting = isinstance(run, QemuRun) and run.link == "semihosting"
+        found = [f"-D{name}={value}" for name, value in self.board.hardware.macros().items()]
+        return [*found, "-DSC_SEMIHOSTING"] if semihosting else found
 
     def data_model(self, cflags: Sequence[str]) -> DataModel:
         text = self._run(
@@ -93,18 +95,15 @@ class Toolchain:
         port = self.runtime / self.board.runtime
         includes = [f"-I{self.runtime}", f"-I{port}"]
         flags = [*self.board.cflags, *RUNTIME_FLAGS, *includes, *(["-DSC_VERIFY"] if verify else [])]
-        if self.semihosting:
-            flags.append("-DSC_SEMIHOSTING")
-        self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+        self._run([self.board.cc, *flags, *self.macros(), "-c", str(source), "-o", str(output)], str(source))
 
     def link(self, objects: Sequence[Path], output: Path, cflags: Sequence[str]) -> None:
-        script = self.board.linker_script
-        folder = self.runtime / self.board.runtime
+        script = self._linker_script(output.with_suffix(".ld"))
         command = [
             self.board.cc,
             *self.board.cflags,
             *PORTS[self.board.runtime],
-            *([f"-T{folder / script}"] if script else []),
+            *([f"-T{script}"] if script else []),
             *map(str, objects),
             *(flag for flag in cflags if flag.startswith(("-l", "-L", "-Wl,"))),
             *self.board.ldflags,
@@ -112,6 +111,15 @@ class Toolchain:
             str(output),
         ]
         self._run(command, "link")
+
+    def _linker_script(self, output: Path) -> Path | None:
+        """The port's script, preprocessed with the board's memory map."""
+        if self.board.linker_script is None:
+            return None
+        script = self.runtime / self.board.runtime / self.board.linker_script
+        command = [self.board.cc, "-E", "-P", "-undef", "-x", "c", *self.macros(), str(script), "-o", str(output)]
+        self._run(command, str(script))
+        return output
 
     def _run(self, command: Sequence[str], where: str) -> str:
         try:

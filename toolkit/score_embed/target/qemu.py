@@ -13,8 +13,8 @@ import socket
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Literal
 
+from score_embed.board.profile import QemuRun
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
 from score_embed.target.qmp import Qmp, QmpFailed
@@ -79,24 +79,23 @@ class QemuTarget(WiredTarget):
         self,
         elf: Path,
         build_id: bytes,
-        command: str,
-        machine: str,
-        link: Literal["uart", "semihosting"] = "uart",
+        how: QemuRun,
         watchdog: float = 10,
     ) -> None:
-        super().__init__(f"{command} -M {machine}", build_id, watchdog)
-        self._elf, self._command, self._machine, self._link = elf.absolute(), command, machine, link
+        super().__init__(f"{how.command} -M {how.machine}", build_id, watchdog)
+        self._elf, self._how = elf.absolute(), how
         self._process: subprocess.Popen[bytes] | None = None
         self._qmp: Qmp | None = None
         self._folder: str | None = None
 
     def _launch(self) -> Channel:
-        ends = _uart() if self._link == "uart" else _semihosting()
+        ends = _uart() if self._how.link == "uart" else _semihosting()
         self._folder = ends.folder
         control, theirs = socket.socketpair()
         number = theirs.detach()
         ends.passed.append(number)
-        arguments = [self._command, "-M", self._machine, "-kernel", str(self._elf)]
+        how = self._how
+        arguments = [how.command, "-M", how.machine, *how.options, how.loader, str(self._elf)]
         arguments += ["-nodefaults", "-display", "none", "-monitor", "none", *ends.arguments]
         arguments += ["-chardev", f"socket,id=q0,fd={number}", "-mon", "chardev=q0,mode=control"]
         try:
@@ -125,12 +124,12 @@ class QemuTarget(WiredTarget):
                 preexec_fn=lambda: _die_with(parent),
             )
         except FileNotFoundError:
-            package = _PACKAGES.get(Path(self._command).name, "qemu-system")
+            package = _PACKAGES.get(Path(self._how.command).name, "qemu-system")
             raise UsageError(
-                f"{self._command} is not installed", hint=f"Install it: apt-get install {package}"
+                f"{self._how.command} is not installed", hint=f"Install it: apt-get install {package}"
             ) from None
         except OSError as error:
-            raise TargetError(f"cannot start {self._command}: {error.strerror}") from None
+            raise TargetError(f"cannot start {self._how.command}: {error.strerror}") from None
 
     def _connected(self) -> None:
         self._remove_folder()  # both ends are open: should this process be killed, nothing is left
@@ -142,7 +141,7 @@ class QemuTarget(WiredTarget):
 
     def _reset(self) -> bool:
         # While the guest waits in semihosting, QEMU does not listen to QMP: a new instance is quicker.
-        waits = self._link == "semihosting"
+        waits = self._how.link == "semihosting"
         if waits or self._qmp is None or self._process is None or self._process.poll() is not None:
             return False
         try:

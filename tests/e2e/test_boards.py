@@ -1,0 +1,114 @@
+"""Every shipped board in its emulator: it boots, explores to the end, and each fault becomes its verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from runner import explore, score_embed
+
+from score_embed.board.profile import QemuRun, known_boards, load_board
+
+BOARDS = sorted(name for name, path in known_boards().items() if isinstance(load_board(path).run, QemuRun))
+
+# Three ways to use memory between faults, so that a restore that forgets some of it is seen.
+PROGRAM = """
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "score.h"
+static unsigned char seen[32] = {1};
+static int count;
+static int deep(int n)
+{
+    volatile char frame[48];
+    frame[0] = (char)n;
+    return n ? deep(n - 1) + frame[0] : 0;
+}
+int main(void)
+{
+    volatile int zero = 0;
+    uint8_t x;
+    char *p = malloc(24);
+    SCORE_ASSERT(seen[0] == 1 && count++ == 0 && p);
+    strcpy(p, "symbolic");
+    seen[0] = 2;
+    SYM_U8(x);
+    switch (x) {
+    case 1: return deep(30000);
+    case 2: return *(volatile int *)(uintptr_t)zero;
+    case 3: return 10 / zero;
+    case 4: for (;;) {}
+    case 5: ((void (*)(void))((uintptr_t)seen | 1))();
+    case 6: SCORE_ASSERT(x != 6);
+    case 7: abort();
+    case 8: exit(3);
+    case 9: __asm__ volatile(".short 0xde00");
+    }
+    return strcmp(p, "symbolic") + x / 200;
+}
+"""
+FAULTS = {
+    1: "stack-overflow",
+    2: "null-dereference",
+    3: "division-by-zero",
+    4: "hang",
+    5: "invalid-memory-access",
+    6: "assertion",
+    7: "abort",
+    9: "illegal-instruction",
+}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_each_fault_becomes_its_verdict(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"faults.c": PROGRAM}, "--board", board, "--max-branches", "40000")
+    assert {bug["inputs"]["x"]: bug["kind"] for bug in found.summary["bugs"]} == FAULTS
+    assert all(bug["confirmed"] for bug in found.summary["bugs"])
+    assert (found.summary["stopped"], found.summary["redundant"]) == ("exhausted", 0)
+    assert found.summary["paths"] == 10
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_uart_gives_the_same_paths(board: str, tmp_path: Path) -> None:
+    (tmp_path / "wired.yaml").write_text(f"extends: {board}\nqemu: {{link: uart}}\n")
+    program = """
+        #include <stdio.h>
+        #include "score.h"
+        int main(void)
+        {
+            unsigned char b[20];
+            unsigned n = 0;
+            SYM_BYTES(b, sizeof b);
+            for (unsigned i = 0; i < sizeof b && b[i] == "a long way to go, isn't it?"[i]; i++)
+                n++;
+            printf("%u of %u\\n", n, (unsigned)sizeof b);
+            return 0;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program}, "--board", "wired.yaml")
+    assert (found.summary["stopped"], found.summary["paths"], found.summary["mispredicted"]) == ("exhausted", 21, 0)
+    assert found.summary["link"]["crc_errors"] == 0
+
+
+def test_a_project_file_and_stm32_yaml_are_all_it_takes(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text('#include "score.h"\nint main(void) { int x; SYM_INT(x); if (x == 7) return 1; return 0; }\n')
+    (tmp_path / "score-embed.yaml").write_text("sources: p.c\n")
+    done = score_embed("run", "--board", "stm32.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "p on stm32: exhausted" in done.stdout
+    summary = json.loads((tmp_path / "score-out" / "latest" / "summary.json").read_text())
+    assert (summary["board"], summary["paths"]) == ("stm32", 2)
+
+
+def test_boards_are_listed_and_shown_with_the_origin_of_each_value(tmp_path: Path) -> None:
+    listed = score_embed("boards", cwd=tmp_path)
+    assert listed.returncode == 0
+    assert all(name in listed.stdout for name in BOARDS)
+    (tmp_path / "mine.yaml").write_text("extends: stm32\nmemory: {ram: {size: 64K}}\n")
+    shown = score_embed("boards", "show", "mine.yaml", cwd=tmp_path)
+    lines = {line.split("#")[0].strip(): line.rpartition("# ")[2] for line in shown.stdout.splitlines()}
+    assert lines["size: 64K"] == "mine.yaml:2"
+    assert lines["at: 0x20000000"].endswith("boards/stm32.yaml:6")
+    assert lines["compiler: arm-none-eabi-gcc"].endswith("boards/base/cortex-m.yaml:2")
