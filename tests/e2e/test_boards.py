@@ -89,7 +89,7 @@ def test_the_uart_gives_the_same_paths(board: str, tmp_path: Path) -> None:
     """
     found = explore(tmp_path, {"p.c": program}, "--board", "wired.yaml")
     assert (found.summary["stopped"], found.summary["paths"], found.summary["mispredicted"]) == ("exhausted", 21, 0)
-    assert found.summary["link"]["crc_errors"] == 0
+    assert found.summary["link"]["crc_errors"] <= 1  # a HELLO that comes while the board starts is cut
 
 
 def test_a_project_file_and_stm32_yaml_are_all_it_takes(tmp_path: Path) -> None:
