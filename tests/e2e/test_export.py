@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -154,6 +155,7 @@ def test_unity_calls_an_entry_function(tmp_path: Path, board: str) -> None:
     text = (tmp_path / "t.c").read_text(encoding="utf-8")
     for part in ("    return (int)check(data, len, &s, limit,", "= (-9223372036854775807LL - 1);", "70000, "):
         assert part in text
+    assert set(re.findall(r"_Bool on = (.*);", text)) <= {"0", "1"}
     build("gcc", *WARN, "-DSCORE_NO_FORK", "-O2", "-I", SHIM, "t.c", "-o", "tests", cwd=tmp_path)
     build("gcc", *WARN, "-std=c99", "-pedantic", "-I", SHIM, "t.c", "-o", "tests", cwd=tmp_path)
     found = results("./tests", cwd=tmp_path)

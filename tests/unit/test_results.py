@@ -24,6 +24,10 @@ OBJECTS = (
 )
 
 
+def test_a_boolean_is_the_lowest_bit() -> None:
+    assert [testcase.Named("q", 0, 1, "boolean").value(bytes([b])) for b in (0, 1, 150, 151)] == [0, 1, 0, 1]
+
+
 def case(data: bytes) -> testcase.TestCase:
     return testcase.TestCase(12, data, OBJECTS, "return", 0, 0x1234567889ABCDEF, "a.c:3", b"hi\xff\n")
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from score_embed.build.image import Image
 from score_embed.explore.concolic import Outcome
-from score_embed.frontend.sites import SiteKind
+from score_embed.frontend.sites import Site, SiteKind
 from score_embed.results.bugs import Bug, BugList, locate
 from score_embed.results.coverage import Coverage, directions_of
 from score_embed.results.lines import LineTable
 from score_embed.results.store import Store, TestRow, storage_error
-from score_embed.results.testcase import Named, TestCase
+from score_embed.results.testcase import Named, TestCase, ValueKind
 from score_embed.target.base import Finished, Run
 from score_embed.trace.path import SymbolicObject
 
@@ -59,8 +59,7 @@ class Ledger:
         for item in objects:
             site = self._image.sites[item.site]
             assert site.kind is SiteKind.SYMBOLIC
-            kind = "bytes" if site.size == 0 else "signed" if site.flags & 1 else "unsigned"
-            named.append(Named(item.name, item.offset, item.size, kind))  # type: ignore[arg-type]
+            named.append(Named(item.name, item.offset, item.size, _value_kind(site)))
         return tuple(named)
 
     def enter(self, run: Run, finished: Finished, outcome: Outcome, fresh: list[int]) -> Bug | None:
@@ -120,6 +119,14 @@ class Ledger:
     def note(self, what: str, file: str, line: int) -> None:
         """Something that makes the results incomplete."""
         self.notes[what, file, line] += 1
+
+
+def _value_kind(site: Site) -> ValueKind:
+    if site.size == 0:
+        return "bytes"
+    if site.flags & 2:
+        return "boolean"
+    return "signed" if site.flags & 1 else "unsigned"
 
 
 def _kind(outcome: Outcome) -> str:

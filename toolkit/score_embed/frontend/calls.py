@@ -238,7 +238,7 @@ class Calls:
         pointer, _size, name = node.args.exprs
         dest = self._symbolic_dest(pointer)
         byte = self.b.temporary(self.types.uchar)
-        self.b.add(Symbolic(self.b.coord, byte, self._name_of(name), Const(self.types.size, "1", 1)))
+        self.b.add(Symbolic(self.b.coord, byte, self._name_of(name), Const(self.types.size, "1", 1), boolean=True))
         one = Const(self.types.int, "1", 1)
         self.e.store(dest, self.arith.binary("&", byte, one, self.e.size_text))
 

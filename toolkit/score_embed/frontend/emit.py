@@ -324,7 +324,7 @@ class Emitter(Probes):
         leaf = self._symbolic_dest(s)
         signed = is_integer(s.dest.type) and as_int(s.dest.type).signed and s.count is None
         size = s.size.text if s.size else "0"
-        site = self._site(SiteKind.SYMBOLIC, [*leaf.words(), size, str(int(signed))], s.name)
+        site = self._site(SiteKind.SYMBOLIC, [*leaf.words(), size, str(int(signed) | int(s.boolean) << 1)], s.name)
         if isinstance(s.dest, SlotRef):
             d = self._descriptor(site, [leaf.descriptor()])
             return f"{s.dest.c()} = ({declare(unqualified(s.dest.type))}) sc_sym_slot({d}, sc_m);"

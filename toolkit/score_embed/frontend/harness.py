@@ -45,7 +45,7 @@ class Argument:
     name: str
     declaration: str
     passed: str
-    kind: Literal["number", "boolean", "bytes", "raw"]  # bytes: unsigned char[]; raw: any object as it lies in memory
+    kind: Literal["number", "bytes", "raw"]  # bytes: unsigned char[]; raw: any object as it lies in memory
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _arguments(
         if is_integer(t):
             how = "boolean" if isinstance(t, Int) and t.name == "_Bool" else "symbolic"
             lines.append(f'    {declare(t, name)}; __score_{how}(&{name}, sizeof {name}, "{name}");')
-            args.append(Argument(name, declare(t, name), name, "boolean" if how == "boolean" else "number"))
+            args.append(Argument(name, declare(t, name), name, "number"))
         elif isinstance(t, Pointer) and following is not None and is_integer(following) and _is_element(t.to):
             lines += _buffer(t, following, name, names[index + 1])
             of, length = _element(t.to), names[index + 1]

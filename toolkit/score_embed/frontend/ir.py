@@ -353,6 +353,7 @@ class Symbolic(Stmt):
     name: str
     size: Const | None = None  # bytes, if fixed
     count: Exp | None = None  # bytes, if computed at run time
+    boolean: bool = False  # only the lowest bit counts
 
 
 @dataclass

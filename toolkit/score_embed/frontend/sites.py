@@ -109,7 +109,7 @@ class Site:
     leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
-    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed
+    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed, 2 = boolean
     size: int = 0  # symbolic: bytes; enter: number of scalar parameters
 
     @property

@@ -134,8 +134,6 @@ def _call_of_entry(test: TestRow, call: str, entry: Mapping[str, Any]) -> Iterat
     for argument in entry["arguments"]:
         name, declaration, value = argument["name"], argument["declaration"], test.inputs[argument["name"]]
         if isinstance(value, int):
-            if argument["kind"] == "boolean":
-                value &= 1  # as score.h makes one of a byte
             yield f"    {declaration} = {ctext.number(value)};"
         elif argument["kind"] == "bytes":
             yield f"    {declaration} = {ctext.array(bytes.fromhex(value), '    ')};"

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from score_embed.errors import UsageError
 
 Value = int | str  # a number, or hex bytes
+ValueKind = Literal["signed", "unsigned", "boolean", "bytes"]
 
 
 def stem(number: int, path_hash: int) -> str:
@@ -30,13 +31,14 @@ class Named:
     name: str
     offset: int
     size: int
-    kind: Literal["signed", "unsigned", "bytes"]
+    kind: ValueKind
 
     def value(self, data: bytes) -> Value:
         part = data[self.offset : self.offset + self.size]
         if self.kind == "bytes":
             return part.hex()
-        return int.from_bytes(part, "little", signed=self.kind == "signed")
+        number = int.from_bytes(part, "little", signed=self.kind == "signed")
+        return number & 1 if self.kind == "boolean" else number
 
 
 @dataclass(frozen=True)
