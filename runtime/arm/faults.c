@@ -1,31 +1,20 @@
-/* Cortex-M: faults and the watch-dog become verdicts; the MPU makes them happen.
+/* Cortex-M: faults and the watch-dog become verdicts. What makes them happen is in protect.c.
  *
  * The program runs on PSP in thread mode. Every fault handler records what the status registers say and leaves
  * through a made-up exception frame to the test loop. A fault anywhere else is a bug of ours or of an interrupt
  * handler: the board resets itself, and the host, seeing an unexpected READY, judges the test lost. */
 #include "arm.h"
 
-#define CCR 0xE000ED14u
-#define SHCSR 0xE000ED24u
 #define CFSR 0xE000ED28u
 #define HFSR 0xE000ED2Cu
 #define MMFAR 0xE000ED34u
 #define BFAR 0xE000ED38u
 #define AIRCR 0xE000ED0Cu
-#define VTOR 0xE000ED08u
-#define ACTLR 0xE000E008u
-#define MPU_TYPE 0xE000ED90u
-#define MPU_CTRL 0xE000ED94u
-#define MPU_RBAR 0xE000ED9Cu
-#define MPU_RASR 0xE000EDA0u
 #define SYST_CSR 0xE000E010u
 #define SYST_RVR 0xE000E014u
 #define SYST_CVR 0xE000E018u
-#define NVIC_ICER 0xE000E180u
-#define NVIC_ICPR 0xE000E280u
 
 #define BELOW_STACK 0x1000u /* a frame that misses the stack by so much is still called an overflow */
-#define GUARD 0x400u
 #define TICK_MS 10u
 #define CLOCK_KHZ (SC_CLOCK / 1000u)
 #define TO_PROGRAM 0xFFFFFFFDu /* EXC_RETURN: to thread mode on PSP */
@@ -52,6 +41,35 @@ static const sc_u32 *valid(const sc_u32 *frame)
     return frame >= __put_stack_base && frame + 8 <= __put_stack_top ? frame : 0;
 }
 
+#if defined __ARM_ARCH_6M__ /* one fault for everything, and nothing says why: the instruction must */
+
+static sc_u32 status(void)
+{
+    return 0;
+}
+
+static sc_u32 verdict_of(sc_u32 cfsr, const sc_u32 *frame, const sc_u32 *psp)
+{
+    const sc_u32 undefined = 0xDE00u;
+    (void)cfsr;
+    if (psp < __put_stack_base + 8) return SC_VERDICT_STACK_OVERFLOW;
+    if (!frame || frame[6] - SC_FLASH_BASE >= SC_FLASH_SIZE) return SC_VERDICT_INVALID_MEMORY_ACCESS;
+    if ((*(const sc_d *)frame[6] & 0xFF00u) == undefined) return SC_VERDICT_ILLEGAL_INSTRUCTION;
+    return SC_VERDICT_INVALID_MEMORY_ACCESS;
+}
+
+#else
+
+/* What CFSR says, which is cleared; the address goes into sc. */
+static sc_u32 status(void)
+{
+    sc_u32 cfsr = REGISTER(CFSR);
+    sc.address = cfsr & MM_VALID ? REGISTER(MMFAR) : cfsr & BUS_VALID ? REGISTER(BFAR) : 0;
+    REGISTER(CFSR) = cfsr;
+    REGISTER(HFSR) = REGISTER(HFSR);
+    return cfsr;
+}
+
 static sc_u32 verdict_of(sc_u32 cfsr, const sc_u32 *frame, const sc_u32 *psp)
 {
     sc_u32 pc = frame ? frame[6] : 0, at = (sc_u32)sc.address;
@@ -66,6 +84,8 @@ static sc_u32 verdict_of(sc_u32 cfsr, const sc_u32 *frame, const sc_u32 *psp)
     return SC_VERDICT_ILLEGAL_INSTRUCTION;
 }
 
+#endif
+
 static void leave(const sc_u32 *frame, sc_u32 verdict)
 {
     sc.verdict = verdict;
@@ -76,13 +96,10 @@ static void leave(const sc_u32 *frame, sc_u32 verdict)
 
 void sc_arm_on_fault(const sc_u32 *psp, sc_u32 exc_return)
 {
-    sc_u32 cfsr = REGISTER(CFSR);
+    sc_u32 cfsr = status();
     const sc_u32 *frame = cfsr & (MM_STACKING | BUS_STACKING) ? 0 : valid(psp);
     if (!sc.running || exc_return != TO_PROGRAM) sc_port_reset();
-    sc.address = cfsr & MM_VALID ? REGISTER(MMFAR) : cfsr & BUS_VALID ? REGISTER(BFAR) : 0;
     sc.code = (sc_i32)cfsr;
-    REGISTER(CFSR) = cfsr;
-    REGISTER(HFSR) = REGISTER(HFSR);
     leave(frame, verdict_of(cfsr, frame, psp));
 }
 
@@ -98,43 +115,6 @@ void sc_arm_watch(sc_u32 milliseconds)
     REGISTER(SYST_RVR) = CLOCK_KHZ * TICK_MS - 1u;
     REGISTER(SYST_CVR) = 0;
     if (milliseconds) REGISTER(SYST_CSR) = 7;
-}
-
-enum { READ_ONLY = 6, READ_WRITE = 3, NO_ACCESS = 0, EXECUTE = 0, DATA = 1 };
-
-/* A region's size is a power of two, at least 32. */
-static void region(sc_u32 number, sc_u32 base, sc_u32 size, sc_u32 access, sc_u32 no_execute)
-{
-    sc_u32 log2size = 32u - (sc_u32)__builtin_clz(size - 1u);
-    REGISTER(MPU_RBAR) = base | 1u << 4 | number;
-    REGISTER(MPU_RASR) = no_execute << 28 | access << 24 | 1u << 17 | (log2size - 1u) << 1 | 1u;
-}
-
-void sc_arm_quiet(void)
-{
-    sc_u32 i;
-    for (i = 0; i < SC_IRQS / 32u; i++) {
-        REGISTER(NVIC_ICER + 4u * i) = 0xFFFFFFFFu;
-        REGISTER(NVIC_ICPR + 4u * i) = 0xFFFFFFFFu;
-    }
-}
-
-/* Before each test, for the program may have changed any of it. */
-void sc_arm_protect(void)
-{
-    sc_arm_quiet();
-    REGISTER(VTOR) = SC_FLASH_BASE;
-    REGISTER(ACTLR) |= 2u;       /* no write buffer: a bad store faults where it is */
-    REGISTER(SHCSR) |= 7u << 16; /* MemManage, BusFault, UsageFault */
-    REGISTER(CCR) |= 1u << 4;    /* division by zero traps */
-    if (!(REGISTER(MPU_TYPE) & 0xFF00u)) return;
-    REGISTER(MPU_CTRL) = 0;
-    region(0, SC_FLASH_BASE, SC_FLASH_SIZE, READ_ONLY, EXECUTE);
-    region(1, 0x00000000u, SC_NULL_PAGE, NO_ACCESS, DATA);
-    region(2, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, DATA);
-    region(3, SC_RAM_BASE - GUARD, GUARD, NO_ACCESS, DATA); /* where what lies below RAM does not fault by itself */
-    REGISTER(MPU_CTRL) = 5; /* on; elsewhere the default map: peripherals */
-    __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
 void sc_port_reset(void)

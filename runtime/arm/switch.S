@@ -1,5 +1,5 @@
 @ Cortex-M: from the runtime's stack (MSP) to the program's (PSP) and back. sc_arm_landing is where a fault handler
-@ returns to, with MSP as sc_arm_enter saved it.
+@ returns to, with MSP as sc_arm_enter saved it. Instructions of ARMv6-M only: they serve every Cortex-M.
     .syntax unified
     .thumb
     .text
@@ -8,8 +8,14 @@
     .thumb_func
     .type sc_arm_enter, %function
 sc_arm_enter:
-    push {r3-r11, lr}
-    str sp, [r1]
+    push {r4-r7, lr}
+    mov r4, r8
+    mov r5, r9
+    mov r6, r10
+    mov r7, r11
+    push {r3-r7}
+    mov r2, sp
+    str r2, [r1]
     msr psp, r0
     movs r2, #2
     msr control, r2
@@ -29,10 +35,17 @@ sc_arm_leave:
     .thumb_func
     .type sc_arm_landing, %function
 sc_arm_landing:
+#if __ARM_ARCH_6M__ == 0
     movs r1, #0
     msr basepri, r1
+#endif
     cpsie i
-    pop {r3-r11, pc}
+    pop {r3-r7}
+    mov r8, r4
+    mov r9, r5
+    mov r10, r6
+    mov r11, r7
+    pop {r4-r7, pc}
 
 @ All faults, and NMI: r0 = the program's stack pointer, r1 = EXC_RETURN.
     .thumb_func
@@ -40,26 +53,29 @@ sc_arm_landing:
 sc_arm_fault:
     mrs r0, psp
     mov r1, lr
-    b sc_arm_on_fault
+    ldr r2, =sc_arm_on_fault
+    bx r2
 
     .thumb_func
     .type sc_arm_systick, %function
 sc_arm_systick:
     mrs r0, psp
     mov r1, lr
-    b sc_arm_on_tick
+    ldr r2, =sc_arm_on_tick
+    bx r2
 
 @ Leave the handler for sc_arm_landing: r0 = saved stack pointer, with room for a frame below it.
     .thumb_func
     .type sc_arm_exit_handler, %function
 sc_arm_exit_handler:
-    subs r0, r0, #32
+    subs r0, #32
     msr msp, r0
     isb
     ldr r1, =sc_arm_landing
-    bic r1, r1, #1
+    movs r2, #1
+    bics r1, r2
     str r1, [r0, #24]
-    mov r1, #0x01000000
+    ldr r1, =0x01000000
     str r1, [r0, #28]
-    mvn lr, #6
-    bx lr
+    ldr r1, =0xFFFFFFF9
+    bx r1

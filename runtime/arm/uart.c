@@ -13,6 +13,8 @@
 #include "uart_pl011.h"
 #elif defined SC_UART_STM32
 #include "uart_stm32.h"
+#elif defined SC_UART_NRF51
+#include "uart_nrf51.h"
 #else
 #error "the profile's `uart: kind` has no driver on this architecture"
 #endif
@@ -32,12 +34,14 @@ sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
     sc_u32 got = 0;
     __asm__ volatile("cpsid i" ::: "memory");
     REGISTER(NVIC_ISER) = LINE;
+    sc_arm_watch(1); /* its ticks wake the processor, and with it an emulator that sleeps */
     while (!uart_has_byte()) {
         __asm__ volatile("dsb\n\twfi" ::: "memory");
         REGISTER(NVIC_ICPR) = LINE;
     }
-    while (got < n && uart_has_byte()) to[got++] = (sc_u8)REGISTER(UART_DATA);
+    while (got < n && uart_has_byte()) to[got++] = (sc_u8)uart_get();
     uart_was_read();
+    sc_arm_watch(0);
     REGISTER(NVIC_ICER) = LINE;
     REGISTER(NVIC_ICPR) = LINE;
     __asm__ volatile("cpsie i" ::: "memory");
@@ -48,7 +52,7 @@ void sc_port_write(const sc_u8 *from, sc_u32 n)
 {
     while (n--) {
         while (uart_is_full()) {}
-        REGISTER(UART_DATA) = *from++;
+        uart_put(*from++);
     }
 }
 

@@ -23,3 +23,5 @@ static inline void uart_start(void)
 static inline sc_u32 uart_has_byte(void) { return !(REGISTER(UART_FLAGS) & 0x10u); }
 static inline sc_u32 uart_is_full(void) { return REGISTER(UART_FLAGS) & 0x20u; }
 static inline void uart_was_read(void) { REGISTER(UART_CLEAR) = RECEIVED; }
+static inline sc_u32 uart_get(void) { return REGISTER(UART_DATA); }
+static inline void uart_put(sc_u32 byte) { REGISTER(UART_DATA) = byte; }

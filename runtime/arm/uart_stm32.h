@@ -13,3 +13,5 @@ static inline void uart_start(void)
 static inline sc_u32 uart_has_byte(void) { return REGISTER(UART_STATE) & 1u << 5; }
 static inline sc_u32 uart_is_full(void) { return !(REGISTER(UART_STATE) & 1u << 7); }
 static inline void uart_was_read(void) {} /* reading the data did it */
+static inline sc_u32 uart_get(void) { return REGISTER(UART_DATA); }
+static inline void uart_put(sc_u32 byte) { REGISTER(UART_DATA) = byte; }

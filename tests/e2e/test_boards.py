@@ -59,12 +59,14 @@ FAULTS = {
     7: "abort",
     9: "illegal-instruction",
 }
+UNSEEN = {"microbit": ("null-dereference",)}  # no MPU: address 0 is flash, which can be read
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_each_fault_becomes_its_verdict(board: str, tmp_path: Path) -> None:
     found = explore(tmp_path, {"faults.c": PROGRAM}, "--board", board, "--max-branches", "40000")
-    assert {bug["inputs"]["x"]: bug["kind"] for bug in found.summary["bugs"]} == FAULTS
+    expected = {x: kind for x, kind in FAULTS.items() if kind not in UNSEEN.get(board, ())}
+    assert {bug["inputs"]["x"]: bug["kind"] for bug in found.summary["bugs"]} == expected
     assert all(bug["confirmed"] for bug in found.summary["bugs"])
     assert (found.summary["stopped"], found.summary["redundant"]) == ("exhausted", 0)
     assert found.summary["paths"] == 10

@@ -131,6 +131,7 @@ buffers: {input: 128}
     assert profile.load_board(tmp_path / "b.yaml").hardware.macros() == {
         "SC_STACK_SIZE": "0x400",
         "SC_FLASH_BASE": "0x0",
+        "SC_NULL_PAGE": "0x0",
         "SC_FLASH_SIZE": "0x10000",
         "SC_RAM_BASE": "0x20000000",
         "SC_RAM_SIZE": "0x2000",

@@ -58,7 +58,7 @@ class Hardware:
 
     def macros(self) -> dict[str, str]:
         """The C macros that tell the runtime."""
-        found: dict[str, int] = {"SC_STACK_SIZE": self.stack, "SC_NULL_PAGE": self.null_page, "SC_CLOCK": self.clock}
+        found: dict[str, int] = {"SC_STACK_SIZE": self.stack, "SC_CLOCK": self.clock}
         for name, region in (("FLASH", self.flash), ("RAM", self.ram)):
             if region is not None:
                 found |= {f"SC_{name}_BASE": region.at, f"SC_{name}_SIZE": region.size}
@@ -68,7 +68,8 @@ class Hardware:
             found["SC_BAUD"] = self.uart.baud
         found |= {"SC_INPUT_CAPACITY": self.input, "SC_CHUNK": self.chunk, "SC_SHADOW": self.shadow}
         macros = {name: f"{value:#x}" for name, value in found.items() if value or name == "SC_UART_IRQ"}
-        macros |= {name: "0x0" for name in ("SC_FLASH_BASE", "SC_RAM_BASE") if name in found and not found[name]}
+        if self.flash is not None:  # numbers that may be 0
+            macros |= {"SC_FLASH_BASE": f"{self.flash.at:#x}", "SC_NULL_PAGE": f"{self.null_page:#x}"}
         if self.setup:
             macros["SC_SETUP"] = ",".join(f"{{{w.at:#x},{w.clear:#x},{w.set:#x}}}" for w in self.setup)
         return macros

@@ -1,0 +1,99 @@
+/* Cortex-M: what makes wrong accesses fault, set anew before each test, for the program may have changed it.
+ *
+ * ARMv7-M has an MPU of regions that are powers of two, over the default map; in ARMv8-M regions cannot overlap, so
+ * what no region names faults. ARMv6-M has neither MPU nor traps: there the stack's place at the end of RAM must do. */
+#include "arm.h"
+
+#define ACTLR 0xE000E008u
+#define NVIC_ICER 0xE000E180u
+#define NVIC_ICPR 0xE000E280u
+#define VTOR 0xE000ED08u
+#define CCR 0xE000ED14u
+#define SHCSR 0xE000ED24u
+#define MPU_TYPE 0xE000ED90u
+#define MPU_CTRL 0xE000ED94u
+#define MPU_RNR 0xE000ED98u
+#define MPU_RBAR 0xE000ED9Cu
+#define MPU_RASR 0xE000EDA0u
+#define MPU_RLAR 0xE000EDA0u
+#define MPU_MAIR0 0xE000EDC0u
+
+void sc_arm_quiet(void)
+{
+    sc_u32 i;
+    for (i = 0; i < SC_IRQS / 32u; i++) {
+        REGISTER(NVIC_ICER + 4u * i) = 0xFFFFFFFFu;
+        REGISTER(NVIC_ICPR + 4u * i) = 0xFFFFFFFFu;
+    }
+}
+
+#if defined __ARM_ARCH_6M__
+
+void sc_arm_protect(void)
+{
+    sc_arm_quiet();
+}
+
+#else
+
+#if defined __ARM_ARCH_8M_MAIN__
+
+enum { READ_WRITE = 1 << 1 | 1, READ_EXECUTE = 3 << 1 }; /* AP and XN */
+enum { NORMAL = 0, DEVICE = 1 };
+
+static void region(sc_u32 number, sc_u32 base, sc_u32 size, sc_u32 access, sc_u32 attributes)
+{
+    REGISTER(MPU_RNR) = number;
+    REGISTER(MPU_RBAR) = base | access;
+    REGISTER(MPU_RLAR) = ((base + size - 1u) & ~31u) | attributes << 1 | 1u;
+}
+
+static void regions(void)
+{
+    sc_u32 code = SC_FLASH_BASE < SC_NULL_PAGE ? SC_NULL_PAGE : SC_FLASH_BASE;
+    REGISTER(MPU_MAIR0) = 0x0444u; /* 0: normal memory, not cached; 1: device */
+    region(0, code, SC_FLASH_BASE + SC_FLASH_SIZE - code, READ_EXECUTE, NORMAL);
+    region(1, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, NORMAL);
+    region(2, 0x40000000u, 0x20000000u, READ_WRITE, DEVICE);
+    REGISTER(MPU_CTRL) = 1;
+}
+
+#else
+
+#define GUARD 0x400u /* bytes below RAM */
+
+enum { READ_ONLY = 6, READ_WRITE = 3, NO_ACCESS = 0, EXECUTE = 0, DATA = 1 };
+
+/* A region's size is a power of two, at least 32. */
+static void region(sc_u32 number, sc_u32 base, sc_u32 size, sc_u32 access, sc_u32 no_execute)
+{
+    sc_u32 log2size = 32u - (sc_u32)__builtin_clz(size - 1u);
+    REGISTER(MPU_RBAR) = base | 1u << 4 | number;
+    REGISTER(MPU_RASR) = no_execute << 28 | access << 24 | 1u << 17 | (log2size - 1u) << 1 | 1u;
+}
+
+static void regions(void)
+{
+    region(0, SC_FLASH_BASE, SC_FLASH_SIZE, READ_ONLY, EXECUTE);
+    if (SC_NULL_PAGE) region(1, 0x00000000u, SC_NULL_PAGE, NO_ACCESS, DATA);
+    region(2, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, DATA);
+    region(3, SC_RAM_BASE - GUARD, GUARD, NO_ACCESS, DATA); /* where what lies below RAM does not fault by itself */
+    REGISTER(MPU_CTRL) = 5; /* on; elsewhere the default map: peripherals */
+}
+
+#endif
+
+void sc_arm_protect(void)
+{
+    sc_arm_quiet();
+    REGISTER(VTOR) = SC_FLASH_BASE;
+    REGISTER(ACTLR) |= 2u;       /* no write buffer: a bad store faults where it is */
+    REGISTER(SHCSR) |= 7u << 16; /* MemManage, BusFault, UsageFault */
+    REGISTER(CCR) |= 1u << 4;    /* division by zero traps */
+    if (!(REGISTER(MPU_TYPE) & 0xFF00u)) return;
+    REGISTER(MPU_CTRL) = 0;
+    regions();
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+
+#endif
