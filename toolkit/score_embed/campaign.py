@@ -121,20 +121,9 @@ def _build(settings: config.Settings, board: Board, folder: Path) -> Image:
 
 
 def _write_down(record: Store, settings: config.Settings, board: Board, image: Image) -> None:
-    """All that resume, replay and reports need, besides the image itself."""
+    """All that resume and replay need, besides the image itself."""
     plain = config.to_json(dataclasses.replace(settings, board=str(board.path)))
     record.put("settings", plain)
-    program = {
-        "name": image.program,
-        "board": board.name,
-        "strategy": settings.strategy,
-        "seed": settings.seed,
-        "entry": image.entry,
-        "sources": [str(source) for source in settings.sources],
-        "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-    record.put("program", program)
-    record.put("sources", source_map(image.sites, image.notes, Path.cwd()).to_json())
     record.put("versions", {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
     record.commit()
 
@@ -215,9 +204,25 @@ class Campaign:
                 file=sys.stderr,
             )
         explorer = self._explorer_from(data)
+        self._describe()
         self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in explorer.frontier())
         self._commit(explorer)
         return explorer
+
+    def _describe(self) -> None:
+        """What reports need to know of the program, so that they need nothing but the record."""
+        settings, image = self._settings, self._image
+        program = {
+            "name": image.program,
+            "board": self._board.name,
+            "strategy": settings.strategy,
+            "seed": settings.seed,
+            "entry": image.entry,
+            "sources": [str(source) for source in settings.sources],
+            "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+        self._record.put("program", program)
+        self._record.put("sources", source_map(image.sites, image.notes, Path.cwd()).to_json())
 
     def _explorer_from(self, first: bytes) -> Explorer:
         settings = self._settings
