@@ -29,7 +29,6 @@
 #define USAGE_UNALIGNED (1u << 24)
 #define USAGE_DIVISION (1u << 25)
 
-sc_u32 *sc_arm_saved_sp SC_RUNTIME_DATA;
 static sc_u32 ticks_left SC_RUNTIME_DATA;
 
 void sc_arm_exit_handler(sc_u32 *saved_sp) __attribute__((noreturn));
@@ -91,7 +90,7 @@ static void leave(const sc_u32 *frame, sc_u32 verdict)
     sc.verdict = verdict;
     sc.pc = frame ? (frame[6] < SC_NULL_PAGE ? frame[5] & ~1u : frame[6]) : 0;
     sc.running = 0;
-    sc_arm_exit_handler(sc_arm_saved_sp);
+    sc_arm_exit_handler(sc_bare_saved_sp);
 }
 
 void sc_arm_on_fault(const sc_u32 *psp, sc_u32 exc_return)
@@ -108,7 +107,7 @@ void sc_arm_on_tick(const sc_u32 *psp, sc_u32 exc_return)
     if (ticks_left && --ticks_left == 0 && sc.running && exc_return == TO_PROGRAM) leave(valid(psp), SC_VERDICT_WATCHDOG);
 }
 
-void sc_arm_watch(sc_u32 milliseconds)
+void sc_bare_watch(sc_u32 milliseconds)
 {
     REGISTER(SYST_CSR) = 0;
     ticks_left = milliseconds / TICK_MS + 1u;

@@ -20,6 +20,14 @@ static inline unsigned sc_arm_exception(void)
     __asm__ volatile("mrs %0, ipsr" : "=r"(number));
     return number;
 }
+
+/* ARM: Semihosting for AArch32 and AArch64. */
+static inline unsigned sc_port_semihost(unsigned operation, unsigned block)
+{
+    register unsigned r0 __asm__("r0") = operation, r1 __asm__("r1") = block;
+    __asm__ volatile("bkpt 0xAB" : "+r"(r0) : "r"(r1) : "memory");
+    return r0;
+}
 #define SC_IN_INTERRUPT() (sc_arm_exception() != 0)
 
 #endif

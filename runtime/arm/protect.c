@@ -29,7 +29,7 @@ void sc_arm_quiet(void)
 
 #if defined __ARM_ARCH_6M__
 
-void sc_arm_protect(void)
+void sc_bare_protect(void)
 {
     sc_arm_quiet();
 }
@@ -83,7 +83,7 @@ static void regions(void)
 
 #endif
 
-void sc_arm_protect(void)
+void sc_bare_protect(void)
 {
     sc_arm_quiet();
     REGISTER(VTOR) = SC_FLASH_BASE;

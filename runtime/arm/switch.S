@@ -1,13 +1,13 @@
 @ Cortex-M: from the runtime's stack (MSP) to the program's (PSP) and back. sc_arm_landing is where a fault handler
-@ returns to, with MSP as sc_arm_enter saved it. Instructions of ARMv6-M only: they serve every Cortex-M.
+@ returns to, with MSP as sc_bare_enter saved it. Instructions of ARMv6-M only: they serve every Cortex-M.
     .syntax unified
     .thumb
     .text
-    .global sc_arm_enter, sc_arm_leave, sc_arm_landing, sc_arm_fault, sc_arm_systick, sc_arm_exit_handler
+    .global sc_bare_enter, sc_bare_leave, sc_arm_landing, sc_arm_fault, sc_arm_systick, sc_arm_exit_handler
 
     .thumb_func
-    .type sc_arm_enter, %function
-sc_arm_enter:
+    .type sc_bare_enter, %function
+sc_bare_enter:
     push {r4-r7, lr}
     mov r4, r8
     mov r5, r9
@@ -22,12 +22,12 @@ sc_arm_enter:
     isb
     movs r0, #0
     mov r7, r0
-    bl sc_arm_program
+    bl sc_bare_program
     udf #0
 
     .thumb_func
-    .type sc_arm_leave, %function
-sc_arm_leave:
+    .type sc_bare_leave, %function
+sc_bare_leave:
     movs r1, #0
     msr control, r1
     isb

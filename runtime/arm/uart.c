@@ -24,7 +24,7 @@
 #define NVIC_ICPR (0xE000E280u + 4u * (SC_UART_IRQ / 32u))
 #define LINE (1u << SC_UART_IRQ % 32u)
 
-void sc_arm_link_start(void)
+void sc_bare_link_start(void)
 {
     uart_start();
 }
@@ -34,14 +34,14 @@ sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
     sc_u32 got = 0;
     __asm__ volatile("cpsid i" ::: "memory");
     REGISTER(NVIC_ISER) = LINE;
-    sc_arm_watch(1); /* its ticks wake the processor, and with it an emulator that sleeps */
+    sc_bare_watch(1); /* its ticks wake the processor, and with it an emulator that sleeps */
     while (!uart_has_byte()) {
         __asm__ volatile("dsb\n\twfi" ::: "memory");
         REGISTER(NVIC_ICPR) = LINE;
     }
     while (got < n && uart_has_byte()) to[got++] = (sc_u8)uart_get();
     uart_was_read();
-    sc_arm_watch(0);
+    sc_bare_watch(0);
     REGISTER(NVIC_ICER) = LINE;
     REGISTER(NVIC_ICPR) = LINE;
     __asm__ volatile("cpsie i" ::: "memory");

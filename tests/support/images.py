@@ -27,8 +27,8 @@ def compile_c(command: Sequence[str]) -> None:
 
 
 def _sources(port: str) -> list[str]:
-    folder = RUNTIME / port
-    return [str(p) for p in sorted([*RUNTIME.glob("*.c"), *folder.glob("*.c"), *folder.glob("*.S")])]
+    folders = [RUNTIME, RUNTIME / port, *([RUNTIME / "bare"] if port == "arm" else [])]
+    return sorted(str(p) for folder in folders for pattern in ("*.c", "*.S") for p in folder.glob(pattern))
 
 
 def build_native(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
@@ -46,7 +46,15 @@ def build_arm(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
     source = str(RUNTIME / "arm" / "link.ld")
     compile_c([BOARD.cc, "-E", "-P", "-undef", "-x", "c", *macros, source, "-o", str(script)])
     command = [BOARD.cc, "-mcpu=cortex-m3", "-mthumb", *RUNTIME_FLAGS, *STRICT, "-ffreestanding", *macros]
-    command += [f"-I{RUNTIME}", f"-I{RUNTIME / 'arm'}", *flags, "-nostartfiles", *_sources("arm"), *map(str, sources)]
+    command += [
+        f"-I{RUNTIME}",
+        f"-I{RUNTIME / 'arm'}",
+        f"-I{RUNTIME / 'bare'}",
+        *flags,
+        "-nostartfiles",
+        *_sources("arm"),
+        *map(str, sources),
+    ]
     compile_c([*command, f"-T{script}", "-o", str(output)])
     return output
 

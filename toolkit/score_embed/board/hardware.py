@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from score_embed import yamlfile
 from score_embed.errors import UsageError
 
-UARTS = ("cmsdk", "pl011", "stm32", "nrf51", "ns16550", "usart-avr")
+UARTS = ("cmsdk", "pl011", "stm32", "nrf51", "ns16550")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,14 @@ class Uart:
 
 
 @dataclass(frozen=True)
+class Timer:
+    """What the watch-dog uses where the core has no timer of its own; `clock`: Hz."""
+
+    at: int
+    clock: int
+
+
+@dataclass(frozen=True)
 class Write:
     """A register to write before the UART is used: `value`, or the bits `set` and `clear` changed in it."""
 
@@ -51,6 +59,8 @@ class Hardware:
     null_page: int = 0  # bytes from address 0 that no program may touch, where the MPU can see to it
     clock: int = 0  # Hz
     uart: Uart | None = None
+    timer: Timer | None = None
+    reset: tuple[int, int] | None = None  # the register that resets the board, where the core cannot, and its value
     setup: tuple[Write, ...] = ()
     input: int = 0  # bytes of a test's input at most; 0 of these three: what the port chooses
     chunk: int = 0  # bytes of payload of a frame at most
@@ -66,6 +76,10 @@ class Hardware:
             kind = self.uart.kind.upper().replace("-", "_")
             found |= {f"SC_UART_{kind}": 1, "SC_UART": self.uart.at, "SC_UART_IRQ": self.uart.irq}
             found["SC_BAUD"] = self.uart.baud
+        if self.timer is not None:
+            found |= {"SC_CLINT": self.timer.at, "SC_CLINT_HZ": self.timer.clock}
+        if self.reset is not None:
+            found |= {"SC_RESET_AT": self.reset[0], "SC_RESET_VALUE": self.reset[1]}
         found |= {"SC_INPUT_CAPACITY": self.input, "SC_CHUNK": self.chunk, "SC_SHADOW": self.shadow}
         macros = {name: f"{value:#x}" for name, value in found.items() if value or name == "SC_UART_IRQ"}
         if self.flash is not None:  # numbers that may be 0
@@ -76,7 +90,7 @@ class Hardware:
 
 
 def read_hardware(doc: yamlfile.Section) -> Hardware:
-    """The keys `memory`, `clock`, `uart`, `setup` and `buffers` of a profile."""
+    """The keys `memory`, `clock`, `uart`, `timer`, `reset`, `setup` and `buffers` of a profile."""
     memory, buffers = _group(doc, "memory"), _group(doc, "buffers")
     memory.check_keys(("flash", "ram", "stack", "null-page"), "key of `memory`")
     buffers.check_keys(("input", "chunk", "shadow"), "key of `buffers`")
@@ -90,6 +104,8 @@ def read_hardware(doc: yamlfile.Section) -> Hardware:
         null_page=memory.number("null-page", 0),
         clock=doc.number("clock", 0),
         uart=_uart(doc),
+        timer=_timer(doc),
+        reset=_reset(doc),
         setup=_setup(doc),
         input=buffers.number("input", 0),
         chunk=chunk,
@@ -120,6 +136,23 @@ def _uart(doc: yamlfile.Section) -> Uart | None:
     uart = doc.section("uart")
     uart.check_keys(("kind", "at", "irq", "baud"), "key of `uart`")
     return Uart(uart.word("kind", UARTS), uart.number("at"), uart.number("irq", 0), uart.number("baud", 115200))
+
+
+def _timer(doc: yamlfile.Section) -> Timer | None:
+    if "timer" not in doc.values:
+        return None
+    timer = doc.section("timer")
+    timer.check_keys(("kind", "at", "clock"), "key of `timer`")
+    timer.word("kind", ("clint",))
+    return Timer(timer.number("at"), timer.number("clock"))
+
+
+def _reset(doc: yamlfile.Section) -> tuple[int, int] | None:
+    if "reset" not in doc.values:
+        return None
+    reset = doc.section("reset")
+    reset.check_keys(("at", "value"), "key of `reset`")
+    return reset.number("at"), reset.number("value")
 
 
 def _setup(doc: yamlfile.Section) -> tuple[Write, ...]:

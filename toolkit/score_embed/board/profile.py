@@ -34,6 +34,8 @@ _KEYS = (
     "memory",
     "clock",
     "uart",
+    "timer",
+    "reset",
     "setup",
     "buffers",
     "run",

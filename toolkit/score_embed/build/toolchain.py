@@ -33,7 +33,9 @@ RUNTIME_FLAGS = ("-std=gnu99", "-Os", "-fno-tree-loop-im", "-ffreestanding", "-w
 PORTS: dict[str, tuple[str, ...]] = {
     "x86": ("-static", "-no-pie", "-Wl,--wrap=_exit,--wrap=_Exit,--wrap=sbrk,--wrap=__sbrk"),
     "arm": ("-nostartfiles", "-Wl,-z,noexecstack"),
+    "riscv": ("-nostartfiles", "-Wl,-z,noexecstack"),
 }
+BARE = ("arm", "riscv")  # ports without an operating system
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
@@ -88,12 +90,14 @@ class Toolchain:
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def runtime_sources(self) -> list[Path]:
-        folder = self.runtime / self.board.runtime
-        return sorted([*self.runtime.glob("*.c"), *folder.glob("*.c"), *folder.glob("*.S")])
+        folders = [self.runtime, self.runtime / self.board.runtime]
+        if self.board.runtime in BARE:
+            folders.append(self.runtime / "bare")
+        return sorted(path for folder in folders for pattern in ("*.c", "*.S") for path in folder.glob(pattern))
 
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
         port = self.runtime / self.board.runtime
-        includes = [f"-I{self.runtime}", f"-I{port}"]
+        includes = [f"-I{self.runtime}", f"-I{port}", f"-I{self.runtime / 'bare'}"]
         flags = [*self.board.cflags, *RUNTIME_FLAGS, *includes, *(["-DSC_VERIFY"] if verify else [])]
         self._run([self.board.cc, *flags, *self.macros(), "-c", str(source), "-o", str(output)], str(source))
 

@@ -1,8 +1,9 @@
 /* The link over semihosting: two FIFOs that the emulator opens for us in its working folder. Emulators only.
  *
  * A trap a frame instead of one a byte, and no interrupt: a round trip takes microseconds where the UART's takes a
- * millisecond. The frames are the same. (ARM: Semihosting for AArch32 and AArch64, SYS_OPEN, SYS_READ, SYS_WRITE.) */
-#include "arm.h"
+ * millisecond. The frames are the same. (ARM: Semihosting for AArch32 and AArch64, SYS_OPEN, SYS_READ, SYS_WRITE; RISC-V has taken
+ * it over.) */
+#include "bare.h"
 
 #ifdef SC_SEMIHOSTING
 
@@ -15,24 +16,20 @@ static sc_u8 pending[2u * SC_CHUNK] SC_RUNTIME_DATA;
 static sc_u32 request(sc_u32 operation, sc_u32 a, sc_u32 b, sc_u32 c)
 {
     sc_u32 arguments[3];
-    register sc_u32 r0 __asm__("r0") = operation;
-    register sc_u32 *r1 __asm__("r1") = arguments;
     arguments[0] = a;
     arguments[1] = b;
     arguments[2] = c;
-    __asm__ volatile("bkpt 0xAB" : "+r"(r0) : "r"(r1) : "memory");
-    return r0;
+    return sc_port_semihost(operation, (sc_uptr)arguments);
 }
 
 #define NOTHING 0xFFFFFFFFu
 
 static void exit_emulator(void)
 {
-    register sc_u32 r0 __asm__("r0") = SYS_EXIT, r1 __asm__("r1") = 0x20026; /* ADP_Stopped_ApplicationExit */
-    __asm__ volatile("bkpt 0xAB" : : "r"(r0), "r"(r1) : "memory");
+    sc_port_semihost(SYS_EXIT, 0x20026); /* ADP_Stopped_ApplicationExit */
 }
 
-void sc_arm_link_start(void)
+void sc_bare_link_start(void)
 {
     input = request(SYS_OPEN, (sc_u32) "sc.in", READ_BINARY, 5);
     output = request(SYS_OPEN, (sc_u32) "sc.out", WRITE_BINARY, 6);

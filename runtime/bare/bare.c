@@ -1,0 +1,83 @@
+/* Bare metal: from reset to the test loop, and what a test's restore brings back. */
+#include "bare.h"
+
+sc_u32 *sc_bare_saved_sp SC_RUNTIME_DATA;
+static sc_u8 *heap_end SC_RUNTIME_DATA, *heap_high SC_RUNTIME_DATA;
+
+/* What the board needs before its UART works: clocks, pins. */
+static void set_up(void)
+{
+#ifdef SC_SETUP
+    static const struct { sc_u32 at, clear, set; } steps[] = {SC_SETUP};
+    sc_u32 i;
+    for (i = 0; i < sizeof steps / sizeof *steps; i++)
+        REGISTER(steps[i].at) = (REGISTER(steps[i].at) & ~steps[i].clear) | steps[i].set;
+#endif
+}
+
+static void fill_words(sc_u32 *from, sc_u32 *to)
+{
+    for (; from + 4 <= to; from += 4) from[0] = from[1] = from[2] = from[3] = 0;
+    while (from < to) *from++ = 0;
+}
+
+void sc_bare_start(void)
+{
+    fill_words(__sc_data_start, __sc_data_end);
+    set_up();
+    sc_bare_link_start();
+    sc_bare_protect();
+    sc_main_loop();
+    for (;;) {}
+}
+
+void sc_port_restore(void)
+{
+    const sc_u32 *from = __put_data_load;
+    sc_uptr high = ((sc_uptr)heap_high + 3u) & ~(sc_uptr)3u;
+    sc_u32 *to;
+    for (to = __put_data_start; to < __put_data_end;) *to++ = *from++;
+    fill_words(__put_bss_start, __put_bss_end);
+    if (heap_high) fill_words(__put_heap_start, (sc_u32 *)high);
+    heap_end = heap_high = (sc_u8 *)__put_heap_start;
+    fill_words(__put_stack_base, __put_stack_top);
+}
+
+void *sc_bare_sbrk(int increment)
+{
+    sc_u8 *old = heap_end;
+    if (increment > (sc_u8 *)__put_heap_end - old || increment < (sc_u8 *)__put_heap_start - old) return (void *)-1;
+    heap_end = old + increment;
+    if (heap_end > heap_high) heap_high = heap_end;
+    return old;
+}
+
+/* In the program's context: constructors first, as their effects are part of what a restore undoes. */
+void sc_bare_program(void)
+{
+    void (*const *f)(void);
+    for (f = __init_array_start; f < __init_array_end; f++) (*f)();
+    sc_program();
+}
+
+void sc_port_run(sc_u32 watchdog_ms)
+{
+    sc_bare_protect();
+    sc_bare_watch(watchdog_ms);
+    sc_bare_enter(__put_stack_top, &sc_bare_saved_sp);
+    sc.running = 0;
+    sc_bare_watch(0);
+    sc_bare_flush();
+    sc_bare_protect();
+}
+
+void sc_port_stop(void)
+{
+    sc.running = 0;
+    sc_bare_leave(sc_bare_saved_sp);
+}
+
+sc_u32 sc_port_free_ram(void)
+{
+    return (sc_u32)((sc_u8 *)__put_heap_end - (sc_u8 *)__put_heap_start);
+}

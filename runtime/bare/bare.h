@@ -1,0 +1,31 @@
+/* What ports without an operating system share, and what each of them adds.
+ *
+ * A port brings: start-up that ends in sc_bare_start(), the switch between the two stacks, faults, the watch-dog,
+ * a UART, and its C library's system calls. */
+#ifndef SC_BARE_H
+#define SC_BARE_H
+
+#include "state.h"
+
+#define REGISTER(address) (*(volatile sc_u32 *)(address))
+
+/* From the linker script. */
+extern sc_u32 __put_data_start[], __put_data_end[], __put_data_load[], __put_bss_start[], __put_bss_end[];
+extern sc_u32 __put_heap_start[], __put_heap_end[], __put_stack_base[], __put_stack_top[];
+extern sc_u32 __sc_data_start[], __sc_data_end[], __sc_stack_top[];
+extern void (*const __init_array_start[])(void), (*const __init_array_end[])(void);
+
+void sc_bare_start(void) __attribute__((noreturn));
+void sc_bare_program(void);             /* what runs on the program's stack */
+void *sc_bare_sbrk(int increment);      /* (void *)-1: no memory */
+extern sc_u32 *sc_bare_saved_sp;        /* the runtime's stack while the program runs */
+
+/* The port's. */
+void sc_bare_enter(sc_u32 *stack_top, sc_u32 **saved_sp); /* run sc_bare_program there; returns at sc_bare_leave */
+void sc_bare_leave(sc_u32 *saved_sp) __attribute__((noreturn));
+void sc_bare_link_start(void);
+void sc_bare_flush(void);                /* the program has ended: send what is held of its output */
+void sc_bare_protect(void);              /* faults and memory protection as the tests need them */
+void sc_bare_watch(sc_u32 milliseconds); /* 0 stops the watch-dog */
+
+#endif

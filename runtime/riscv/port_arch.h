@@ -1,0 +1,30 @@
+/* RISC-V, 32 bits, machine mode. The board's profile says what the taint map covers and may size the buffers. */
+#ifndef SC_PORT_ARCH_H
+#define SC_PORT_ARCH_H
+
+#ifndef SC_INPUT_CAPACITY
+#define SC_INPUT_CAPACITY 1024u
+#endif
+#ifndef SC_CHUNK
+#define SC_CHUNK 256u
+#endif
+#ifndef SC_SHADOW
+#define SC_SHADOW 32u
+#endif
+#define SC_CAPABILITIES SC_CAN_RESET
+
+/* RISC-V Semihosting: the ebreak between these two instructions is a call of the host. */
+static inline unsigned sc_port_semihost(unsigned operation, unsigned block)
+{
+    register unsigned a0 __asm__("a0") = operation, a1 __asm__("a1") = block;
+    __asm__ volatile(
+        ".option push\n\t.option norvc\n\t.balign 16\n\t"
+        "slli x0, x0, 0x1f\n\tebreak\n\tsrai x0, x0, 7\n\t.option pop"
+        : "+r"(a0) : "r"(a1) : "memory");
+    return a0;
+}
+
+/* A handler of the program's runs with interrupts off, as mstatus says; the runtime keeps its own off all the time. */
+#define SC_IN_INTERRUPT() 0
+
+#endif
