@@ -37,19 +37,20 @@ HASH_ONLY = """
 #define sc_assign2(...) ((void)0)
 #define sc_pin(...) ((void)0)
 #define sc_pin1(...) ((void)0)
-#define sc_cond(d, m, dir, ...) sc_branch(d, dir)
-#define sc_cond1(d, m, dir, ...) sc_branch(d, dir)
-#define sc_cond2(d, m, dir, ...) sc_branch(d, dir)
+#define sc_cond(f, at, dir, ...) sc_branch(f, at, dir)
+#define sc_cond1(f, at, dir, ...) sc_branch(f, at, dir)
+#define sc_cond2(f, at, dir, ...) sc_branch(f, at, dir)
 static inline __attribute__((always_inline)) sc_u32 hash_compare(sc_u32 relation, sc_uptr a, sc_uptr b)
 {
     sc_uptr left = relation & 8u ? b : a, right = relation & 8u ? a : b;
     sc_u32 below = relation & 4u ? (sc_iptr)left < (sc_iptr)right : left < right;
     return (relation & 3u) == 0 ? a == b : (relation & 3u) == 1 ? a != b : (relation & 3u) == 2 ? below : below || a == b;
 }
-#define hash_test(d, v) sc_branch(d, hash_compare(d[4] >> 8, v, d[4] >> 8 & 4 ? (sc_uptr)(sc_iptr)(short)d[6] : d[6]))
-#define sc_test(d, m, v) hash_test(d, v)
-#define sc_test_at(d, m, v, p) hash_test(d, v)
-#define sc_test2(d, m, a, b) sc_branch(d, hash_compare(d[4] >> 8, a, b))
+#define hash_constant(at) (sc_table[at + 3] >> 8 & 4 ? (sc_uptr)(sc_iptr)(short)sc_table[at + 5] : sc_table[at + 5])
+#define hash_test(f, at, v) sc_branch(f, at, hash_compare(sc_table[at + 3] >> 8, v, hash_constant(at)))
+#define sc_test(f, at, v) hash_test(f, at, v)
+#define sc_test_at(f, at, v, p) hash_test(f, at, v)
+#define sc_test2(f, at, a, b) sc_branch(f, at, hash_compare(sc_table[at + 3] >> 8, a, b))
 #define sc_call(...) ((void)0)
 #define sc_result(...) ((void)0)
 #define sc_clear(...) ((void)0)

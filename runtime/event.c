@@ -109,13 +109,13 @@ void sc_head(sc_u32 site, sc_u32 dir)
 }
 
 /* The head of an event of descriptor d in the activation at `depth`; names the activation if it is another. */
-void sc_event(const sc_d *d, sc_u32 depth, sc_u32 dir)
+void sc_event(sc_u32 site, sc_u32 depth, sc_u32 dir)
 {
     if (depth != sc.last_depth) {
         sc_head(0, 0);
         sc_signed((sc_i64)depth - (sc_i64)sc.last_depth);
         sc.last_depth = depth;
     }
-    sc_head(d[0] | (sc_u32)d[1] << 16, dir);
+    sc_head(site, dir);
     sc.sent = 1;
 }

@@ -92,42 +92,47 @@ void sc_tick(void)
     if (!SC_IN_INTERRUPT()) step();
 }
 
-sc_u32 sc_branch(const sc_d *d, sc_u32 dir)
+sc_u32 sc_branch(sc_frame *f, sc_u32 at, sc_u32 dir)
 {
-    sc_u32 site = SITE(d);
+    const sc_d *d = DESCRIPTOR(f, at);
+    sc_u32 site = SITE(f, d);
     if (SC_IN_INTERRUPT()) return dir;
     sc.sent = 0;
     sc.last_site = site;
     sc_mix(&sc.path, site << 1 | dir);
-    cover((d[2] | (sc_u32)d[3] << 16) + dir);
+    cover((d[1] | (sc_u32)d[2] << 16) + dir);
     step();
     return dir;
 }
 
-sc_u32 sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, const sc_uptr *words)
+sc_u32 sc_cond(sc_frame *f, sc_u32 at, sc_u32 dir, const sc_uptr *words)
 {
-    sc_u32 depth, i, n = d[4] & 0xFFu;
+    const sc_d *d = DESCRIPTOR(f, at);
+    sc_u32 *m = MASKS(f);
+    sc_u32 depth, i, n = d[3] & 0xFFu;
     if (SC_IN_INTERRUPT()) return dir;
-    sc_branch(d, dir);
-    depth = sc_at_site(d, m);
-    if (!fetch(m, d + 5, n, words)) return dir;
-    sc_event(d, depth, dir);
-    send_leaves(d + 5, n);
+    sc_branch(f, at, dir);
+    depth = sc_at_site(f, d);
+    if (!fetch(m, d + 4, n, words)) return dir;
+    sc_event(SITE(f, d), depth, dir);
+    send_leaves(d + 4, n);
 #ifdef SC_VERIFY
     sc_signed((sc_i64)dir);
 #endif
-    for (i = 0; i < n; i++) hash_operand(leaf_value(d[5 + i], i), BYTES(d[5 + i]));
-    sc_condition(SITE(d) << 1 | dir, 0, 0);
+    for (i = 0; i < n; i++) hash_operand(leaf_value(d[4 + i], i), BYTES(d[4 + i]));
+    sc_condition(SITE(f, d) << 1 | dir, 0, 0);
     return dir;
 }
 
-sc_u32 sc_cond1(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a)
+sc_u32 sc_cond1(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a)
 {
-    if (KIND(d[5]) == SLOT && !sc_slot_taint(m, INDEX(d[5]))) {
-        if (!SC_IN_INTERRUPT()) sc_at_site(d, m);
-        return sc_branch(d, dir);
+    const sc_d *d = DESCRIPTOR(f, at);
+    sc_u32 *m = MASKS(f);
+    if (KIND(d[4]) == SLOT && !sc_slot_taint(m, INDEX(d[4]))) {
+        if (!SC_IN_INTERRUPT()) sc_at_site(f, d);
+        return sc_branch(f, at, dir);
     }
-    return sc_cond(d, m, dir, &a);
+    return sc_cond(f, at, dir, &a);
 }
 
 /* Whether a and b stand in the relation: 0 ==, 1 !=, 2 <, 3 <=; +4: as signed numbers; +8: b stands on the left. */
@@ -145,117 +150,124 @@ static sc_u32 compare(sc_u32 relation, sc_uptr a, sc_uptr b)
 /* With the constant after the leaf word. */
 static sc_u32 compare_constant(const sc_d *d, sc_uptr v)
 {
-    sc_u32 relation = d[4] >> 8;
-    return compare(relation, v, relation & 4u ? (sc_uptr)(sc_iptr)(signed short)d[6] : d[6]);
+    sc_u32 relation = d[3] >> 8;
+    return compare(relation, v, relation & 4u ? (sc_uptr)(sc_iptr)(signed short)d[5] : d[5]);
 }
 
-sc_u32 sc_test(const sc_d *d, sc_u32 *m, sc_uptr v)
+sc_u32 sc_test(sc_frame *f, sc_u32 at, sc_uptr v)
 {
-    return sc_cond1(d, m, compare_constant(d, v), v);
+    return sc_cond1(f, at, compare_constant(DESCRIPTOR(f, at), v), v);
 }
 
-sc_u32 sc_test_at(const sc_d *d, sc_u32 *m, sc_uptr v, const volatile void *p)
+sc_u32 sc_test_at(sc_frame *f, sc_u32 at, sc_uptr v, const volatile void *p)
 {
-    return sc_cond1(d, m, compare_constant(d, v), (sc_uptr)p);
+    return sc_cond1(f, at, compare_constant(DESCRIPTOR(f, at), v), (sc_uptr)p);
 }
 
-sc_u32 sc_test2(const sc_d *d, sc_u32 *m, sc_uptr a, sc_uptr b)
+sc_u32 sc_test2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b)
 {
-    return sc_cond2(d, m, compare(d[4] >> 8, a, b), a, b);
+    return sc_cond2(f, at, compare(DESCRIPTOR(f, at)[3] >> 8, a, b), a, b);
 }
 
-sc_u32 sc_cond2(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a, sc_uptr b)
+sc_u32 sc_cond2(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a, sc_uptr b)
 {
     sc_uptr words[2];
     words[0] = a;
     words[1] = b;
-    return sc_cond(d, m, dir, words);
+    return sc_cond(f, at, dir, words);
 }
 
-sc_u32 sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v)
+sc_u32 sc_switch(sc_frame *f, sc_u32 at, sc_u32 arm, sc_u64 v)
 {
-    sc_u32 site = SITE(d), i, depth;
+    const sc_d *d = DESCRIPTOR(f, at);
+    sc_u32 *m = MASKS(f);
+    sc_u32 site = SITE(f, d), i, depth;
     if (SC_IN_INTERRUPT()) return arm;
-    depth = sc_at_site(d, m);
+    depth = sc_at_site(f, d);
     sc_mix(&sc.path, site << 1);
     sc_mix(&sc.path, arm);
-    cover((d[2] | (sc_u32)d[3] << 16) + arm);
-    if (KIND(d[4]) == SLOT && sc_slot_taint(m, INDEX(d[4]))) {
-        sc_event(d, depth, 0);
+    cover((d[1] | (sc_u32)d[2] << 16) + arm);
+    if (KIND(d[3]) == SLOT && sc_slot_taint(m, INDEX(d[3]))) {
+        sc_event(SITE(f, d), depth, 0);
         sc_varint(arm);
 #ifdef SC_VERIFY
-        sc_signed(sc_extend(v, BYTES(d[4])));
+        sc_signed(sc_extend(v, BYTES(d[3])));
 #endif
-        hash_operand(v, BYTES(d[4]));
-        for (i = 0; i < d[5] && i <= arm; i++) sc_condition(site << 1 | (i == arm), i, 1);
+        hash_operand(v, BYTES(d[3]));
+        for (i = 0; i < d[4] && i <= arm; i++) sc_condition(site << 1 | (i == arm), i, 1);
     }
     step();
     return arm;
 }
 
-void sc_assign(const sc_d *d, sc_u32 *m, const sc_uptr *words)
+void sc_assign(sc_frame *f, sc_u32 at, const sc_uptr *words)
 {
+    const sc_d *d = DESCRIPTOR(f, at);
+    sc_u32 *m = MASKS(f);
     const void *to = 0;
-    sc_u32 dest = d[2], n = d[3], tainted, depth;
+    sc_u32 dest = d[1], n = d[2], tainted, depth;
     if (SC_IN_INTERRUPT()) return;
-    depth = sc_at_site(d, m);
+    depth = sc_at_site(f, d);
     if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = (const void *)*words++;
-    tainted = fetch(m, d + 4, n, words);
-    if (to && tainted) sc_taint_set(to, BYTES(dest), SITE(d)); /* first: what it reports must not part event and value */
+    tainted = fetch(m, d + 3, n, words);
+    if (to && tainted) sc_taint_set(to, BYTES(dest), SITE(f, d)); /* first: what it reports must not part event and value */
     else if (to) sc_taint_clear(to, BYTES(dest));
     else if (KIND(dest) == SLOT) sc_set_slot(m, INDEX(dest), tainted);
     if (!tainted) return;
-    sc_event(d, depth, 0);
-    send_leaves(d + 4, n);
+    sc_event(SITE(f, d), depth, 0);
+    send_leaves(d + 3, n);
     if (KIND(dest) == MEMORY) sc_address(to);
     sc.value_bytes = BYTES(dest);
 }
 
-void sc_assign1(const sc_d *d, sc_u32 *m, sc_uptr a)
+void sc_assign1(sc_frame *f, sc_u32 at, sc_uptr a)
 {
-    sc_assign(d, m, &a);
+    sc_assign(f, at, &a);
 }
 
-void sc_assign2(const sc_d *d, sc_u32 *m, sc_uptr a, sc_uptr b)
+void sc_assign2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b)
 {
     sc_uptr words[2];
     words[0] = a;
     words[1] = b;
-    sc_assign(d, m, words);
+    sc_assign(f, at, words);
 }
 
-void sc_pin(const sc_d *d, sc_u32 *m, const sc_uptr *words)
+void sc_pin(sc_frame *f, sc_u32 at, const sc_uptr *words)
 {
+    const sc_d *d = DESCRIPTOR(f, at);
+    sc_u32 *m = MASKS(f);
     sc_u32 depth;
     if (SC_IN_INTERRUPT()) return;
-    depth = sc_at_site(d, m);
-    if (!fetch(m, d + 3, d[2], words) && d[2]) return; /* without leaves it is a note, always sent */
-    sc_event(d, depth, 0);
-    send_leaves(d + 3, d[2]);
+    depth = sc_at_site(f, d);
+    if (!fetch(m, d + 2, d[1], words) && d[1]) return; /* without leaves it is a note, always sent */
+    sc_event(SITE(f, d), depth, 0);
+    send_leaves(d + 2, d[1]);
     sc.sent = 0;
 }
 
-void sc_pin1(const sc_d *d, sc_u32 *m, sc_uptr a)
+void sc_pin1(sc_frame *f, sc_u32 at, sc_uptr a)
 {
-    sc_pin(d, m, &a);
+    sc_pin(f, at, &a);
 }
 
-void sc_copy(const sc_d *d, sc_u32 *m, void *dst, const void *src, sc_size n)
+void sc_copy(sc_frame *f, sc_u32 at, void *dst, const void *src, sc_size n)
 {
+    const sc_d *d = DESCRIPTOR(f, at);
     sc_u32 depth;
     if (SC_IN_INTERRUPT()) return;
-    depth = sc_at_site(d, m);
+    depth = sc_at_site(f, d);
     if (dst == src) return;
     if (!sc_taint_any(src, n)) {
         sc_taint_clear(dst, n);
         return;
     }
-    sc_event(d, depth, 0);
+    sc_event(SITE(f, d), depth, 0);
     sc_address(dst);
     sc_address(src);
     sc_varint(n);
     sc.sent = 0;
-    sc_taint_copy(dst, src, n, SITE(d));
+    sc_taint_copy(dst, src, n, SITE(f, d));
 }
 
 void sc_clear(const void *p, sc_size n)
@@ -274,32 +286,35 @@ static sc_u32 next_input(void)
     return i < sc.input_size ? sc_input[i] : 0;
 }
 
-sc_u64 sc_sym_slot(const sc_d *d, sc_u32 *m)
+sc_u64 sc_sym_slot(sc_frame *f, sc_u32 at)
 {
+    const sc_d *d = DESCRIPTOR(f, at);
+    sc_u32 *m = MASKS(f);
     sc_u64 v = 0;
     sc_u32 i, depth;
     if (SC_IN_INTERRUPT()) return 0;
-    depth = sc_at_site(d, m);
-    sc_event(d, depth, 0);
-    for (i = 0; i < BYTES(d[2]); i++) v |= (sc_u64)next_input() << 8u * i;
-    sc_set_slot(m, INDEX(d[2]), 1);
+    depth = sc_at_site(f, d);
+    sc_event(SITE(f, d), depth, 0);
+    for (i = 0; i < BYTES(d[1]); i++) v |= (sc_u64)next_input() << 8u * i;
+    sc_set_slot(m, INDEX(d[1]), 1);
     sc.sent = 0;
     return v;
 }
 
-void sc_sym_mem(const sc_d *d, sc_u32 *m, void *p, sc_size n)
+void sc_sym_mem(sc_frame *f, sc_u32 at, void *p, sc_size n)
 {
+    const sc_d *d = DESCRIPTOR(f, at);
     sc_u8 *to = (sc_u8 *)p;
     sc_size i;
     sc_u32 depth;
     if (SC_IN_INTERRUPT() || !n) return;
-    depth = sc_at_site(d, m);
+    depth = sc_at_site(f, d);
     for (i = 0; i < n; i++) to[i] = (sc_u8)next_input();
-    sc_event(d, depth, 0);
-    if (KIND(d[2]) == MEMORY) sc_address(p);
-    if (d[3]) sc_varint(n);
+    sc_event(SITE(f, d), depth, 0);
+    if (KIND(d[1]) == MEMORY) sc_address(p);
+    if (d[2]) sc_varint(n);
     sc.sent = 0;
-    sc_taint_set(p, n, SITE(d));
+    sc_taint_set(p, n, SITE(f, d));
 }
 
 void sc_value(sc_u64 v)
@@ -312,9 +327,9 @@ void sc_value(sc_u64 v)
 #endif
 }
 
-void sc_assert_fail(const sc_d *d)
+void sc_assert_fail(sc_frame *f, sc_u32 at)
 {
-    sc.last_site = SITE(d); /* the place: a compiler may merge the calls of several assertions into one */
+    sc.last_site = SITE(f, DESCRIPTOR(f, at)); /* the place: a compiler may merge the calls of several assertions into one */
     sc_end(SC_VERDICT_ASSERTION, 0);
 }
 

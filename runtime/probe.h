@@ -6,21 +6,21 @@
  *
  * it emits, with slot 0 the result and slot 1 the parameter (docs/design/probes.md specifies the words):
  *
- *     static const sc_d E[] = {16, 0, 1, 1, 0};                          enter: site 16, one mask word, one parameter
- *     static const sc_d C[] = {17, 0, 0, 0, 2, SC_SLOT(2, 1), SC_GLOBAL(2)};   cond: site 17, coverage 0, two leaves
- *     static const sc_d A[] = {18, 0, SC_GLOBAL(2), 1, SC_SLOT(2, 1)};   assign: site 18, dest g, one leaf
- *     static const sc_d R[] = {19, 0, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};  assign: site 19, dest slot 0 (the result)
+ *     static const sc_d T[] = {16, 0, 1, 1, 0,                           enter: site 16, one mask word, one parameter
+ *                              1, 0, 0, 2, SC_SLOT(2, 1), SC_GLOBAL(2),  at 5: cond: site 16 + 1, coverage 0, two leaves
+ *                              2, SC_GLOBAL(2), 1, SC_SLOT(2, 1),        at 11: assign: site 18, dest g, one leaf
+ *                              3, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};      at 15: assign: site 19, dest slot 0 (the result)
  *     int f(int a) {
- *         sc_u32 sc_m[2]; int r;
- *         sc_enter(E, sc_m, (const void *)f);
- *         if (sc_cond2(C, sc_m, a > g, (sc_uptr)a, (sc_uptr)&g)) {
+ *         SC_ACTIVATION(1) sc_a; int r;
+ *         sc_enter(&sc_a.head, T, (const void *)f);
+ *         if (sc_cond2(&sc_a.head, 5, a > g, (sc_uptr)a, (sc_uptr)&g)) {
  *             int t = a;
  *             g = t + 1;
- *             sc_assign2(A, sc_m, (sc_uptr)&g, (sc_uptr)t);
+ *             sc_assign2(&sc_a.head, 11, (sc_uptr)&g, (sc_uptr)t);
  *         }
  *         r = a;
- *         if (sc_m[1] & 3) sc_assign1(R, sc_m, (sc_uptr)a);
- *         sc_leave(E, sc_m, (const void *)f);
+ *         if (sc_a.m[1] & 3) sc_assign1(&sc_a.head, 15, (sc_uptr)a);
+ *         sc_leave(&sc_a.head);
  *         return r;
  *     }
  *
@@ -37,6 +37,13 @@ typedef __INT64_TYPE__ sc_i64;
 typedef __SIZE_TYPE__ sc_size;
 typedef __UINTPTR_TYPE__ sc_uptr;
 typedef __INTPTR_TYPE__ sc_iptr;
+
+/* An activation: what sc_enter fills in, and then its depth and a taint bit for each slot: SC_ACTIVATION(words) a; */
+typedef struct {
+    const sc_d *table; /* the function's descriptors */
+    const void *self;
+} sc_frame;
+#define SC_ACTIVATION(words) struct { sc_frame head; sc_u32 m[1 + (words)]; }
 
 /* Leaf words: kind, log2 of the size in bytes, slot. */
 #define SC_SLOT(log2size, slot) ((sc_d)((log2size) << 12 | (slot)))
@@ -66,38 +73,38 @@ extern sc_u8 sc_coverage_acked[]; /* directions the host knows */
 
 extern sc_u32 sc_any; /* not 0: some byte of memory may be tainted */
 
-void sc_enter(const sc_d *d, sc_u32 *m, const void *self);
-void sc_leave(const sc_d *d, sc_u32 *m, const void *self);
-void sc_assign(const sc_d *d, sc_u32 *m, const sc_uptr *words);
-void sc_assign1(const sc_d *d, sc_u32 *m, sc_uptr a);
-void sc_assign2(const sc_d *d, sc_u32 *m, sc_uptr a, sc_uptr b);
-sc_u32 sc_branch(const sc_d *d, sc_u32 dir);  /* returns dir, as all of these do */
+void sc_enter(sc_frame *f, const sc_d *table, const void *self);
+void sc_leave(sc_frame *f);
+void sc_assign(sc_frame *f, sc_u32 at, const sc_uptr *words);
+void sc_assign1(sc_frame *f, sc_u32 at, sc_uptr a);
+void sc_assign2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b);
+sc_u32 sc_branch(sc_frame *f, sc_u32 at, sc_u32 dir);  /* returns dir, as all of these do */
 void sc_tick(void);                           /* in loops without a branch: the budget */
-sc_u32 sc_cond(const sc_d *d, sc_u32 *m, sc_u32 dir, const sc_uptr *words);
-sc_u32 sc_cond1(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a);
-sc_u32 sc_cond2(const sc_d *d, sc_u32 *m, sc_u32 dir, sc_uptr a, sc_uptr b);
-sc_u32 sc_test(const sc_d *d, sc_u32 *m, sc_uptr v);                            /* these compare, too, */
-sc_u32 sc_test_at(const sc_d *d, sc_u32 *m, sc_uptr v, const volatile void *p); /* and return the outcome */
-sc_u32 sc_test2(const sc_d *d, sc_u32 *m, sc_uptr a, sc_uptr b);
-sc_u32 sc_switch(const sc_d *d, sc_u32 *m, sc_u32 arm, sc_u64 v); /* returns arm */
-void sc_pin(const sc_d *d, sc_u32 *m, const sc_uptr *words);
-void sc_pin1(const sc_d *d, sc_u32 *m, sc_uptr a);
-void sc_call(const sc_d *d, sc_u32 *m, const void *callee);
+sc_u32 sc_cond(sc_frame *f, sc_u32 at, sc_u32 dir, const sc_uptr *words);
+sc_u32 sc_cond1(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a);
+sc_u32 sc_cond2(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a, sc_uptr b);
+sc_u32 sc_test(sc_frame *f, sc_u32 at, sc_uptr v);                            /* these compare, too, */
+sc_u32 sc_test_at(sc_frame *f, sc_u32 at, sc_uptr v, const volatile void *p); /* and return the outcome */
+sc_u32 sc_test2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b);
+sc_u32 sc_switch(sc_frame *f, sc_u32 at, sc_u32 arm, sc_u64 v); /* returns arm */
+void sc_pin(sc_frame *f, sc_u32 at, const sc_uptr *words);
+void sc_pin1(sc_frame *f, sc_u32 at, sc_uptr a);
+void sc_call(sc_frame *f, sc_u32 at, const void *callee);
 void sc_struct_arg(sc_u32 i, const void *p);
-void sc_struct_param(const sc_d *d, sc_u32 *m, sc_u32 i, void *p, sc_size n);
+void sc_struct_param(sc_frame *f, sc_u32 at, sc_u32 i, void *p, sc_size n);
 void sc_struct_ret(const void *p);
-void sc_struct_result(const sc_d *d, sc_u32 *m, const void *callee, void *p, sc_size n);
+void sc_struct_result(sc_frame *f, sc_u32 at, const void *callee, void *p, sc_size n);
 sc_u32 sc_returned(const void *callee);
-void sc_result(const sc_d *d, sc_u32 *m, const void *callee);
-sc_u32 sc_opaque(const sc_d *d, sc_u32 *m, ...);
-void sc_opaque_end(const sc_d *d, sc_u32 *m, sc_u32 seen, sc_u64 value);
+void sc_result(sc_frame *f, sc_u32 at, const void *callee);
+sc_u32 sc_opaque(sc_frame *f, sc_u32 at, ...);
+void sc_opaque_end(sc_frame *f, sc_u32 at, sc_u32 seen, sc_u64 value);
 void sc_clear(const void *p, sc_size n);
 sc_u32 sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
-void sc_copy(const sc_d *d, sc_u32 *m, void *dst, const void *src, sc_size n);
-sc_u64 sc_sym_slot(const sc_d *d, sc_u32 *m);
-void sc_sym_mem(const sc_d *d, sc_u32 *m, void *p, sc_size n);
+void sc_copy(sc_frame *f, sc_u32 at, void *dst, const void *src, sc_size n);
+sc_u64 sc_sym_slot(sc_frame *f, sc_u32 at);
+void sc_sym_mem(sc_frame *f, sc_u32 at, void *p, sc_size n);
 void sc_value(sc_u64 v);
-void sc_assert_fail(const sc_d *d) __attribute__((noreturn));
+void sc_assert_fail(sc_frame *f, sc_u32 at) __attribute__((noreturn));
 void sc_assume_fail(void) __attribute__((noreturn));
 
 #endif

@@ -30,7 +30,7 @@ typedef struct {
     sc_uptr last_address;
     /* calls */
     sc_u32 depth;                 /* of the activation that ran last */
-    const sc_d *call;             /* pending sc_call, and its caller's depth and argument taint */
+    sc_u32 call;                  /* site of the pending sc_call, and its caller's depth and argument taint */
     const void *callee, *returned;
     sc_u64 call_taint;
     sc_u32 call_depth, result_taint, structs;
@@ -58,7 +58,7 @@ void sc_varint(sc_u64 v);
 void sc_signed(sc_i64 v);
 void sc_address(const void *p);
 void sc_head(sc_u32 site, sc_u32 dir);
-void sc_event(const sc_d *d, sc_u32 depth, sc_u32 dir);
+void sc_event(sc_u32 site, sc_u32 depth, sc_u32 dir);
 void sc_event_flush(void);
 void sc_mix(sc_hash *h, sc_u32 x);
 sc_u64 sc_hash_value(const sc_hash *h);
@@ -92,7 +92,9 @@ void sc_fill_zero(void *to, sc_size n);
 
 /* Words of a descriptor, and the taint of slots. */
 #define CALLBACK 0x80000000u /* in m[0]: the activation was entered from opaque code */
-#define SITE(d) ((d)[0] | (sc_u32)(d)[1] << 16)
+#define MASKS(f) ((sc_u32 *)((f) + 1)) /* the depth, and the bits of 32 slots a word */
+#define DESCRIPTOR(f, at) ((f)->table + (at))
+#define SITE(f, d) (((f)->table[0] | (sc_u32)(f)->table[1] << 16) + (d)[0])
 #define KIND(word) ((sc_u32)(word) >> 14)
 #define BYTES(word) (1u << ((word) >> 12 & 3u))
 #define INDEX(word) ((sc_u32)(word) & 0xFFFu)
@@ -117,11 +119,11 @@ static inline sc_i64 sc_extend(sc_u64 v, sc_u32 bytes)
 }
 
 /* What every probe with an activation does first; returns the activation's depth. */
-static inline sc_u32 sc_at_site(const sc_d *d, const sc_u32 *m)
+static inline sc_u32 sc_at_site(const sc_frame *f, const sc_d *d)
 {
     sc.sent = 0;
-    sc.last_site = SITE(d);
-    return sc.depth = m[0] & ~CALLBACK;
+    sc.last_site = SITE(f, d);
+    return sc.depth = *(const sc_u32 *)(f + 1) & ~CALLBACK;
 }
 
 #endif

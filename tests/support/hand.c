@@ -10,9 +10,29 @@
 
 SC_IMAGE(100, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 
-static const sc_d ENTER[] = {16, 0, 1, 0, 0};
-static const sc_d WHAT[] = {17, 0, SC_SLOT(0, 1)};
-static const sc_d LOOP[] = {18, 0, 0, 0, 0};
+enum { /* where each descriptor stands */
+    WHAT = 5, LOOP = 7, SYM_INT_ = 11, CALL = 13, RESULT = 16, SWITCH = 18, SYM_OBJECT = 23, SYM_SIZED = 26,
+    READ4 = 29, COPY = 33, OPAQUE = 34, HARMLESS = 40, STORE = 45, NOTE = 49, COND1 = 51, COND = 56
+};
+static const sc_d MAIN[] = {
+    16, 0, 1, 0, 0,
+    1, SC_SLOT(0, 1),
+    2, 0, 0, 0,
+    14, SC_SLOT(2, 2),
+    15, 1, SC_SLOT(2, 2),
+    16, SC_SLOT(2, 3),
+    17, 10, 0, SC_SLOT(2, 3), 2,
+    18, SC_GLOBAL(0), 0,
+    19, SC_MEMORY(0), 1,
+    20, SC_SLOT(2, 4), 1, SC_MEMORY(2),
+    21,
+    22, 0, SC_SLOT(2, 5), 2, SC_POINTER(9), SC_SLOT(2, 2),
+    23, 1, SC_NONE, 1, SC_SLOT(2, 2),
+    24, SC_MEMORY(2), 1, SC_SLOT(2, 2),
+    25, 0,
+    26, 4, 0, 1, SC_MEMORY(0),
+    27, 6, 0, 1, SC_SLOT(0, 1),
+};
 
 volatile int zero;
 int touched = 5, touched_bss;
@@ -63,67 +83,56 @@ static void die(void)
 
 /* int f(int a) { if (a > g) g = a + 1; return a; }: the worked example of probe.h. */
 static int g;
-static const sc_d F_ENTER[] = {20, 0, 1, 1, 0};
-static const sc_d F_COND[] = {21, 0, 2, 0, 2, SC_SLOT(2, 1), SC_GLOBAL(2)};
-static const sc_d F_ASSIGN[] = {22, 0, SC_GLOBAL(2), 1, SC_SLOT(2, 1)};
-static const sc_d F_RESULT[] = {23, 0, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};
+enum { F_COND = 5, F_ASSIGN = 11, F_RESULT = 15 };
+static const sc_d F[] = {
+    20, 0, 1, 1, 0,
+    1, 2, 0, 2, SC_SLOT(2, 1), SC_GLOBAL(2),
+    2, SC_GLOBAL(2), 1, SC_SLOT(2, 1),
+    3, SC_SLOT(2, 0), 1, SC_SLOT(2, 1),
+};
 
 static int f(int a)
 {
-    sc_u32 sc_m[2];
+    SC_ACTIVATION(1) own;
     int r;
-    sc_enter(F_ENTER, sc_m, (const void *)f);
-    if (sc_cond2(F_COND, sc_m, a > g, (sc_uptr)a, (sc_uptr)&g)) {
+    sc_enter(&own.head, F, (const void *)f);
+    if (sc_cond2(&own.head, F_COND, a > g, (sc_uptr)a, (sc_uptr)&g)) {
         int t = a;
-        sc_assign2(F_ASSIGN, sc_m, (sc_uptr)&g, (sc_uptr)t);
+        sc_assign2(&own.head, F_ASSIGN, (sc_uptr)&g, (sc_uptr)t);
         g = t + 1;
     }
     r = a;
-    if (sc_m[1] & 3) sc_assign1(F_RESULT, sc_m, (sc_uptr)a);
-    sc_leave(F_ENTER, sc_m, (const void *)f);
+    if (own.m[1] & 3) sc_assign1(&own.head, F_RESULT, (sc_uptr)a);
+    sc_leave(&own.head);
     return r;
 }
 
-static const sc_d SYM_INT_[] = {30, 0, SC_SLOT(2, 2)};
-static const sc_d CALL[] = {31, 0, 1, SC_SLOT(2, 2)};
-static const sc_d RESULT[] = {32, 0, SC_SLOT(2, 3)};
-static const sc_d SWITCH[] = {33, 0, 10, 0, SC_SLOT(2, 3), 2};
-static const sc_d SYM_OBJECT[] = {34, 0, SC_GLOBAL(0), 0};
-static const sc_d SYM_SIZED[] = {35, 0, SC_MEMORY(0), 1};
-static const sc_d READ4[] = {36, 0, SC_SLOT(2, 4), 1, SC_MEMORY(2)};
-static const sc_d COPY[] = {37, 0};
-static const sc_d OPAQUE[] = {38, 0, 0, SC_SLOT(2, 5), 2, SC_POINTER(9), SC_SLOT(2, 2)};
-static const sc_d HARMLESS[] = {39, 0, 1, SC_NONE, 1, SC_SLOT(2, 2)};
-static const sc_d STORE[] = {40, 0, SC_MEMORY(2), 1, SC_SLOT(2, 2)};
-static const sc_d NOTE[] = {41, 0, 0};
-static const sc_d COND1[] = {42, 0, 4, 0, 1, SC_MEMORY(0)};
-
-static void call_f(sc_u32 *sc_m)
+static void call_f(sc_frame *frame)
 {
-    int x = (int)sc_sym_slot(SYM_INT_, sc_m), r;
-    sc_call(CALL, sc_m, (const void *)f);
+    int x = (int)sc_sym_slot(frame, SYM_INT_), r;
+    sc_call(frame, CALL, (const void *)f);
     r = f(x);
-    sc_result(RESULT, sc_m, (const void *)f);
+    sc_result(frame, RESULT, (const void *)f);
     sc_value((sc_u64)(sc_i64)r);
     switch (r) {
-    case 1: sc_switch(SWITCH, sc_m, 0, (sc_u32)r); break;
-    case 7: sc_switch(SWITCH, sc_m, 1, (sc_u32)r); break;
-    default: sc_switch(SWITCH, sc_m, 2, (sc_u32)r);
+    case 1: sc_switch(frame, SWITCH, 0, (sc_u32)r); break;
+    case 7: sc_switch(frame, SWITCH, 1, (sc_u32)r); break;
+    default: sc_switch(frame, SWITCH, 2, (sc_u32)r);
     }
 }
 
-static void memory(sc_u32 *sc_m)
+static void memory(sc_frame *frame)
 {
     unsigned word;
     memset(object, 0x81, sizeof object);
-    sc_sym_mem(SYM_SIZED, sc_m, object + 1, 2);
+    sc_sym_mem(frame, SYM_SIZED, object + 1, 2);
     memcpy(&word, object, 4);
-    sc_assign1(READ4, sc_m, (sc_uptr)object);  /* partly tainted: bytes 1 and 2 */
-    sc_copy(COPY, sc_m, object + 2, object, 4);   /* overlapping: taint must move as memmove does */
+    sc_assign1(frame, READ4, (sc_uptr)object);  /* partly tainted: bytes 1 and 2 */
+    sc_copy(frame, COPY, object + 2, object, 4);   /* overlapping: taint must move as memmove does */
     memmove(object + 2, object, 4);
-    sc_cond1(COND1, sc_m, object[3] > 3, (sc_uptr)(object + 3)); /* was byte 1: tainted */
-    sc_cond1(COND1, sc_m, object[2] > 3, (sc_uptr)(object + 2)); /* was byte 0: not */
-    if (sc_tainted(object, sizeof object)) sc_pin(NOTE, sc_m, 0);
+    sc_cond1(frame, COND1, object[3] > 3, (sc_uptr)(object + 3)); /* was byte 1: tainted */
+    sc_cond1(frame, COND1, object[2] > 3, (sc_uptr)(object + 2)); /* was byte 0: not */
+    if (sc_tainted(object, sizeof object)) sc_pin(frame, NOTE, 0);
     sc_clear(object, sizeof object);
     if (sc_tainted(object, sizeof object)) printf("still tainted\n");
 }
@@ -143,47 +152,49 @@ static int opaque_callback(unsigned char *p, int x)
     return x;
 }
 
-static void opaque_calls(sc_u32 *sc_m, int (*callee)(unsigned char *, int))
+static void opaque_calls(sc_frame *frame, int (*callee)(unsigned char *, int))
 {
-    int x = (int)sc_sym_slot(SYM_INT_, sc_m), r;
+    int x = (int)sc_sym_slot(frame, SYM_INT_), r;
     sc_u32 seen;
-    sc_sym_mem(SYM_OBJECT, sc_m, object, sizeof object);
-    seen = sc_opaque(OPAQUE, sc_m, (const void *)object);
+    sc_sym_mem(frame, SYM_OBJECT, object, sizeof object);
+    seen = sc_opaque(frame, OPAQUE, (const void *)object);
     r = callee(object, x);
-    sc_opaque_end(OPAQUE, sc_m, seen, (sc_u32)r);
-    seen = sc_opaque(HARMLESS, sc_m);
-    sc_opaque_end(HARMLESS, sc_m, seen, 0);
+    sc_opaque_end(frame, OPAQUE, seen, (sc_u32)r);
+    seen = sc_opaque(frame, HARMLESS);
+    sc_opaque_end(frame, HARMLESS, seen, 0);
     if (sc_tainted(object + 5, 1)) printf("5\n");
     if (sc_tainted(object + 6, 1)) printf("6\n");
     if (sc_tainted(object + 40, 1)) printf("40\n");
 }
 
-static void lost(sc_u32 *sc_m)
+static void lost(sc_frame *frame)
 {
-    int x = (int)sc_sym_slot(SYM_INT_, sc_m);
+    int x = (int)sc_sym_slot(frame, SYM_INT_);
 #ifdef __arm__
-    sc_assign2(STORE, sc_m, 0x40000000u, (sc_uptr)x);
+    sc_assign2(frame, STORE, 0x40000000u, (sc_uptr)x);
 #else
-    sc_assign2(STORE, sc_m, 0x7F0000000000u, (sc_uptr)x);
+    sc_assign2(frame, STORE, 0x7F0000000000u, (sc_uptr)x);
 #endif
 }
 
 static void many(void) /* a long event stream: 20,000 conditions over one slot */
 {
-    static const sc_d COND[] = {43, 0, 6, 0, 1, SC_SLOT(0, 1)};
-    sc_u32 sc_m[2] = {1, 2}, i;
-    for (i = 0; i < 20000; i++) sc_cond1(COND, sc_m, i & 1u, i);
+    SC_ACTIVATION(1) own = {{MAIN, 0}, {1, 2}};
+    sc_u32 i;
+    for (i = 0; i < 20000; i++) sc_cond1(&own.head, COND, i & 1u, i);
 }
 
 int sc_main(int argc, char **argv)
 {
-    sc_u32 sc_m[2], i;
+    SC_ACTIVATION(1) own;
+    sc_frame *frame = &own.head;
+    sc_u32 i;
     unsigned what;
     (void)argc;
     (void)argv;
-    sc_enter(ENTER, sc_m, (const void *)sc_main);
-    what = (unsigned)sc_sym_slot(WHAT, sc_m);
-    sc_m[1] = 0;
+    sc_enter(frame, MAIN, (const void *)sc_main);
+    what = (unsigned)sc_sym_slot(frame, WHAT);
+    own.m[1] = 0;
     switch (what) {
     case 0: break;
     case 1: exit(4);
@@ -195,7 +206,7 @@ int sc_main(int argc, char **argv)
     case 6: __builtin_trap();
     case 7: return overflow(0);
     case 8:
-        for (i = 0;; i++) sc_branch(LOOP, i & 1u);
+        for (i = 0;; i++) sc_branch(frame, LOOP, i & 1u);
     case 9: stay();
         break;
     case 10: return *(volatile int *)0x7F000000u;
@@ -226,7 +237,7 @@ int sc_main(int argc, char **argv)
         break;
     case 21: ((void (*)(void))(sc_uptr)((sc_uptr)object | 1u))();
         break;
-    case 22: sc_assert_fail(ENTER);
+    case 22: sc_assert_fail(frame, WHAT);
     case 23: exit(zero + 0x1234);
     case 24: { /* what the stack holds below us must be the same in every test */
         volatile unsigned char deep[8192];
@@ -236,19 +247,19 @@ int sc_main(int argc, char **argv)
         memset((void *)deep, 0xA5, sizeof deep);
         break;
     }
-    case 100: call_f(sc_m);
+    case 100: call_f(frame);
         break;
-    case 101: memory(sc_m);
+    case 101: memory(frame);
         break;
-    case 102: opaque_calls(sc_m, opaque);
+    case 102: opaque_calls(frame, opaque);
         break;
-    case 103: opaque_calls(sc_m, opaque_callback);
+    case 103: opaque_calls(frame, opaque_callback);
         break;
-    case 104: lost(sc_m);
+    case 104: lost(frame);
         break;
     case 105: many();
         break;
     }
-    sc_leave(ENTER, sc_m, (const void *)sc_main);
+    sc_leave(frame);
     return 3;
 }

@@ -74,8 +74,8 @@ def test_a_deep_index_has_an_address_of_few_operands(model: DataModel) -> None:
     program = lowered(model, f"int m[2][2][2][2]; int f(void) {{ {body} }}")
     assert not program.notes
     text = program.texts[0]
-    words = dict(re.findall(r"(sc_d\d+)\[\] = \{ (.*?) \}", text))
-    counts = [int(words[name].split(",")[2]) for name in re.findall(r"sc_pin\((sc_d\d+)", text)]
+    table = re.findall(r"[^,\s]+", text.split("sc_table[] = {", 1)[1].split("};", 1)[0])
+    counts = [int(table[int(at) + 1]) for at in re.findall(r"sc_pin\(sc_f, (\d+)", text)]
     assert 4 <= max(counts) <= 16
 
 

@@ -19,15 +19,17 @@ void wire_exit(int status) __attribute__((noreturn));
 
 int sc_main(int argc, char **argv)
 {
-    static const sc_d enter[] = {16, 0, 1, 0, 0}, what[] = {17, 0, SC_SLOT(0, 1)}, cond[] = {18, 0, 0, 0, 1, SC_SLOT(0, 1)};
-    sc_u32 sc_m[2], i, v;
+    enum { WHAT = 5, COND = 7 };
+    static const sc_d table[] = {16, 0, 1, 0, 0, 1, SC_SLOT(0, 1), 2, 0, 0, 1, SC_SLOT(0, 1)};
+    SC_ACTIVATION(1) own;
+    sc_u32 i, v;
     (void)argc;
     (void)argv;
-    sc_enter(enter, sc_m, (const void *)sc_main);
-    v = (sc_u32)sc_sym_slot(what, sc_m);
-    for (i = 0; i < v; i++) sc_cond1(cond, sc_m, i & 1u, v);
+    sc_enter(&own.head, table, (const void *)sc_main);
+    v = (sc_u32)sc_sym_slot(&own.head, WHAT);
+    for (i = 0; i < v; i++) sc_cond1(&own.head, COND, i & 1u, v);
     sc_log("out", 3);
-    sc_leave(enter, sc_m, (const void *)sc_main);
+    sc_leave(&own.head);
     return (int)v;
 }
 

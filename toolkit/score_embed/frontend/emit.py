@@ -61,6 +61,8 @@ PRELUDE = """#include "probe.h"
 typedef __UINTPTR_TYPE__ sc_word;
 #define SC_LO(x) ((sc_word) ((sc_u64) (x) & 0xffffffffu))
 #define SC_HI(x) ((sc_word) ((sc_u64) (x) >> 32))
+#define sc_f (&sc_a.head)
+#define sc_m sc_a.m
 #define SC_SITES static const sc_word sc_sites[] __attribute__((section(".sc_sites"), used))
 """
 
@@ -71,8 +73,7 @@ class Emitter(Probes):
     def c(self) -> str:
         """The whole function as C."""
         self_site = self._site(SiteKind.ENTER, [str(self.body.scalars)], self.body.name)
-        enter = self._descriptor(self_site, [str(self.words), str(self.body.scalars), str(len(self.body.structs))])
-        self._enter = enter
+        self._begin_table(self_site)
         for statement in self.body.statements:
             self._at(statement)
             for note in self._notes(statement):
@@ -80,17 +81,17 @@ class Emitter(Probes):
             self._put(self._statement(statement))
         self._put(self._end())
         params = [
-            f"sc_struct_param({self._descriptor(self._site(SiteKind.COPY, []), [])}, sc_m, {i}, &{name}, sizeof {name});"
+            f"sc_struct_param(sc_f, {self._descriptor(self._site(SiteKind.COPY, []), [])}, {i}, &{name}, sizeof {name});"
             for i, name in enumerate(self.body.structs)
         ]
         opening = [
             f"{self.body.header}\n{{",
             *self.body.declarations,
             "SC_SITES = {\n  " + ",\n  ".join(self.sites) + "\n};",
-            *self.descriptors,
-            f"sc_u32 sc_m[{1 + self.words}];",
+            "static const sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
+            f"SC_ACTIVATION({self.words}) sc_a;",
             line_directive(self.body.coord),
-            f"sc_enter({enter}, sc_m, (const void *) {self.body.emitted_name});",
+            f"sc_enter(sc_f, sc_table, (const void *) {self.body.emitted_name});",
             *params,
         ]
         return "\n".join([*opening, *self.lines, "}\n"])
@@ -114,7 +115,7 @@ class Emitter(Probes):
         in_slot = isinstance(s.dest, SlotRef)
         slots = template.slots | ({dest.slot} if in_slot and self.maybe.slot(dest.slot) else set())
         guard = self._guard(slots, template.memory or not in_slot)
-        probe = self._call("sc_assign", [d, "sc_m"], [*dest.passed, *template.passed()], 2)
+        probe = self._call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
         # A leaf's address must be computed before the destination changes, too: `i = t[i]`.
         if in_slot and not mentions(substituted(s.exp, self._known), dest.slot):
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
@@ -141,7 +142,7 @@ class Emitter(Probes):
     def _emit_ForgetObject(self, s: ForgetObject) -> str:
         clear = f" sc_clear((const void *) &{s.text}, sizeof {s.text});" if s.clear else ""
         test = f"sc_any && sc_tainted((const void *) &{s.text}, sizeof {s.text})"
-        return f"if ({test}) {{ sc_pin({self._note(s.reason)}, sc_m, 0);{clear} }}"
+        return f"if ({test}) {{ sc_pin(sc_f, {self._note(s.reason)}, 0);{clear} }}"
 
     def _emit_Branch(self, s: Branch) -> str:
         op, left, right = oriented(s.op, s.left, s.right)
@@ -155,12 +156,12 @@ class Emitter(Probes):
         test = comparison_test(op, a, b, template) if template.can_be_tainted else None
         holds = f"{left.c()} {op} {right.c()}"
         if test is not None:
-            probe = f"{test.probe}({', '.join([self._descriptor(site, [*head, *test.words]), 'sc_m', *test.passed])})"
+            probe = f"{test.probe}({', '.join(['sc_f', self._descriptor(site, [*head, *test.words]), *test.passed])})"
         elif template.can_be_tainted:
             d = self._descriptor(site, [*head, *template.descriptor()])
-            probe = self._call("sc_cond", [d, "sc_m", holds], template.passed(), 2)
+            probe = self._call("sc_cond", ["sc_f", d, holds], template.passed(), 2)
         else:
-            probe = f"sc_branch({self._descriptor(site, [*head, *template.descriptor()])}, {holds})"
+            probe = f"sc_branch(sc_f, {self._descriptor(site, [*head, *template.descriptor()])}, {holds})"
         return f"if ({'' if s.when else '!'}{probe}) goto {s.label};"
 
     def _emit_Goto(self, s: Goto) -> str:
@@ -201,7 +202,7 @@ class Emitter(Probes):
             [
                 f"{{ sc_u32 sc_t; switch ({s.slot.c()}) {{",
                 *arms,
-                f"default: sc_t = {len(s.cases)}; }} switch (sc_switch({d}, sc_m, sc_t, {value})) {{",
+                f"default: sc_t = {len(s.cases)}; }} switch (sc_switch(sc_f, {d}, sc_t, {value})) {{",
                 *jumps,
                 f"default: goto {s.default}; }} }}",
             ]
@@ -248,7 +249,7 @@ class Emitter(Probes):
             [str(len(leaves)), *(leaf.descriptor() if leaf else NONE_LEAF for leaf in leaves)],
         )
         passed = "".join(f" sc_struct_arg({i}, &{text});" for i, text in enumerate(structs))
-        return f"sc_call({d}, sc_m, {callee});{passed}"
+        return f"sc_call(sc_f, {d}, {callee});{passed}"
 
     def _may_be_passed(self, exp: Exp | Place) -> TypeGuard[SlotRef]:
         """An argument whose taint a callee may have to know: all others are constants."""
@@ -257,12 +258,12 @@ class Emitter(Probes):
     def _after_known(self, s: Call, callee: str) -> str:
         if isinstance(s.dest, Place):
             d = self._descriptor(self._site(SiteKind.COPY, [], s.name), [])
-            return f"sc_struct_result({d}, sc_m, {callee}, &{s.dest.text}, sizeof {s.dest.text});"
+            return f"sc_struct_result(sc_f, {d}, {callee}, &{s.dest.text}, sizeof {s.dest.text});"
         if not isinstance(s.dest, SlotRef) or not self.whole.slot(s.dest.slot.index):
             return ""
         leaf = self._dest(self.plan.results.get(id(s), s.dest))
         d = self._descriptor(self._site(SiteKind.RESULT, leaf.words(), s.name), [leaf.descriptor()])
-        return f"sc_result({d}, sc_m, {callee});{self._value(s.dest.c(), s.dest.type)}"
+        return f"sc_result(sc_f, {d}, {callee});{self._value(s.dest.c(), s.dest.type)}"
 
     def _opaque(self, s: Call) -> tuple[str, str]:
         leaves: list[str] = []
@@ -286,11 +287,11 @@ class Emitter(Probes):
         d = self._descriptor(site, head)
         value = self._as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
         clear = f" if (sc_any) sc_clear(&{s.dest.text}, sizeof {s.dest.text});" if isinstance(s.dest, Place) else ""
-        before = f"sc_u32 sc_s = sc_opaque({', '.join([d, 'sc_m', *tail])});"
-        return before, f"sc_opaque_end({d}, sc_m, sc_s, {value});{clear}"
+        before = f"sc_u32 sc_s = sc_opaque({', '.join(['sc_f', d, *tail])});"
+        return before, f"sc_opaque_end(sc_f, {d}, sc_s, {value});{clear}"
 
     def _leave(self) -> str:
-        return f"sc_leave({self._enter}, sc_m, (const void *) {self.body.emitted_name});"
+        return "sc_leave(sc_f);"
 
     def _end(self) -> str:
         """The end of the function, where all returns but those of structs meet: one probe for all."""
@@ -309,7 +310,7 @@ class Emitter(Probes):
         d = self._descriptor(self._site(SiteKind.COPY, []), [])
         dst, src = s.dest.text, s.source.text
         move = _move(dst, src) if has_const_member(s.dest.type) else f"{dst} = {src};"
-        return f"if (sc_any) sc_copy({d}, sc_m, (void *) &{dst}, (const void *) &{src}, sizeof {dst}); {move}"
+        return f"if (sc_any) sc_copy(sc_f, {d}, (void *) &{dst}, (const void *) &{src}, sizeof {dst}); {move}"
 
     def _emit_InitObject(self, s: InitObject) -> str:
         t = s.dest.type
@@ -327,10 +328,10 @@ class Emitter(Probes):
         site = self._site(SiteKind.SYMBOLIC, [*leaf.words(), size, str(int(signed) | int(s.boolean) << 1)], s.name)
         if isinstance(s.dest, SlotRef):
             d = self._descriptor(site, [leaf.descriptor()])
-            return f"{s.dest.c()} = ({declare(unqualified(s.dest.type))}) sc_sym_slot({d}, sc_m);"
+            return f"{s.dest.c()} = ({declare(unqualified(s.dest.type))}) sc_sym_slot(sc_f, {d});"
         d = self._descriptor(site, [leaf.descriptor(), str(int(s.count is not None))])
         length = s.count.c() if s.count else size
-        return f"sc_sym_mem({d}, sc_m, (void *) &{s.dest.text}, {length});"
+        return f"sc_sym_mem(sc_f, {d}, (void *) &{s.dest.text}, {length});"
 
     def _symbolic_dest(self, s: Symbolic) -> LeafText:
         if isinstance(s.dest, SlotRef):
@@ -342,7 +343,7 @@ class Emitter(Probes):
     def _emit_Fail(self, s: Fail) -> str:
         if s.kind == "assume":
             return "sc_assume_fail();"
-        return f"sc_assert_fail({self._note('assertion')});"
+        return f"sc_assert_fail(sc_f, {self._note('assertion')});"
 
 
 def is_function_pointer(t: CType) -> bool:

@@ -26,6 +26,7 @@ from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.sites import MAGIC, SiteKind
 from score_embed.frontend.sites import Place as Where
+from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.templates import LeafText, TemplateText
 from score_embed.frontend.types import (
     CType,
@@ -52,7 +53,9 @@ class Probes:
         self.never = body.slots  # the index of a slot whose bit is never set
         self.words = (body.slots + 1 + 31) // 32
         self.lines: list[str] = []
-        self.descriptors: list[str] = []
+        self.table: list[str] = []  # of the function's descriptors
+        self._table_words = 0
+        self._first_site = 0
         self.sites: list[str] = []
         self._coord = body.coord
         self._known: Mapping[int, Exp] = {}  # what slots hold whose definitions have no probe
@@ -73,12 +76,24 @@ class Probes:
         self.meta.add(site, self._coord, self.body.name, name)
         return site
 
+    def _begin_table(self, enter: int) -> None:
+        """The table begins with the site that all others are counted from."""
+        self._first_site = enter
+        self._tabulate([str(enter & 0xFFFF), str(enter >> 16), str(self.words), str(self.body.scalars)])
+        self._tabulate([str(len(self.body.structs))])
+
     def _descriptor(self, site: int, rest: list[str]) -> str:
-        name = f"sc_d{site}"
-        self.descriptors.append(
-            f"static const sc_d {name}[] = {{ {', '.join([str(site & 0xFFFF), str(site >> 16), *rest])} }};"
-        )
-        return name
+        """Where the descriptor stands in the function's table."""
+        offset = site - self._first_site
+        if offset > 0xFFFF:
+            raise Unsupported("more than 65535 probes")
+        return str(self._tabulate([str(offset), *rest]))
+
+    def _tabulate(self, words: list[str]) -> int:
+        at = self._table_words
+        self.table.append(", ".join(words))
+        self._table_words += len(words)
+        return at
 
     def _template(self, exp: Exp) -> TemplateText:
         template = TemplateText(self.types, self.never, self.maybe)
@@ -144,7 +159,7 @@ class Probes:
             return ""
         d = self._descriptor(self._site(SiteKind.PIN, template.site_words(), reason), template.descriptor())
         return (
-            f"{self._guard(template.slots, template.memory)}{self._call('sc_pin', [d, 'sc_m'], template.passed(), 1)};"
+            f"{self._guard(template.slots, template.memory)}{self._call('sc_pin', ['sc_f', d], template.passed(), 1)};"
         )
 
     def _note(self, reason: str) -> str:
