@@ -14,14 +14,13 @@ from score_embed.frontend.flow import (
     Block,
     blocks_of,
     live_after,
-    loads_in,
     read_by_formulas,
     read_by_itself,
     slot_written,
     slots_in,
     tainted_before,
 )
-from score_embed.frontend.formulas import changes, is_pure, mentions, substituted
+from score_embed.frontend.formulas import Formula, changes, is_pure, substituted
 from score_embed.frontend.ir import (
     Assign,
     Body,
@@ -101,10 +100,14 @@ class _Definition:
     """A definition in force: what its slot holds, and whether that can still be said."""
 
     statement: Stmt
-    exp: Exp
+    formula: Formula
     stale: bool = False
     uses: int = 0
     guarded: int = 0
+
+    @property
+    def exp(self) -> Exp:
+        return self.formula.exp
 
 
 class _Substitution:
@@ -112,7 +115,8 @@ class _Substitution:
 
     def __init__(self, block: Block, live: set[int], types: Types, maybe: Maybe, made: Plan) -> None:
         self.block, self.live, self.types, self.maybe, self.made = block, live, types, maybe, made
-        self._rejected: set[int] = set()
+        last = {slot_written(s): id(s) for s in block.statements}
+        self._rejected = {statement for slot, statement in last.items() if slot in live}
 
     def decide(self) -> None:
         while True:
@@ -150,9 +154,6 @@ class _Substitution:
                     active[dest] = definition
                     silent.add(id(s))
             previous = s
-        for index, definition in active.items():
-            if index in self.live:
-                self._reject(definition)
         return silent, known, results
 
     def _reject(self, definition: _Definition) -> None:
@@ -167,7 +168,8 @@ class _Substitution:
             exp = Raw(s.dest.type, s.dest.c())  # never tainted: the slot itself says its value
         elif exp.type != s.dest.type:
             exp = Convert(s.dest.type, exp)
-        return _Definition(s, exp, stale=mentions(exp, s.dest.slot.index))
+        formula = Formula.of(exp)
+        return _Definition(s, formula, stale=s.dest.slot.index in formula.slots)
 
     def _bits(self, t: CType) -> int:
         if isinstance(t, Pointer):
@@ -197,7 +199,7 @@ class _Substitution:
     def _kill(self, s: Stmt, active: dict[int, _Definition]) -> None:
         """Definitions that the statement makes unspeakable: a leaf of theirs gets another value."""
         for definition in active.values():
-            definition.stale |= changes(s, definition.exp, self.maybe)
+            definition.stale |= changes(s, definition.formula, self.maybe)
 
     def _result_of(self, call: Stmt | None, s: Stmt) -> SlotRef | None:
         """`t = f(); x = t;` where t is not used again: the slot x, which then gets the result's taint at once."""
@@ -227,6 +229,6 @@ def _pays(definition: _Definition) -> bool:
     """Whether saying the definition again at each use costs no more than its own probe."""
     if isinstance(definition.exp, (Const, Raw)):
         return True
-    if loads_in(definition.exp) and definition.guarded > 1:
+    if definition.formula.loads and definition.guarded > 1:
         return False  # a guard on slots goes where memory is looked at
     return definition.uses <= 1 or leaf_count(definition.exp) <= 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from score_embed.frontend.comparisons import Side, comparison_test
-from score_embed.frontend.formulas import mentions, substituted
+from score_embed.frontend.formulas import mentioned, substituted
 from score_embed.frontend.ir import (
     Assign,
     Branch,
@@ -117,7 +117,7 @@ class Emitter(Probes):
         guard = self._guard(slots, template.memory or not in_slot)
         probe = self._call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
         # A leaf's address must be computed before the destination changes, too: `i = t[i]`.
-        if in_slot and not mentions(substituted(s.exp, self._known), dest.slot):
+        if in_slot and dest.slot not in mentioned(substituted(s.exp, self._known)):
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from score_embed.frontend.flow import loads_in, slot_written, slots_in
 from score_embed.frontend.ir import (
@@ -55,9 +55,9 @@ def substituted(exp: Exp, known: Mapping[int, Exp]) -> Exp:
     return exp
 
 
-def mentions(exp: Exp, index: int) -> bool:
-    """Whether a probe that says `exp` needs the slot's present value."""
-    return index in slots_in(exp) or any(slot.index == index for load in loads_in(exp) for slot in load.slots)
+def mentioned(exp: Exp) -> frozenset[int]:
+    """The slots whose present value a probe that says `exp` needs."""
+    return frozenset(slots_in(exp)).union(slot.index for load in loads_in(exp) for slot in load.slots)
 
 
 def is_pure(exp: Exp) -> bool:
@@ -65,14 +65,27 @@ def is_pure(exp: Exp) -> bool:
     return not any(isinstance(e, Raw) or (isinstance(e, Load) and e.place.type.volatile) for e in exp.walk())
 
 
-def changes(s: Stmt, exp: Exp, maybe: Maybe) -> bool:
+@dataclass(frozen=True)
+class Formula:
+    """An expression with what it depends on."""
+
+    exp: Exp
+    slots: frozenset[int]
+    loads: tuple[Place, ...]
+
+    @staticmethod
+    def of(exp: Exp) -> Formula:
+        return Formula(exp, mentioned(exp), tuple(loads_in(exp)))
+
+
+def changes(s: Stmt, formula: Formula, maybe: Maybe) -> bool:
     """Whether after the statement a leaf of the formula may have another value, or another taint."""
-    dest = slot_written(s)
-    if dest is not None and mentions(exp, dest):
+    if slot_written(s) in formula.slots:
         return True
-    if isinstance(s, _WRITES_MEMORY) or (isinstance(s, Assign) and isinstance(s.dest, Place)):
-        return any(_may_change(s, load, maybe) for load in loads_in(exp))
-    return False
+    if not formula.loads:
+        return False
+    stores = isinstance(s, _WRITES_MEMORY) or (isinstance(s, Assign) and isinstance(s.dest, Place))
+    return stores and any(_may_change(s, load, maybe) for load in formula.loads)
 
 
 def _may_change(s: Stmt, load: Place, maybe: Maybe) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from score_embed.frontend.flow import Block, places
-from score_embed.frontend.formulas import changes, substituted
+from score_embed.frontend.formulas import Formula, changes, substituted
 from score_embed.frontend.ir import AddressOf, Const, Exp, Offset, PointerAdd
 from score_embed.frontend.maybe import Maybe
 
@@ -29,7 +29,7 @@ def repeated_pins(
     blocks: Sequence[Block], known: Mapping[int, Mapping[int, Exp]], maybe: Maybe
 ) -> set[tuple[int, str]]:
     """The places, by statement and text, whose address was pinned on every way to them and has not changed since."""
-    before: list[set[Exp] | None] = [None] * len(blocks)  # None: not reached yet
+    before: list[set[Formula] | None] = [None] * len(blocks)  # None: not reached yet
     before[0] = set()
     work = [0]
     while work:
@@ -48,12 +48,14 @@ def repeated_pins(
     return found
 
 
-def _run(block: Block, known: Mapping[int, Mapping[int, Exp]], maybe: Maybe, held: set[Exp]) -> set[tuple[int, str]]:
+def _run(
+    block: Block, known: Mapping[int, Mapping[int, Exp]], maybe: Maybe, held: set[Formula]
+) -> set[tuple[int, str]]:
     """Adds to `held` what the block pins and takes from it what it changes; returns the pins it repeats."""
     repeated = set()
     for s in block.statements:
         for text, address in {place.text: place.address for place in places(s) if place.slots}.items():
-            formula = substituted(varying_part(address), known.get(id(s), {}))
+            formula = Formula.of(substituted(varying_part(address), known.get(id(s), {})))
             if formula in held:
                 repeated.add((id(s), text))
             held.add(formula)
