@@ -2,7 +2,7 @@
  *
  * A trap anywhere but in the program is a bug of ours or of an interrupt handler: the board resets itself, and the
  * host, seeing an unexpected READY, judges the test lost. (The RISC-V Instruction Set Manual, volume II.) */
-#include "bare.h"
+#include "riscv.h"
 
 #define BELOW_STACK 0x1000u /* a frame that misses the stack by so much is still called an overflow */
 #define TIMER_INTERRUPT 0x80000007u
@@ -12,11 +12,6 @@
 enum { FETCH_MISALIGNED, FETCH_ACCESS, ILLEGAL, BREAKPOINT, LOAD_MISALIGNED, LOAD_ACCESS, STORE_MISALIGNED, STORE_ACCESS };
 
 void sc_riscv_on_trap(sc_u32 sp);
-
-/* Debian's libraries are found for the architecture without its name for these instructions. */
-#define CSR(text) ".option push\n\t.option arch, +zicsr\n\t" text "\n\t.option pop"
-#define READ_CSR(name) ({ sc_u32 v; __asm__ volatile(CSR("csrr %0, " #name) : "=r"(v)); v; })
-#define WRITE_CSR(name, value) __asm__ volatile(CSR("csrw " #name ", %0") : : "r"(value))
 
 static sc_u32 verdict_of(sc_u32 cause, sc_u32 pc, sc_u32 at, sc_u32 sp)
 {
