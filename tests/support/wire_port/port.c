@@ -107,6 +107,7 @@ static void taint(void)
     if (mmap(ram, SC_RAM_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != ram)
         exit(3);
     sc.mispredicted = 1; /* events are made but not sent */
+    sc.chunk = SC_CHUNK; /* what a RUN would have said */
     while (scanf(" %c %u %u %u", &op, &a, &b, &n) == 4) {
         switch (op) {
         case 's': sc_taint_set(ram + a, n, 1); break;
