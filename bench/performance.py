@@ -33,6 +33,7 @@ from score_embed.trace.trail import Trail
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BOARDS = ("native", "mps2-an385-uart", "mps2-an385")
+TOO_SHORT = 0.3  # seconds: less than two builds of one image differ by
 PARTS = ("trace", "explore", "solve", "link", "target", "results", "ledger", "campaign", "frontend", "build")
 
 
@@ -98,7 +99,9 @@ def speed(seconds: int) -> None:
             flips = sum(found["solver"]["by"].values()) or 1
             shares = {layer: round(100 * n / flips) for layer, n in found["solver"]["by"].items()}
             layers = ", ".join(f"{layer} {share} %" for layer, share in shares.items() if share)
-            values = (found["stopped"], paths, f"{paths / took:,.0f}", f"{paths / (used - build):,.0f}", layers)
+            own = used - build
+            each = f"{paths / own:,.0f}" if own > TOO_SHORT else "–"
+            values = (found["stopped"], paths, f"{paths / took:,.0f}", each, layers)
             print(" | ".join(map(str, ("", subject.name, board, *values, ""))).strip(), flush=True)
 
 
@@ -113,7 +116,8 @@ def whole(**fields: Any) -> RunMessage:
 
 def line(tests: int, board: str = "mps2-an385-uart") -> None:
     """Bytes on the line with everything sent, and as it is."""
-    print(f"\n| order | everything sent: bytes to the host | to the board | as it is | | (bytes a test, {board}) |")
+    print(f"\nBytes a test, {board}:\n")
+    print("| order | all sent: to the host | to the board | as it is: to the host | to the board | ratio |")
     print("|---|---|---|---|---|---|")
     settings = config.Settings(board=board, sources=(HERE / "tokenizer.c",), max_tests=tests, seed=1)
     for strategy in config.STRATEGIES:
