@@ -122,6 +122,15 @@ static void acknowledge(void)
     sc.coverage_new = 0;
 }
 
+/* A new host knows nothing of what earlier ones made the program cover. */
+static void forget_coverage(void)
+{
+    sc_u32 size = (sc_coverage_total + 7u) / 8u;
+    sc_fill_zero(sc_coverage_run, size);
+    sc_fill_zero(sc_coverage_acked, size);
+    sc.coverage_new = 0;
+}
+
 /* Sites of the activations, innermost first: as many as are still known. */
 static sc_u32 stack_sites(sc_u32 *out)
 {
@@ -288,6 +297,7 @@ static void handle(sc_i32 type, const sc_u8 *p, sc_u32 n)
 {
     switch (type) {
     case SC_TYPE_HELLO:
+        forget_coverage();
         send_ready(0);
         break;
     case SC_TYPE_RUN:

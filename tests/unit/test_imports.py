@@ -20,6 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "build": {"board", "frontend"},
     "link": {"target.base"},
     "target": {"board", "link"},
+    "simulate": {"board", "build", "link", "target"},
     "solve": set(),
     "trace": {"solve", "frontend.sites", "link.message"},
     "explore": {"solve", "trace", "target.base", "frontend.sites"},

@@ -12,7 +12,8 @@ import shlex
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,32 +70,45 @@ def run(settings: config.Settings) -> Result:
         if settings.resume is not None:
             folder = settings.resume
             record = stack.enter_context(Store.open(folder))
+            recorded = recorded_settings(record)
             settings = dataclasses.replace(
-                recorded_settings(record),
+                recorded,
                 resume=folder,
+                port=settings.port or recorded.port,
                 time=settings.time,
                 max_tests=settings.max_tests,
                 json=settings.json,
             )
-            board = find_board(settings.board)
+            board = find_board(settings.board, settings.run, settings.port)
             board.require_tools()
             image = load_image(folder / workplace.IMAGE, board)
+            target = stack.enter_context(_ready_target(board, image))
         else:
-            board = find_board(settings.board)
+            board = find_board(settings.board, settings.run, settings.port)
             board.require_tools()
             _check_sources(settings)
             folder = workplace.make_folder(settings.out, settings.entry or settings.sources[0].stem)
             try:
                 image = _build(settings, board, folder)
+                target = stack.enter_context(_ready_target(board, image))
             except BaseException:
                 workplace.discard(folder)
                 raise
             record = stack.enter_context(Store.create(folder))
             workplace.furnish(folder, image)
             _write_down(record, settings, board, image)
-        target = workplace.start_target(board, image.elf, image.build_id)
-        stack.callback(target.close)
         return Campaign(settings, board, image, record, target).run()
+
+
+@contextmanager
+def _ready_target(board: Board, image: Image) -> Iterator[Target]:
+    """A target that answers: whether there is one is known before anything is written down."""
+    target = workplace.start_target(board, image.elf, image.build_id)
+    try:
+        _ = target.info
+        yield target
+    finally:
+        target.close()
 
 
 def _check_sources(settings: config.Settings) -> None:
@@ -164,6 +178,7 @@ class Campaign:
         except TargetError:
             if self._explorer is not None:
                 self._save(stopped)
+                print(self._how_to_go_on(), file=sys.stderr)
             raise
         except KeyboardInterrupt:
             print(self._how_to_go_on(), file=sys.stderr)

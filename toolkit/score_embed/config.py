@@ -19,6 +19,7 @@ from score_embed.errors import UsageError
 PROJECT_FILE = "score-embed.yaml"
 ENVIRONMENT = "SCORE_EMBED_"
 DEBUG = ENVIRONMENT + "DEBUG"  # show the traceback of an internal error
+RUNS = ("native", "qemu", "serial", "command")  # ways to run a board's image
 STRATEGIES = ("dfs", "exe", "bfs", "random", "coverage")
 
 
@@ -27,6 +28,8 @@ class Settings:
     """Everything a `run` was asked to do, wherever it was said."""
 
     board: str = "native"
+    run: str | None = None
+    port: str | None = None
     out: Path | None = None
     resume: Path | None = None
     first: Path | None = None
@@ -103,6 +106,12 @@ def _strategy(word: str) -> str:
     return word
 
 
+def _run(word: str) -> str:
+    if word not in RUNS:
+        raise ValueError(yamlfile.suggestion(word, RUNS))
+    return word
+
+
 def _yes_no(word: str) -> bool:
     if word.lower() in ("1", "true", "yes", "on"):
         return True
@@ -113,6 +122,8 @@ def _yes_no(word: str) -> bool:
 
 OPTIONS: tuple[Option, ...] = (
     Option("board", str, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"),
+    Option("run", _run, "HOW", f"how to run the board's image: {', '.join(RUNS)} (as its profile says)"),
+    Option("port", str, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
     Option("out", Path, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
     Option("resume", Path, "DIR", "continue the campaign in this folder"),
     Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
@@ -136,7 +147,7 @@ _LISTS = (
     Option("cflags", str, "", "", many=True),
 )
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
-RESUMABLE = ("resume", "time", "max-tests", "json")  # what may be said again when a campaign goes on
+RESUMABLE = ("resume", "port", "time", "max-tests", "json")  # what may be said again when a campaign goes on
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -28,15 +28,15 @@ class Replayed:
         return (self.verdict, self.path_hash) == (self.row.verdict, self.row.path_hash)
 
 
-def replay_tests(folder: Path, wanted: int | None) -> list[Replayed]:
-    """Run test number `wanted`, or all, again."""
+def replay_tests(folder: Path, wanted: int | None, port: str | None = None) -> list[Replayed]:
+    """Run test number `wanted`, or all, again. `port`: where the board is now."""
     with Store.open(folder) as record:
         settings = recorded_settings(record)
         rows = [row for row in record.tests() if wanted is None or row.number == wanted]
         if not rows:
             what = "the campaign has no tests" if wanted is None else f"the campaign has no test {wanted}"
             raise UsageError(what, str(folder), "The numbers are in the names of the files in tests/ and bugs/.")
-        board = find_board(settings.board)
+        board = find_board(settings.board, settings.run, port or settings.port)
         board.require_tools()
         image = load_image(folder / workplace.IMAGE, board)
     target = workplace.start_target(board, image.elf, image.build_id)

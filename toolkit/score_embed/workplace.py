@@ -9,11 +9,13 @@ import subprocess
 import time
 from pathlib import Path
 
+from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, QemuRun
 from score_embed.build.image import Image
 from score_embed.errors import UsageError
 from score_embed.results import store
 from score_embed.target.base import Target
+from score_embed.target.desk import DeskTarget
 from score_embed.target.native import NativeTarget
 from score_embed.target.qemu import QemuTarget
 
@@ -96,4 +98,6 @@ def compiler_version(board: Board) -> str:
 def start_target(board: Board, elf: Path, build_id: bytes) -> Target:
     if isinstance(board.run, QemuRun):
         return QemuTarget(elf, build_id, board.run)
+    if isinstance(board.run, DeskRun):
+        return DeskTarget(elf, build_id, board.run, board.cc)
     return NativeTarget(elf, build_id)

@@ -106,6 +106,11 @@ class Section:
         raise UsageError(f"{key!r} must be a group of keys", self.where(key), hint)
 
 
+def group(doc: Section, key: str) -> Section:
+    """The group of that name, empty if there is none."""
+    return doc.section(key) if key in doc.values else Section(doc.where(), {}, {})
+
+
 def read(path: Path) -> Section:
     """Read a YAML file whose top level is a mapping."""
     try:

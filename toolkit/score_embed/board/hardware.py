@@ -91,7 +91,7 @@ class Hardware:
 
 def read_hardware(doc: yamlfile.Section) -> Hardware:
     """The keys `memory`, `clock`, `uart`, `timer`, `reset`, `setup` and `buffers` of a profile."""
-    memory, buffers = _group(doc, "memory"), _group(doc, "buffers")
+    memory, buffers = yamlfile.group(doc, "memory"), yamlfile.group(doc, "buffers")
     memory.check_keys(("flash", "ram", "stack", "null-page"), "key of `memory`")
     buffers.check_keys(("input", "chunk", "shadow"), "key of `buffers`")
     chunk = buffers.number("chunk", 0)
@@ -111,10 +111,6 @@ def read_hardware(doc: yamlfile.Section) -> Hardware:
         chunk=chunk,
         shadow=buffers.number("shadow", 0),
     )
-
-
-def _group(doc: yamlfile.Section, key: str) -> yamlfile.Section:
-    return doc.section(key) if key in doc.values else yamlfile.Section(doc.where(), {}, {})
 
 
 def _region(memory: yamlfile.Section, key: str) -> Region | None:

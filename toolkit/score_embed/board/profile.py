@@ -15,8 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from score_embed import yamlfile
+from score_embed import config, yamlfile
 from score_embed.board import share
+from score_embed.board.desk import DeskRun, read_desk
 from score_embed.board.hardware import Hardware, read_hardware
 from score_embed.errors import UsageError
 
@@ -40,9 +41,12 @@ _KEYS = (
     "buffers",
     "run",
     "qemu",
+    "serial",
+    "command",
+    "power",
+    "safe-state",
     "packages",
 )
-_RUNS = ("native", "qemu")
 _MOST_LAYERS = 8
 
 
@@ -77,8 +81,17 @@ class Board:
     linker_script: str | None  # file in that folder
     argument_order: Literal["left", "right"]
     hardware: Hardware
-    run: NativeRun | QemuRun
+    run: NativeRun | QemuRun | DeskRun
     apt: Mapping[str, str]  # tool → Debian package that brings it
+
+    @property
+    def runs_in(self) -> str:
+        """In words, for people."""
+        if isinstance(self.run, QemuRun):
+            return self.run.command
+        if isinstance(self.run, DeskRun):
+            return self.run.program[0] if self.run.program else f"serial line {self.run.port}".strip()
+        return "this machine"
 
     def tools(self) -> tuple[str, ...]:
         return (self.cc, self.run.command) if isinstance(self.run, QemuRun) else (self.cc,)
@@ -115,14 +128,16 @@ def find_profile(name: str) -> Path:
     return known[name]
 
 
-def find_board(name: str) -> Board:
-    """The board of that name, or described by that file."""
-    return load_board(find_profile(name))
+def find_board(name: str, run: str | None = None, port: str | None = None) -> Board:
+    """The board of that name, or described by that file, run as the profile says or in another way."""
+    return load_board(find_profile(name), run, port)
 
 
-def load_board(path: Path) -> Board:
+def load_board(path: Path, run: str | None = None, port: str | None = None) -> Board:
+    """Read a profile. `run` and `port` come before what it says; a port means a serial line."""
     doc = read_profile(path)
     doc.check_keys(_KEYS, "key")
+    doc = _told(doc, run, port)
     order = doc.word("argument-order", ("left", "right"))
     packages = doc.section("packages") if "packages" in doc.values else None
     return Board(
@@ -169,8 +184,23 @@ def _runtime(doc: yamlfile.Section) -> str:
     return doc.word("runtime", ports)
 
 
-def _run(doc: yamlfile.Section) -> NativeRun | QemuRun:
-    if doc.word("run", _RUNS) == "native":
+def _told(doc: yamlfile.Section, run: str | None, port: str | None) -> yamlfile.Section:
+    """The profile with what the command line says over it."""
+    place, said = "command line", dict[str, object]()
+    if port is not None:
+        said["serial"] = yamlfile.Section(place, {"port": port}, {"port": place})
+        run = run or (None if doc.values.get("run") == "command" else "serial")
+    if run is not None:
+        said["run"] = run
+    return yamlfile.Section(doc.place, said, dict.fromkeys(said, place)).over(doc)
+
+
+def _run(doc: yamlfile.Section) -> NativeRun | QemuRun | DeskRun:
+    run = doc.word("run", config.RUNS)
+    desk = read_desk(doc, run)  # its keys are checked in any case
+    if run in ("serial", "command"):
+        return desk
+    if run == "native":
         return NativeRun()
     qemu = doc.section("qemu")
     qemu.check_keys(("command", "machine", "link", "loader", "options"), "key of `qemu`")

@@ -43,7 +43,7 @@ def _list() -> None:
             missing = ""
         except UsageError as error:
             missing = error.hint.removeprefix("Install it: ")
-        table.add_row(board.name, board.about, " ".join(board.tools()[1:]) or "this machine", missing)
+        table.add_row(board.name, board.about, board.runs_in, missing)
     Console().print(table)
     print("more of one: score-embed boards show NAME")
 

@@ -22,6 +22,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     sub.add_argument("test", nargs="?", metavar="TEST", help="number of one test; all tests if absent")
+    sub.add_argument("--port", metavar="PORT", help="the board's serial port, if it is another one now")
     sub.set_defaults(execute=execute)
 
 
@@ -31,7 +32,7 @@ def execute(values: argparse.Namespace) -> int:
         if not values.test.isdecimal():
             raise UsageError(f"{values.test!r} is not the number of a test", "command line", "Give a number.")
         wanted = int(values.test)
-    results = replaying.replay_tests(values.folder, wanted)
+    results = replaying.replay_tests(values.folder, wanted, values.port)
     failed = [result for result in results if not result.same]
     table = Table("test", "inputs", "verdict", "again", "path")
     for result in results if wanted is not None else failed:

@@ -76,6 +76,11 @@ class Decoder:
         self._held = rest
         return out
 
+    @property
+    def holds_part(self) -> bool:
+        """A frame has begun to arrive."""
+        return bool(self._held) or self._dropping
+
     def resynchronise(self) -> None:
         """Forget a half-received frame and the sequence: the other side started again."""
         self._held, self._dropping, self._expected = b"", False, None

@@ -44,6 +44,10 @@ class Result:
     output: bytes
 
 
+class WrongImage(TargetError):
+    """The target answers, but what it runs is not the image expected."""
+
+
 class Session:
     """Call `hello`, then `receive` until `ready`; `start` a test, then `receive` until `result`."""
 
@@ -65,7 +69,7 @@ class Session:
         self.ready: message.Ready | None = None
         self.result: Result | None = None
         self.restarted = False  # a READY came while a test ran: the target started again by itself
-        self.damaged = False  # something of the answer was lost on the way: silence need not be waited for
+        self._damaged = False  # something of the answer was lost on the way
         self.bad_frames = 0
         self.reruns = 0
 
@@ -73,6 +77,20 @@ class Session:
         self._decoder.resynchronise()
         self.ready, self._held = None, None
         return self._frame(Type.HELLO, message.hello())
+
+    def reset(self) -> bytes:
+        """Ask the target to start again from its beginning."""
+        return self._frame(Type.RESET, b"")
+
+    @property
+    def held(self) -> int:
+        """Bytes that have arrived of the test under way: as long as they grow there is hope."""
+        return len(self._events) + len(self._output) + len(self._coverage)
+
+    @property
+    def doubtful(self) -> bool:
+        """Something of the answer was lost, or ended in the middle: silence need not be waited for."""
+        return self._damaged or self._decoder.holds_part
 
     def start(self, request: Request) -> bytes:
         self._request, self.result, self.restarted = request, None, False
@@ -94,13 +112,13 @@ class Session:
         for item in self._decoder.feed(data):
             if isinstance(item, DecodeError):
                 self.bad_frames += 1
-                self.damaged = True
+                self._damaged = True
                 continue
             try:
                 reply = message.parse(item.type, item.payload)
             except message.MessageError:
                 self.bad_frames += 1
-                self.damaged = True
+                self._damaged = True
                 continue
             out += self._take(reply)
         return out
@@ -139,13 +157,13 @@ class Session:
         return self._send(Type.AGAIN, message.again(self._number))
 
     def _send(self, kind: Type, payload: bytes) -> bytes:
-        self.damaged = False
+        self._damaged = False
         self._sent = self._frame(kind, payload)
         return self._sent
 
     def _count(self) -> None:
         """One more attempt, or one more end of it that is asked for. Raises TargetError if nothing comes of them."""
-        have = len(self._events) + len(self._output) + len(self._coverage)
+        have = self.held
         self._fruitless = self._fruitless + 1 if have <= self._had else 0
         self._had = max(have, self._had, 0)
         if self._fruitless >= MAX_ATTEMPTS:
@@ -179,12 +197,12 @@ class Session:
 
     def _take_ready(self, ready: message.Ready) -> None:
         if ready.version != message.WIRE_VERSION:
-            raise TargetError(
+            raise WrongImage(
                 f"the target speaks version {ready.version} of the link, expected {message.WIRE_VERSION}",
                 hint="build the image again with this version of score-embed",
             )
         if ready.build_id != self._build_id:
-            raise TargetError(
+            raise WrongImage(
                 f"the target runs another image: found build {ready.build_id.hex()}, expected {self._build_id.hex()}",
                 hint="load the image that was built from these sources onto the target, then start again",
             )

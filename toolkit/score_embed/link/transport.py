@@ -1,21 +1,47 @@
-"""Bytes to and from a target through file descriptors: the only I/O of the link, every wait with a deadline."""
+"""Bytes to and from a target: the only I/O of the link, every wait with a deadline."""
 
 from __future__ import annotations
 
 import os
 import select
 import time
+from collections.abc import Callable
+from typing import Protocol
+
+import serial
 
 
 class LinkClosed(Exception):
     """The other end is gone."""
 
 
-class Channel:
-    """Two file descriptors (or one socket's, twice). It never blocks beyond its deadline, and reads while it writes."""
+class Line(Protocol):
+    """The host's end of a stream of bytes."""
 
-    def __init__(self, read_fd: int, write_fd: int) -> None:
-        self._read_fd, self._write_fd = read_fd, write_fd
+    bytes_in: int
+    bytes_out: int
+
+    def send(self, data: bytes, deadline: float) -> bool:
+        """Write all of `data`; False if time ran out. Raises LinkClosed."""
+
+    def receive(self, deadline: float) -> bytes:
+        """What has arrived, at least a byte; empty if nothing came in time. Raises LinkClosed at the end."""
+
+    def discard(self) -> None:
+        """Drop what has arrived until now: it is of an instance that is no more. Raises LinkClosed."""
+
+    def close(self) -> None:
+        """Safe to call twice."""
+
+
+class Channel:
+    """Two file descriptors (or one socket's, twice). It never blocks beyond its deadline, and reads while it writes.
+
+    `release`: closes what the descriptors belong to, if they are somebody else's.
+    """
+
+    def __init__(self, read_fd: int, write_fd: int, release: Callable[[], None] | None = None) -> None:
+        self._read_fd, self._write_fd, self._release = read_fd, write_fd, release
         os.set_blocking(read_fd, False)
         os.set_blocking(write_fd, False)
         self._poll = select.poll()
@@ -58,7 +84,14 @@ class Channel:
         while self._read():
             pass
 
+    def fileno(self) -> int:
+        """What to wait for when several lines are served."""
+        return self._read_fd
+
     def close(self) -> None:
+        if self._release is not None:
+            self._release()
+            self._read_fd = self._write_fd = -1
         for fd in {self._read_fd, self._write_fd}:
             if fd >= 0:
                 os.close(fd)
@@ -85,3 +118,81 @@ class Channel:
         if readable:
             self._pending += self._read()
         return True
+
+
+class PolledChannel:
+    """A port without a file descriptor (`rfc2217://`): its own thread receives, its `timeout` is the longest nap."""
+
+    def __init__(self, port: serial.Serial) -> None:
+        self._port = port
+        self.bytes_in = 0
+        self.bytes_out = 0
+
+    def send(self, data: bytes, deadline: float) -> bool:
+        del deadline  # it only waits for its socket
+        try:
+            self._port.write(data)
+        except OSError as error:
+            raise LinkClosed(str(error)) from None
+        self.bytes_out += len(data)
+        return True
+
+    def receive(self, deadline: float) -> bytes:
+        while True:
+            data = self._read(1)
+            if data:
+                return data + self._read(self._waiting())
+            if time.monotonic() >= deadline:
+                return b""
+
+    def discard(self) -> None:
+        while count := self._waiting():
+            self._read(count)
+
+    def close(self) -> None:
+        self._port.close()
+
+    def _waiting(self) -> int:
+        try:
+            return int(self._port.in_waiting)
+        except OSError as error:
+            raise LinkClosed(str(error)) from None
+
+    def _read(self, count: int) -> bytes:
+        try:
+            data: bytes = self._port.read(count)
+        except OSError as error:
+            raise LinkClosed(str(error)) from None
+        self.bytes_in += len(data)
+        return data
+
+
+class Paced:
+    """A line to a board that cannot take more than `size` bytes at once: then it gets `pause` seconds of rest."""
+
+    def __init__(self, line: Line, size: int, pause: float) -> None:
+        self._line, self._size, self._pause = line, size, pause
+        self.receive, self.discard, self.close = line.receive, line.discard, line.close
+
+    def send(self, data: bytes, deadline: float) -> bool:
+        for at in range(0, len(data), self._size):
+            if not self._line.send(data[at : at + self._size], deadline):
+                return False
+            time.sleep(self._pause)
+        return True
+
+    @property
+    def bytes_in(self) -> int:
+        return self._line.bytes_in
+
+    @bytes_in.setter
+    def bytes_in(self, count: int) -> None:
+        self._line.bytes_in = count
+
+    @property
+    def bytes_out(self) -> int:
+        return self._line.bytes_out
+
+    @bytes_out.setter
+    def bytes_out(self, count: int) -> None:
+        self._line.bytes_out = count

@@ -10,10 +10,12 @@ import time
 from abc import ABC, abstractmethod
 
 from score_embed.errors import TargetError
-from score_embed.link.message import EndFlag
+from score_embed.link.message import EndFlag, Ready
 from score_embed.link.session import Request, Result, Session
-from score_embed.link.transport import Channel, LinkClosed
+from score_embed.link.transport import Line, LinkClosed
 from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict
+
+SEEN = 24  # bytes of what a mute target sent, for the message
 
 # After these the instance's memory may be anything, though its canary is alive.
 _SUSPECT = frozenset(
@@ -31,14 +33,16 @@ class WiredTarget(ABC):
     """Base of the drivers; implements target.base.Target."""
 
     patience = 2.0  # seconds of silence after which a frame may have been lost
+    first_patience = 2.0  # the first time in a test; it doubles until it is the other
     impatience = 0.1  # seconds of silence when something damaged has come
     grace = 5.0  # seconds beyond the target's own watch-dog
     ready_within = 10.0
+    hello_again = 2.0  # seconds without an answer to a HELLO
     complaint = ""  # what the last instance that ended wrote to its standard error
 
     def __init__(self, name: str, build_id: bytes, watchdog: float) -> None:
         self._name, self._build_id, self._watchdog = name, build_id, watchdog
-        self._channel: Channel | None = None
+        self._channel: Line | None = None
         self._session: Session | None = None
         self._info: TargetInfo | None = None
         self._closed_counters = LinkCounters()
@@ -47,7 +51,7 @@ class WiredTarget(ABC):
     # --- what a driver provides
 
     @abstractmethod
-    def _launch(self) -> Channel:
+    def _launch(self) -> Line:
         """Start an instance. Raises UsageError or TargetError."""
 
     @abstractmethod
@@ -60,6 +64,10 @@ class WiredTarget(ABC):
     def _reset(self) -> bool:
         """Start the running instance again from its beginning, if that is cheaper than a new one; True if done."""
         return False
+
+    def raw(self) -> Line:
+        """Start an instance and hand out its line, for somebody who speaks to it himself; `close` ends it."""
+        return self._launch()
 
     # --- the Target protocol
 
@@ -143,17 +151,9 @@ class WiredTarget(ABC):
             self._stop()
             raise
 
-    def _handshake(self, channel: Channel, session: Session) -> None:
-        deadline = time.monotonic() + self.ready_within
-        seen = b""
+    def _handshake(self, channel: Line, session: Session) -> None:
         try:
-            channel.send(session.hello(), deadline)
-            while session.ready is None and time.monotonic() < deadline:
-                data = channel.receive(min(deadline, time.monotonic() + self.patience))
-                seen = (seen + data)[:16]
-                session.receive(data)
-                if not data:
-                    channel.send(session.nudge(), deadline)
+            seen = self._greet(channel, session)
         except LinkClosed:
             status = self._terminate()
             why = self.complaint.splitlines()[0] if self.complaint else _status(status)
@@ -169,7 +169,22 @@ class WiredTarget(ABC):
                 self._name,
                 "is this image made by score-embed, and is the link the right one?",
             )
-        ready = session.ready
+        self._learn(session.ready)
+
+    def _greet(self, channel: Line, session: Session) -> bytes:
+        """HELLO until READY comes or the time is over; returns the first bytes that came. Raises LinkClosed."""
+        deadline = time.monotonic() + self.ready_within
+        seen = b""
+        channel.send(session.hello(), deadline)
+        while session.ready is None and time.monotonic() < deadline:
+            data = channel.receive(min(deadline, time.monotonic() + self.hello_again))
+            seen = (seen + data)[:SEEN]
+            out = session.receive(data) or (b"" if data else session.nudge())
+            if out and session.ready is None:
+                channel.send(out, deadline)
+        return seen
+
+    def _learn(self, ready: Ready) -> None:
         self._info = TargetInfo(ready.build_id, ready.input_capacity, ready.free_ram)
 
     def _patience_ends(self) -> float:
@@ -180,17 +195,22 @@ class WiredTarget(ABC):
         channel, session = self._channel, self._session
         assert channel is not None
         assert session is not None
-        attempt, deadline = session.reruns, self._patience_ends()
+        attempt, held, deadline = session.reruns, session.held, self._patience_ends()
+        patience = self.first_patience
         while session.result is None:
-            patience = self.impatience if session.damaged else self.patience
-            data = channel.receive(min(deadline, time.monotonic() + patience))
+            doubtful = session.doubtful
+            data = channel.receive(min(deadline, time.monotonic() + (self.impatience if doubtful else patience)))
+            if not data and not doubtful:
+                patience = min(2 * patience, self.patience)
             out = session.receive(data) if data else session.nudge()
             if session.result is not None:
                 break
             if session.restarted or time.monotonic() > deadline:
                 return None
             if session.reruns != attempt:  # a new attempt has its own time
-                attempt, deadline = session.reruns, self._patience_ends()
+                attempt, held, deadline = session.reruns, session.held, self._patience_ends()
+            if session.held > held:  # on a slow line an answer may take long
+                held, deadline = session.held, max(deadline, time.monotonic() + self.grace)
             if out and not channel.send(out, deadline):
                 return None
         return session.result

@@ -1,0 +1,1 @@
+"""Simulated lab rigs: what users without hardware, and our own tests, drive instead of boards."""
