@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from score_embed.board import profile
+from score_embed.board import desk, profile
+from score_embed.board.desk import DeskRun
 from score_embed.board.hardware import Region
 from score_embed.errors import UsageError
 
@@ -82,6 +83,15 @@ def test_unknown_board_suggests() -> None:
         (GOOD + "setup: [{at: 7}]\n", 5, "changes nothing"),
         (GOOD + "buffers: {chunk: 8}\n", 5, "too small"),
         (GOOD + "compiler: cc\n", 5, "twice"),
+        (GOOD + "serial: {prot: /dev/ttyS0}\n", 5, "'prot'"),
+        (GOOD + "serial: {baud: 0}\n", 5, "too small"),
+        (GOOD + "serial: {flash: [flash, '{elff}']}\n", 5, "placeholder {elff}"),
+        (GOOD + "serial: {pacing: {bytes: 8}}\n", 5, "'seconds' is missing"),
+        (GOOD + "serial: {boot-seconds: soon}\n", 5, "boot-seconds cannot be 'soon'"),
+        (GOOD + "safe-state: {command: x, every: 0}\n", 5, "every: 0"),
+        (GOOD + "power: {of: x}\n", 5, "'of'"),
+        (GOOD.replace("native", "command"), 4, "'command' is missing"),
+        (GOOD.replace("native", "command\ncommand: x\nserial: {reset: dtr}"), 6, "no line 'dtr'"),
         (GOOD + "cflags: {a: b}\n", 5, "list of words"),
         (GOOD.replace("compiler: gcc\n", ""), 1, "'compiler' is missing"),
         ("compiler: [\n", 2, "not valid YAML"),
@@ -142,3 +152,19 @@ buffers: {input: 128}
         "SC_INPUT_CAPACITY": "0x80",
         "SC_SETUP": "{0x10,0x4,0x3},{0x20,0xffffffff,0x5}",
     }
+
+
+def test_the_same_profile_in_qemu_and_on_the_desk() -> None:
+    there = profile.find_board("stm32", port="/dev/ttyACM0")
+    assert isinstance(there.run, DeskRun)
+    assert (there.run.port, there.run.baud, there.run.flash[0]) == ("/dev/ttyACM0", 115200, "openocd")
+    assert isinstance(profile.find_board("stm32").run, profile.QemuRun)
+    assert there.tools() == ("arm-none-eabi-gcc",)
+    with pytest.raises(UsageError, match="unknown word 'sreial'"):
+        profile.find_board("stm32", "sreial")
+
+
+def test_placeholders_of_commands() -> None:
+    command = ("tool", "program {elf} reset", "-p{port}", "${HOME}", "{ puts }")
+    filled = desk.fill(command, {"elf": "a.elf", "port": "/dev/x"})
+    assert filled == ["tool", "program a.elf reset", "-p/dev/x", "${HOME}", "{ puts }"]
