@@ -37,18 +37,22 @@ class PortLock:
     def __init__(self, port: str) -> None:
         """Raises TargetError if somebody else has it."""
         folder = Path(tempfile.gettempdir()) / "score-embed-locks"
-        path = folder / (identity(port).strip("/").replace("/", "!") + ".lock")
-        try:
-            self._file = _open_shared(folder, path)
-        except OSError as error:
-            what = f"cannot lock the port: {error.strerror}"
-            raise TargetError(what, str(path), "Remove that file, or set TMPDIR.") from None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = self._file.read().strip() or "somebody who has not said who"
-            self._file.close()
-            raise TargetError(f"the port is in use by {holder}", port, "Wait for its end, or stop it.") from None
+        self._path = folder / (identity(port).strip("/").replace("/", "!") + ".lock")
+        while True:
+            try:
+                self._file = _open_shared(folder, self._path)
+            except OSError as error:
+                what = f"cannot lock the port: {error.strerror}"
+                raise TargetError(what, str(self._path), "Remove that file, or set TMPDIR.") from None
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                holder = self._file.read().strip() or "somebody who has not said who"
+                self._file.close()
+                raise TargetError(f"the port is in use by {holder}", port, "Wait for its end, or stop it.") from None
+            if self._is_current():
+                break
+            self._file.close()  # its last holder has just removed it
         self._file.truncate(0)
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         self._file.write(f"score-embed, process {os.getpid()} of {_user()}, since {since}")
@@ -57,8 +61,14 @@ class PortLock:
     def release(self) -> None:
         """Safe to call twice."""
         if not self._file.closed:
-            self._file.truncate(0)
+            with contextlib.suppress(OSError):  # it may be another user's
+                self._path.unlink()
             self._file.close()
+
+    def _is_current(self) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(self._file.fileno()), self._path.stat())
+        return False
 
 
 def identity(port: str) -> str:
