@@ -11,9 +11,9 @@
 /* How far beyond a pointer argument opaque code is taken to look: objects have no known size here. */
 #define REACH 1024u
 
-void sc_call(sc_frame *f, sc_u32 at, const void *callee)
+void sc_call(sc_frame *f, sc_uint at, const void *callee)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     sc_u32 i, n = d[1] < SC_MAX_ARGUMENTS ? d[1] : SC_MAX_ARGUMENTS;
     if (SC_IN_INTERRUPT()) return;
@@ -30,7 +30,7 @@ void sc_call(sc_frame *f, sc_u32 at, const void *callee)
     }
 }
 
-void sc_struct_arg(sc_u32 i, const void *p)
+void sc_struct_arg(sc_uint i, const void *p)
 {
     if (SC_IN_INTERRUPT() || i >= SC_MAX_STRUCTS) return;
     while (sc.structs <= i) sc.struct_args[sc.structs++] = 0;
@@ -73,7 +73,7 @@ static void enter_callback(sc_u32 *m)
     sc.struct_args_bound = 0;
 }
 
-void sc_enter(sc_frame *f, const sc_d *table, const void *self)
+void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
 {
     sc_u32 *m = MASKS(f);
     sc_u32 w, site = table[0] | (sc_u32)table[1] << 16;
@@ -121,14 +121,14 @@ void sc_leave(sc_frame *f)
     sc.depth = depth - 1u;
 }
 
-sc_u32 sc_returned(const void *callee)
+sc_uint sc_returned(const void *callee)
 {
     return !SC_IN_INTERRUPT() && sc.returned && sc.returned == callee;
 }
 
-void sc_result(sc_frame *f, sc_u32 at, const void *callee)
+void sc_result(sc_frame *f, sc_uint at, const void *callee)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     sc_u32 tainted = sc_returned(callee) && sc.result_taint;
     if (SC_IN_INTERRUPT()) return;
@@ -140,7 +140,7 @@ void sc_result(sc_frame *f, sc_u32 at, const void *callee)
     if (KIND(d[1]) == SLOT) sc_set_slot(m, INDEX(d[1]), tainted);
 }
 
-void sc_struct_param(sc_frame *f, sc_u32 at, sc_u32 i, void *p, sc_size n)
+void sc_struct_param(sc_frame *f, sc_uint at, sc_uint i, void *p, sc_size n)
 {
     if (SC_IN_INTERRUPT()) return;
     if (i < sc.struct_args_bound && sc.struct_args[i]) sc_copy(f, at, p, sc.struct_args[i], n);
@@ -152,16 +152,16 @@ void sc_struct_ret(const void *p)
     if (!SC_IN_INTERRUPT()) sc.struct_ret = p;
 }
 
-void sc_struct_result(sc_frame *f, sc_u32 at, const void *callee, void *p, sc_size n)
+void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_size n)
 {
     if (SC_IN_INTERRUPT()) return;
     if (sc_returned(callee)) sc_copy(f, at, p, sc.struct_ret, n);
     else sc_taint_clear(p, n);
 }
 
-sc_u32 sc_opaque(sc_frame *f, sc_u32 at, ...)
+sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     va_list tail;
     sc_u32 i, seen = 0;
@@ -188,9 +188,9 @@ sc_u32 sc_opaque(sc_frame *f, sc_u32 at, ...)
     return seen;
 }
 
-void sc_opaque_end(sc_frame *f, sc_u32 at, sc_u32 seen, sc_u64 value)
+void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     sc_u32 dest = d[2];
     if (SC_IN_INTERRUPT()) return;

@@ -21,7 +21,7 @@ static sc_u64 load(const void *p, sc_u32 bytes)
 }
 
 /* Fetch the leaves w[0..n) from the words that the probe was given; returns 1 if any is tainted. */
-static sc_u32 fetch(const sc_u32 *m, const sc_d *w, sc_u32 n, const sc_uptr *words)
+static sc_u32 fetch(const sc_u32 *m, const SC_ROM sc_d *w, sc_u32 n, const sc_uptr *words)
 {
     sc_u32 i, tainted = 0;
     for (i = 0; i < n; i++) {
@@ -47,7 +47,7 @@ static sc_u64 leaf_value(sc_u32 word, sc_u32 i)
     return KIND(word) == SLOT ? leaf.value[i] : load(leaf.address[i], BYTES(word));
 }
 
-static void send_leaves(const sc_d *w, sc_u32 n)
+static void send_leaves(const SC_ROM sc_d *w, sc_u32 n)
 {
     sc_u32 i;
     sc_u64 mask = 0;
@@ -68,7 +68,7 @@ static void send_leaves(const sc_d *w, sc_u32 n)
 /* The check over what conditions compared: all their leaves, as far as these have bytes. */
 static void hash_operand(sc_u64 value, sc_u32 bytes)
 {
-    if (bytes < 4) value &= (1u << 8u * bytes) - 1u;
+    if (bytes < 4) value &= SC_BIT(8u * bytes) - 1u;
     sc_mix(&sc.operand, (sc_u32)value);
     if (bytes == 8) sc_mix(&sc.operand, (sc_u32)(value >> 32));
 }
@@ -92,9 +92,9 @@ void sc_tick(void)
     if (!SC_IN_INTERRUPT()) step();
 }
 
-sc_u32 sc_branch(sc_frame *f, sc_u32 at, sc_u32 dir)
+sc_uint sc_branch(sc_frame *f, sc_uint at, sc_uint dir)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 site = SITE(f, d);
     if (SC_IN_INTERRUPT()) return dir;
     sc.sent = 0;
@@ -105,9 +105,9 @@ sc_u32 sc_branch(sc_frame *f, sc_u32 at, sc_u32 dir)
     return dir;
 }
 
-sc_u32 sc_cond(sc_frame *f, sc_u32 at, sc_u32 dir, const sc_uptr *words)
+sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     sc_u32 depth, i, n = d[3] & 0xFFu;
     if (SC_IN_INTERRUPT()) return dir;
@@ -124,9 +124,9 @@ sc_u32 sc_cond(sc_frame *f, sc_u32 at, sc_u32 dir, const sc_uptr *words)
     return dir;
 }
 
-sc_u32 sc_cond1(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a)
+sc_uint sc_cond1(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     if (KIND(d[4]) == SLOT && !sc_slot_taint(m, INDEX(d[4]))) {
         if (!SC_IN_INTERRUPT()) sc_at_site(f, d);
@@ -148,28 +148,28 @@ static sc_u32 compare(sc_u32 relation, sc_uptr a, sc_uptr b)
 }
 
 /* With the constant after the leaf word. */
-static sc_u32 compare_constant(const sc_d *d, sc_uptr v)
+static sc_u32 compare_constant(const SC_ROM sc_d *d, sc_uptr v)
 {
     sc_u32 relation = d[3] >> 8;
     return compare(relation, v, relation & 4u ? (sc_uptr)(sc_iptr)(signed short)d[5] : d[5]);
 }
 
-sc_u32 sc_test(sc_frame *f, sc_u32 at, sc_uptr v)
+sc_uint sc_test(sc_frame *f, sc_uint at, sc_uptr v)
 {
     return sc_cond1(f, at, compare_constant(DESCRIPTOR(f, at), v), v);
 }
 
-sc_u32 sc_test_at(sc_frame *f, sc_u32 at, sc_uptr v, const volatile void *p)
+sc_uint sc_test_at(sc_frame *f, sc_uint at, sc_uptr v, const volatile void *p)
 {
     return sc_cond1(f, at, compare_constant(DESCRIPTOR(f, at), v), (sc_uptr)p);
 }
 
-sc_u32 sc_test2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b)
+sc_uint sc_test2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b)
 {
     return sc_cond2(f, at, compare(DESCRIPTOR(f, at)[3] >> 8, a, b), a, b);
 }
 
-sc_u32 sc_cond2(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a, sc_uptr b)
+sc_uint sc_cond2(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a, sc_uptr b)
 {
     sc_uptr words[2];
     words[0] = a;
@@ -177,9 +177,9 @@ sc_u32 sc_cond2(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a, sc_uptr b)
     return sc_cond(f, at, dir, words);
 }
 
-sc_u32 sc_switch(sc_frame *f, sc_u32 at, sc_u32 arm, sc_u64 v)
+sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     sc_u32 site = SITE(f, d), i, depth;
     if (SC_IN_INTERRUPT()) return arm;
@@ -200,9 +200,9 @@ sc_u32 sc_switch(sc_frame *f, sc_u32 at, sc_u32 arm, sc_u64 v)
     return arm;
 }
 
-void sc_assign(sc_frame *f, sc_u32 at, const sc_uptr *words)
+void sc_assign(sc_frame *f, sc_uint at, const sc_uptr *words)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     const void *to = 0;
     sc_u32 dest = d[1], n = d[2], tainted, depth;
@@ -220,12 +220,12 @@ void sc_assign(sc_frame *f, sc_u32 at, const sc_uptr *words)
     sc.value_bytes = BYTES(dest);
 }
 
-void sc_assign1(sc_frame *f, sc_u32 at, sc_uptr a)
+void sc_assign1(sc_frame *f, sc_uint at, sc_uptr a)
 {
     sc_assign(f, at, &a);
 }
 
-void sc_assign2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b)
+void sc_assign2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b)
 {
     sc_uptr words[2];
     words[0] = a;
@@ -233,9 +233,9 @@ void sc_assign2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b)
     sc_assign(f, at, words);
 }
 
-void sc_pin(sc_frame *f, sc_u32 at, const sc_uptr *words)
+void sc_pin(sc_frame *f, sc_uint at, const sc_uptr *words)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     sc_u32 depth;
     if (SC_IN_INTERRUPT()) return;
@@ -246,14 +246,14 @@ void sc_pin(sc_frame *f, sc_u32 at, const sc_uptr *words)
     sc.sent = 0;
 }
 
-void sc_pin1(sc_frame *f, sc_u32 at, sc_uptr a)
+void sc_pin1(sc_frame *f, sc_uint at, sc_uptr a)
 {
     sc_pin(f, at, &a);
 }
 
-void sc_copy(sc_frame *f, sc_u32 at, void *dst, const void *src, sc_size n)
+void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 depth;
     if (SC_IN_INTERRUPT()) return;
     depth = sc_at_site(f, d);
@@ -275,7 +275,7 @@ void sc_clear(const void *p, sc_size n)
     if (!SC_IN_INTERRUPT()) sc_taint_clear(p, n);
 }
 
-sc_u32 sc_tainted(const void *p, sc_size n)
+sc_uint sc_tainted(const void *p, sc_size n)
 {
     return !SC_IN_INTERRUPT() && sc_taint_any(p, n);
 }
@@ -286,9 +286,9 @@ static sc_u32 next_input(void)
     return i < sc.input_size ? sc_input[i] : 0;
 }
 
-sc_u64 sc_sym_slot(sc_frame *f, sc_u32 at)
+sc_u64 sc_sym_slot(sc_frame *f, sc_uint at)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u32 *m = MASKS(f);
     sc_u64 v = 0;
     sc_u32 i, depth;
@@ -301,9 +301,9 @@ sc_u64 sc_sym_slot(sc_frame *f, sc_u32 at)
     return v;
 }
 
-void sc_sym_mem(sc_frame *f, sc_u32 at, void *p, sc_size n)
+void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n)
 {
-    const sc_d *d = DESCRIPTOR(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc_u8 *to = (sc_u8 *)p;
     sc_size i;
     sc_u32 depth;
@@ -327,7 +327,7 @@ void sc_value(sc_u64 v)
 #endif
 }
 
-void sc_assert_fail(sc_frame *f, sc_u32 at)
+void sc_assert_fail(sc_frame *f, sc_uint at)
 {
     sc.last_site = SITE(f, DESCRIPTOR(f, at)); /* the place: a compiler may merge the calls of several assertions into one */
     sc_end(SC_VERDICT_ASSERTION, 0);

@@ -6,7 +6,7 @@
  *
  * it emits, with slot 0 the result and slot 1 the parameter (docs/design/probes.md specifies the words):
  *
- *     static const sc_d T[] = {16, 0, 1, 1, 0,                           enter: site 16, one mask word, one parameter
+ *     static const SC_ROM sc_d T[] = {16, 0, 1, 1, 0,                           enter: site 16, one mask word, one parameter
  *                              1, 0, 0, 2, SC_SLOT(2, 1), SC_GLOBAL(2),  at 5: cond: site 16 + 1, coverage 0, two leaves
  *                              2, SC_GLOBAL(2), 1, SC_SLOT(2, 1),        at 11: assign: site 18, dest g, one leaf
  *                              3, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};      at 15: assign: site 19, dest slot 0 (the result)
@@ -30,6 +30,7 @@
 
 typedef unsigned char sc_u8;
 typedef unsigned short sc_d;
+typedef unsigned int sc_uint; /* small numbers: as wide as costs least, 16 bits at least */
 typedef __UINT32_TYPE__ sc_u32;
 typedef __INT32_TYPE__ sc_i32;
 typedef __UINT64_TYPE__ sc_u64;
@@ -39,8 +40,15 @@ typedef __UINTPTR_TYPE__ sc_uptr;
 typedef __INTPTR_TYPE__ sc_iptr;
 
 /* An activation: what sc_enter fills in, and then its depth and a taint bit for each slot: SC_ACTIVATION(words) a; */
+/* Where descriptors lie: on an AVR constants are data in RAM unless one says otherwise. */
+#ifdef __AVR__
+#define SC_ROM __flash
+#else
+#define SC_ROM
+#endif
+
 typedef struct {
-    const sc_d *table; /* the function's descriptors */
+    const SC_ROM sc_d *table; /* the function's descriptors */
     const void *self;
 } sc_frame;
 #define SC_ACTIVATION(words) struct { sc_frame head; sc_u32 m[1 + (words)]; }
@@ -48,8 +56,8 @@ typedef struct {
 /* Leaf words: kind, log2 of the size in bytes, slot. */
 #define SC_SLOT(log2size, slot) ((sc_d)((log2size) << 12 | (slot)))
 #define SC_MEMORY(log2size) ((sc_d)(1 << 14 | (log2size) << 12))
-#define SC_GLOBAL(log2size) ((sc_d)(2 << 14 | (log2size) << 12))
-#define SC_NONE ((sc_d)(3 << 14))
+#define SC_GLOBAL(log2size) ((sc_d)(2u << 14 | (log2size) << 12))
+#define SC_NONE ((sc_d)(3u << 14))
 #define SC_POINTER(slot) ((sc_d)(1 << 14 | (slot))) /* sc_opaque: a pointer argument held in a slot */
 
 #define SC_MAX_LEAVES 32      /* of one site: two mask bits each in one 64-bit varint */
@@ -71,40 +79,40 @@ extern const sc_u32 sc_coverage_total;
 extern sc_u8 sc_coverage_run[];   /* directions seen since the host last acknowledged */
 extern sc_u8 sc_coverage_acked[]; /* directions the host knows */
 
-extern sc_u32 sc_any; /* not 0: some byte of memory may be tainted */
+extern sc_uint sc_any; /* not 0: some byte of memory may be tainted */
 
-void sc_enter(sc_frame *f, const sc_d *table, const void *self);
+void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self);
 void sc_leave(sc_frame *f);
-void sc_assign(sc_frame *f, sc_u32 at, const sc_uptr *words);
-void sc_assign1(sc_frame *f, sc_u32 at, sc_uptr a);
-void sc_assign2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b);
-sc_u32 sc_branch(sc_frame *f, sc_u32 at, sc_u32 dir);  /* returns dir, as all of these do */
+void sc_assign(sc_frame *f, sc_uint at, const sc_uptr *words);
+void sc_assign1(sc_frame *f, sc_uint at, sc_uptr a);
+void sc_assign2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b);
+sc_uint sc_branch(sc_frame *f, sc_uint at, sc_uint dir);  /* returns dir, as all of these do */
 void sc_tick(void);                           /* in loops without a branch: the budget */
-sc_u32 sc_cond(sc_frame *f, sc_u32 at, sc_u32 dir, const sc_uptr *words);
-sc_u32 sc_cond1(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a);
-sc_u32 sc_cond2(sc_frame *f, sc_u32 at, sc_u32 dir, sc_uptr a, sc_uptr b);
-sc_u32 sc_test(sc_frame *f, sc_u32 at, sc_uptr v);                            /* these compare, too, */
-sc_u32 sc_test_at(sc_frame *f, sc_u32 at, sc_uptr v, const volatile void *p); /* and return the outcome */
-sc_u32 sc_test2(sc_frame *f, sc_u32 at, sc_uptr a, sc_uptr b);
-sc_u32 sc_switch(sc_frame *f, sc_u32 at, sc_u32 arm, sc_u64 v); /* returns arm */
-void sc_pin(sc_frame *f, sc_u32 at, const sc_uptr *words);
-void sc_pin1(sc_frame *f, sc_u32 at, sc_uptr a);
-void sc_call(sc_frame *f, sc_u32 at, const void *callee);
-void sc_struct_arg(sc_u32 i, const void *p);
-void sc_struct_param(sc_frame *f, sc_u32 at, sc_u32 i, void *p, sc_size n);
+sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words);
+sc_uint sc_cond1(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a);
+sc_uint sc_cond2(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a, sc_uptr b);
+sc_uint sc_test(sc_frame *f, sc_uint at, sc_uptr v);                            /* these compare, too, */
+sc_uint sc_test_at(sc_frame *f, sc_uint at, sc_uptr v, const volatile void *p); /* and return the outcome */
+sc_uint sc_test2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b);
+sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v); /* returns arm */
+void sc_pin(sc_frame *f, sc_uint at, const sc_uptr *words);
+void sc_pin1(sc_frame *f, sc_uint at, sc_uptr a);
+void sc_call(sc_frame *f, sc_uint at, const void *callee);
+void sc_struct_arg(sc_uint i, const void *p);
+void sc_struct_param(sc_frame *f, sc_uint at, sc_uint i, void *p, sc_size n);
 void sc_struct_ret(const void *p);
-void sc_struct_result(sc_frame *f, sc_u32 at, const void *callee, void *p, sc_size n);
-sc_u32 sc_returned(const void *callee);
-void sc_result(sc_frame *f, sc_u32 at, const void *callee);
-sc_u32 sc_opaque(sc_frame *f, sc_u32 at, ...);
-void sc_opaque_end(sc_frame *f, sc_u32 at, sc_u32 seen, sc_u64 value);
+void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_size n);
+sc_uint sc_returned(const void *callee);
+void sc_result(sc_frame *f, sc_uint at, const void *callee);
+sc_uint sc_opaque(sc_frame *f, sc_uint at, ...);
+void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value);
 void sc_clear(const void *p, sc_size n);
-sc_u32 sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
-void sc_copy(sc_frame *f, sc_u32 at, void *dst, const void *src, sc_size n);
-sc_u64 sc_sym_slot(sc_frame *f, sc_u32 at);
-void sc_sym_mem(sc_frame *f, sc_u32 at, void *p, sc_size n);
+sc_uint sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
+void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n);
+sc_u64 sc_sym_slot(sc_frame *f, sc_uint at);
+void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n);
 void sc_value(sc_u64 v);
-void sc_assert_fail(sc_frame *f, sc_u32 at) __attribute__((noreturn));
+void sc_assert_fail(sc_frame *f, sc_uint at) __attribute__((noreturn));
 void sc_assume_fail(void) __attribute__((noreturn));
 
 #endif

@@ -90,6 +90,10 @@ void sc_log(const void *p, sc_u32 n);
 void sc_copy_bytes(void *to, const void *from, sc_size n);
 void sc_fill_zero(void *to, sc_size n);
 
+/* Words of 32 bits, also where int has 16. */
+#define SC_BIT(n) ((sc_u32)1 << (n))
+#define SC_LOWEST(word) ((sc_u32)__builtin_ctzl(word)) /* the lowest bit that is set, of a word not 0 */
+
 /* Words of a descriptor, and the taint of slots. */
 #define CALLBACK 0x80000000u /* in m[0]: the activation was entered from opaque code */
 #define MASKS(f) ((sc_u32 *)((f) + 1)) /* the depth, and the bits of 32 slots a word */
@@ -107,7 +111,7 @@ static inline sc_u32 sc_slot_taint(const sc_u32 *m, sc_u32 slot)
 
 static inline void sc_set_slot(sc_u32 *m, sc_u32 slot, sc_u32 taint)
 {
-    sc_u32 mask = 1u << (slot & 31u);
+    sc_u32 mask = SC_BIT(slot & 31u);
     if (taint) m[1 + (slot >> 5)] |= mask;
     else m[1 + (slot >> 5)] &= ~mask;
 }
@@ -119,7 +123,7 @@ static inline sc_i64 sc_extend(sc_u64 v, sc_u32 bytes)
 }
 
 /* What every probe with an activation does first; returns the activation's depth. */
-static inline sc_u32 sc_at_site(const sc_frame *f, const sc_d *d)
+static inline sc_u32 sc_at_site(const sc_frame *f, const SC_ROM sc_d *d)
 {
     sc.sent = 0;
     sc.last_site = SITE(f, d);

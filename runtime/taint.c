@@ -12,7 +12,7 @@
 #define TOPS ((GROUPS + 31u) / 32u)
 #define ROOTS ((TOPS + 31u) / 32u)
 
-sc_u32 sc_any SC_RUNTIME_DATA;
+sc_uint sc_any SC_RUNTIME_DATA;
 
 static sc_u32 bits[WORDS] SC_RUNTIME_DATA;
 static sc_u32 groups[GROUPS] SC_RUNTIME_DATA;
@@ -36,9 +36,9 @@ static sc_size reach(const void *p, sc_size n, sc_size *at)
 static void mark(sc_u32 w, sc_u32 mask)
 {
     bits[w] |= mask;
-    groups[w >> 5] |= 1u << (w & 31u);
-    tops[w >> 10] |= 1u << (w >> 5 & 31u);
-    roots[w >> 15] |= 1u << (w >> 10 & 31u);
+    groups[w >> 5] |= SC_BIT(w & 31u);
+    tops[w >> 10] |= SC_BIT(w >> 5 & 31u);
+    roots[w >> 15] |= SC_BIT(w >> 10 & 31u);
     sc_any = 1;
 }
 
@@ -99,9 +99,9 @@ static sc_u32 bit(sc_uptr offset)
 static void copy_bit(sc_uptr to, sc_uptr from)
 {
     if (bit(from)) {
-        if (to < SC_RAM_SIZE) mark((sc_u32)(to >> 5), 1u << (to & 31u));
+        if (to < SC_RAM_SIZE) mark((sc_u32)(to >> 5), SC_BIT(to & 31u));
     } else if (to < SC_RAM_SIZE) {
-        bits[to >> 5] &= ~(1u << (to & 31u));
+        bits[to >> 5] &= ~SC_BIT(to & 31u);
     }
 }
 
@@ -126,13 +126,13 @@ static void walk_top(sc_u32 t, void (*f)(sc_u32 w, sc_u32 context), sc_u32 conte
 {
     sc_u32 tb, gb;
     for (tb = tops[t]; tb; tb &= tb - 1u) {
-        sc_u32 g = t * 32u + (sc_u32)__builtin_ctz(tb);
+        sc_u32 g = t * 32u + SC_LOWEST(tb);
         for (gb = groups[g]; gb; gb &= gb - 1u) {
-            sc_u32 w = g * 32u + (sc_u32)__builtin_ctz(gb);
+            sc_u32 w = g * 32u + SC_LOWEST(gb);
             if (bits[w]) f(w, context);
-            if (!bits[w]) groups[g] &= ~(1u << (w & 31u));
+            if (!bits[w]) groups[g] &= ~SC_BIT(w & 31u);
         }
-        if (!groups[g]) tops[t] &= ~(1u << (g & 31u));
+        if (!groups[g]) tops[t] &= ~SC_BIT(g & 31u);
     }
 }
 
@@ -143,9 +143,9 @@ static void walk(void (*f)(sc_u32 w, sc_u32 context), sc_u32 context)
     if (!sc_any) return;
     for (r = 0; r < ROOTS; r++) {
         for (rb = roots[r]; rb; rb &= rb - 1u) {
-            sc_u32 t = r * 32u + (sc_u32)__builtin_ctz(rb);
+            sc_u32 t = r * 32u + SC_LOWEST(rb);
             walk_top(t, f, context);
-            if (!tops[t]) roots[r] &= ~(1u << (t & 31u));
+            if (!tops[t]) roots[r] &= ~SC_BIT(t & 31u);
         }
         any |= roots[r];
     }
@@ -200,14 +200,14 @@ void sc_shadow_take(void)
 static void report(sc_u32 w, sc_u32 mask, sc_u32 site)
 {
     while (mask) { /* one event a run of changed bytes */
-        sc_u32 first = (sc_u32)__builtin_ctz(mask), n = 0;
+        sc_u32 first = SC_LOWEST(mask), n = 0;
         while (first + n < 32u && (mask >> (first + n) & 1u)) n++;
         sc_head(2, 0);
         sc_varint(site);
         sc_address(ram(w) + first);
         sc_varint(n);
-        bits[w] &= ~((n == 32u ? 0xFFFFFFFFu : (1u << n) - 1u) << first);
-        mask &= ~((n == 32u ? 0xFFFFFFFFu : (1u << n) - 1u) << first);
+        bits[w] &= ~((n == 32u ? 0xFFFFFFFFu : SC_BIT(n) - 1u) << first);
+        mask &= ~((n == 32u ? 0xFFFFFFFFu : SC_BIT(n) - 1u) << first);
     }
 }
 
@@ -218,7 +218,7 @@ static void check(sc_u32 w, sc_u32 site)
     sc_u32 i, changed = 0, k = compare.seen++;
     if (k < SC_SHADOW) { /* taint does not change in opaque code: the walk meets the same words in the same order */
         for (i = 0; i < 32; i++)
-            if (ram(w)[i] != shadow.copy[k][i]) changed |= 1u << i;
+            if (ram(w)[i] != shadow.copy[k][i]) changed |= SC_BIT(i);
         report(w, changed & bits[w], site);
     } else {
         compare.rest = checksum(compare.rest, w);

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc
+    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf gcc-avr binutils-avr avr-libc qemu-system-misc
     libjsmn-dev gcc-multilib csmith libcsmith-dev lcov python3 python3-venv"
 missing=""
 for package in $packages; do

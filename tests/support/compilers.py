@@ -7,12 +7,17 @@ from pathlib import Path
 
 from score_embed.frontend.types import DataModel, Types
 
-COMPILERS = [["gcc"], ["gcc", "-m32"], ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"]]
+COMPILERS = [
+    ["gcc"],
+    ["gcc", "-m32"],
+    ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"],
+    ["avr-gcc", "-mmcu=atmega2560"],
+]
 
 
 def types_of(command: list[str]) -> Types:
     done = subprocess.run([*command, "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True, check=True)
-    return Types(DataModel.from_macros(done.stdout))
+    return Types(DataModel.from_macros(done.stdout, command))
 
 
 def assert_compiles(command: list[str], lines: list[str], folder: Path) -> None:

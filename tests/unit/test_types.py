@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from compilers import COMPILERS, assert_compiles, types_of
 
-from score_embed.frontend.types import declare
+from score_embed.frontend.declare import Declarations
+from score_embed.frontend.parse import parse
+from score_embed.frontend.symbols import Constant
+from score_embed.frontend.types import as_int, declare
 
 
 @pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))
@@ -43,6 +46,29 @@ def test_literals_have_the_compilers_types(command: list[str], tmp_path: Path) -
         f'_Static_assert(__builtin_types_compatible_p(__typeof__({x}), {declare(t.literal(x))}), "{x}");' for x in texts
     ]
     assert_compiles(command, lines, tmp_path)
+
+
+@pytest.mark.parametrize("short", [[], ["-fshort-enums"], ["-fno-short-enums"]], ids=lambda s: s[0] if s else "as-is")
+@pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))
+def test_enums_have_the_compilers_types(command: list[str], short: list[str], tmp_path: Path) -> None:
+    values = [-(2**31) - 1, -(2**15) - 1, -200, -1, 0, 200, 40000, 70000, 2**31, 2**32 - 1, 2**32]
+    lines = []
+    for i, (a, b) in enumerate(itertools.combinations_with_replacement(values, 2)):
+        for packed in ("", "__attribute__((packed))"):
+            text = f"enum {packed} e{i}{packed[:3]} {{ A{i}{packed[:3]} = {a}, B{i}{packed[:3]} = {b} }};"
+            tree = parse(text, "enum.c")
+            declarations = Declarations(types_of([*command, *short]))
+            found = {f"enum e{i}{packed[:3]}": as_int(declarations.type_of(tree.ext[0].type))}
+            for name in (f"A{i}{packed[:3]}", f"B{i}{packed[:3]}"):
+                symbol = declarations.scope.find(name)
+                assert isinstance(symbol, Constant)
+                found[f"__typeof__({name})"] = symbol.type
+            lines.append(text)
+            lines += [
+                f'_Static_assert(__builtin_types_compatible_p({what}, {t.name}), "{what} of {a}, {b} is {t.name}");'
+                for what, t in found.items()
+            ]
+    assert_compiles([*command, *short], lines, tmp_path)
 
 
 def test_declarators_are_read_back_as_the_same_type(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.frontend.types import DataModel
 
+_POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
+
 
 @dataclass(frozen=True)
 class Image:
@@ -110,7 +112,7 @@ def load_image(elf: Path, board: Board | None = None) -> Image:
         with elf.open("rb") as file:
             data = ELFFile(file)
             words, meta = (_section(data, name) for name in (".sc_sites", ".sc_meta"))
-            table = parse_site_table(words, meta, data.elfclass)
+            table = parse_site_table(words, meta, _POINTER_BITS.get(data["e_machine"], data.elfclass))
             build_id = _symbol(data, "sc_build_id", 16)
     except OSError as error:
         raise StorageError(f"cannot read the image: {error.strerror}", str(elf)) from None

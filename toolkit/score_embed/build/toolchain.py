@@ -59,12 +59,10 @@ class Toolchain:
         return [*found, "-DSC_SEMIHOSTING"] if semihosting else found
 
     def data_model(self, cflags: Sequence[str]) -> DataModel:
-        text = self._run(
-            [self.board.cc, *self.board.cflags, *_code_generation(cflags), "-dM", "-E", "-x", "c", "/dev/null"],
-            "data model",
-        )
+        flags = [*self.board.cflags, *_code_generation(cflags)]
+        text = self._run([self.board.cc, *flags, "-dM", "-E", "-x", "c", "/dev/null"], "data model")
         try:
-            return DataModel.from_macros(text)
+            return DataModel.from_macros(text, flags)
         except KeyError as missing:
             raise BuildError(
                 f"the compiler does not define {missing}", self.board.cc, "score-embed needs gcc or clang."

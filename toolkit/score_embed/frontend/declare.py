@@ -282,16 +282,23 @@ class Declarations:
             value = self.constant(item.value) if item.value is not None else None if value is None else value + 1
             constants.append((item.name, value))
             low, high = min(low, value or 0), max(high, value or 0)
-        wide = self._fitting(
-            low, high, (self.types.int, self.types.uint, self.types.long, self.types.ulong, self.types.llong)
-        )
+        whole = self._enum_type(node, low, high)
         for name, number in constants:
-            of = self.types.int if self._fits(number or 0, number or 0, self.types.int) else wide
+            of = self.types.int if self._fits(number or 0, number or 0, self.types.int) else whole
             self.scope.names[name] = Constant(name, of, number)
-        if self.types.model.short_enums or _packed(node):
-            small = (self.types.uchar, self.types.schar, self.types.ushort, self.types.short)
-            return self._fitting(low, high, (*small, self.types.uint, self.types.int, wide))
-        return self._fitting(low, high, (self.types.uint, self.types.int, self.types.ulong, wide))
+        return whole
+
+    def _enum_type(self, node: c_ast.Enum, low: int, high: int) -> Int:
+        """The integer type behind an enum with values from low to high, as gcc chooses it."""
+        t = self.types
+        usual = (t.uint, t.int, t.ulong, t.long, t.ullong, t.llong)
+        if self.types.model.short_enums or _packed(node):  # of two types of one width gcc prefers int to short
+            return self._fitting(
+                low,
+                high,
+                (t.uchar, t.schar, *(usual[:2] if t.int.bits == t.short.bits else ()), t.ushort, t.short, *usual),
+            )
+        return self._fitting(low, high, usual)
 
     @staticmethod
     def _fits(low: int, high: int, t: Int) -> bool:

@@ -38,7 +38,7 @@ from score_embed.frontend.probes import Probes, line_directive
 from score_embed.frontend.scopes import MAIN
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.sites import SiteKind
-from score_embed.frontend.templates import LeafText, TemplateText, leaf_word, oriented
+from score_embed.frontend.templates import LeafText, TemplateText, leaf_word, long_words, oriented
 from score_embed.frontend.types import (
     Array,
     CType,
@@ -55,15 +55,17 @@ from score_embed.frontend.types import (
 )
 
 RETURN = "sc_return"
+_MOST_WORDS = 16_000  # of an array of the site table
 NONE_LEAF = str(int(Where.NONE) << 14)
 
 PRELUDE = """#include "probe.h"
 typedef __UINTPTR_TYPE__ sc_word;
 #define SC_LO(x) ((sc_word) ((sc_u64) (x) & 0xffffffffu))
 #define SC_HI(x) ((sc_word) ((sc_u64) (x) >> 32))
+#define SC_PART(type, x, shift) ((sc_word) ((type) (x) >> (shift)))
 #define sc_f (&sc_a.head)
 #define sc_m sc_a.m
-#define SC_SITES static const sc_word sc_sites[] __attribute__((section(".sc_sites"), used))
+#define SC_SITES(n) static const sc_word sc_sites##n[] __attribute__((section(".sc_sites"), used))
 """
 
 
@@ -87,14 +89,26 @@ class Emitter(Probes):
         opening = [
             f"{self.body.header}\n{{",
             *self.body.declarations,
-            "SC_SITES = {\n  " + ",\n  ".join(self.sites) + "\n};",
-            "static const sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
+            *self._site_arrays(),
+            "static const SC_ROM sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
             f"SC_ACTIVATION({self.words}) sc_a;",
             line_directive(self.body.coord),
             f"sc_enter(sc_f, sc_table, (const void *) {self.body.emitted_name});",
             *params,
         ]
         return "\n".join([*opening, *self.lines, "}\n"])
+
+    def _site_arrays(self) -> list[str]:
+        """The records of the site table: several arrays, as none has more than 32767 bytes where int has 16 bits."""
+        arrays: list[list[str]] = [[]]
+        words = 0
+        for record in self.sites:
+            words += record.count(",") + 1
+            if words > _MOST_WORDS:
+                arrays.append([])
+                words = record.count(",") + 1
+            arrays[-1].append(record)
+        return [f"SC_SITES({n}) = {{\n  " + ",\n  ".join(records) + "\n};" for n, records in enumerate(arrays)]
 
     def _statement(self, s: Stmt) -> str:
         text: str = getattr(self, f"_emit_{type(s).__name__}")(s)
@@ -128,7 +142,7 @@ class Emitter(Probes):
             index = dest.slot.index
             if not self.maybe.slot(index):
                 return ""
-            return f" sc_m[{1 + (index >> 5)}] &= ~{1 << (index & 31):#x}u;"
+            return f" sc_m[{1 + (index >> 5)}] &= {0xFFFFFFFF ^ 1 << (index & 31):#x}u;"
         if not self.maybe.place(dest):
             return ""
         return f" if (sc_any) sc_clear((const void *) &{dest.text}, sizeof {dest.text});"
@@ -187,7 +201,7 @@ class Emitter(Probes):
         words = [str(coverage), str(bits), *leaf.words(), str(len(s.cases))]
         for case in s.cases:
             for text in (case.first, case.last):
-                words += [f"SC_LO(({t}) ({text}))", f"SC_HI(({t}) ({text}))"]
+                words += long_words(f"(({t}) ({text}))", self.types.model.pointer)
         d = self._descriptor(
             self._site(SiteKind.SWITCH, words),
             [str(coverage & 0xFFFF), str(coverage >> 16), leaf.descriptor(), str(len(s.cases))],

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from score_embed.frontend.ir import Coord
 from score_embed.frontend.sites import FIRST_SITE
 
+_SITES = 500  # of one text: where int has 16 bits no array has more than 32767 bytes
+
 
 @dataclass
 class Numbering:
@@ -42,13 +44,20 @@ class Meta:
         self.sites.append((site, _index(self.files, coord.file), coord.line, _index(self.functions, function), name))
 
     def c(self) -> str:
-        text = json.dumps(
-            {"file": self.file, "sites": self.sites, "files": self.files, "functions": self.functions},
+        texts = [self._text(self.sites[at : at + _SITES]) for at in range(0, max(len(self.sites), 1), _SITES)]
+        return "".join(_array(n, text) for n, text in enumerate(texts))
+
+    def _text(self, sites: list[tuple[int, int, int, int, str]]) -> str:
+        return json.dumps(
+            {"file": self.file, "sites": sites, "files": self.files, "functions": self.functions},
             separators=(",", ":"),
         )
-        parts = [json.dumps(text[i : i + 400]) for i in range(0, len(text), 400)]
-        body = "\n  ".join(part.replace("?", "\\?") for part in parts)
-        return f'static const char sc_meta[] __attribute__((section(".sc_meta"), used)) =\n  {body};\n'
+
+
+def _array(number: int, text: str) -> str:
+    parts = [json.dumps(text[i : i + 400]) for i in range(0, len(text), 400)]
+    body = "\n  ".join(part.replace("?", "\\?") for part in parts)
+    return f'static const char sc_meta{number}[] __attribute__((section(".sc_meta"), used)) =\n  {body};\n'
 
 
 def _index(items: list[str], item: str) -> int:

@@ -183,9 +183,14 @@ class _Words:
         self._at += self._size
         return int.from_bytes(word, "little")
 
+    @property
+    def per_long(self) -> int:
+        """How many words hold a number of 64 bits: two halves, or four words of 16 bits."""
+        return 4 if self._size == 2 else 2
+
     def long(self) -> int:
-        low = self.next() & 0xFFFFFFFF
-        return low | (self.next() & 0xFFFFFFFF) << 32
+        bits = 64 // self.per_long
+        return sum((self.next() & ((1 << bits) - 1)) << bits * i for i in range(self.per_long))
 
 
 def _parse_meta(meta: bytes) -> dict[int, tuple[str, int, str, str]]:
@@ -264,7 +269,7 @@ def _parse_template(reader: _Words) -> Template:
         value = 0
         if op is Op.CONST:
             value = reader.long() & ((1 << bits) - 1)
-            count -= 2
+            count -= reader.per_long
         elif op is Op.ADDRESS:
             op, value = Op.CONST, reader.next()
             count -= 1

@@ -44,6 +44,14 @@ _EITHER = {
     "!=": Op.NE,
 }
 
+
+def long_words(text: str, pointer: int) -> tuple[str, ...]:
+    """A constant of up to 64 bits in words of the site table, the low one first."""
+    if pointer == 16:
+        return tuple(f"SC_PART(sc_u64, {text}, {shift})" for shift in (0, 16, 32, 48))
+    return f"SC_LO({text})", f"SC_HI({text})"
+
+
 MOST_LEAVES = 32  # of one site: SC_MAX_LEAVES of runtime/probe.h
 
 
@@ -168,7 +176,7 @@ class TemplateText:
 
     def _constant(self, text: str, bits: int) -> int:
         self._op(Op.CONST, bits)
-        self.steps += [f"SC_LO({text})", f"SC_HI({text})"]
+        self.steps += long_words(text, self.types.model.pointer)
         return bits
 
     def _address(self, text: str) -> int:
@@ -184,9 +192,12 @@ class TemplateText:
 
     def _words(self, text: str, bits: int) -> tuple[str, ...]:
         """A slot's value in words of the machine, the low one first."""
-        if bits > self.types.model.pointer:
-            return f"SC_LO({text})", f"SC_HI({text})"
-        return (f"(sc_word) {text}",)
+        word = self.types.model.pointer
+        if bits <= word:
+            return (f"(sc_word) {text}",)
+        if word == 16:
+            return tuple(f"SC_PART(sc_u{bits}, {text}, {shift})" for shift in range(0, bits, word))
+        return f"SC_LO({text})", f"SC_HI({text})"
 
     def _leaf(self, leaf: LeafText) -> int:
         if leaf not in self.leaves:

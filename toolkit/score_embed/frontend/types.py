@@ -9,6 +9,7 @@ sign of `char` are never assumed.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 
@@ -30,8 +31,8 @@ class DataModel:
     short_enums: bool
 
     @classmethod
-    def from_macros(cls, text: str) -> DataModel:
-        """Read the output of `cc -dM -E`. Raises KeyError naming the macro a compiler does not define."""
+    def from_macros(cls, text: str, flags: Sequence[str] = ()) -> DataModel:
+        """Read the output of `cc FLAGS -dM -E`. Raises KeyError naming the macro a compiler does not define."""
         macros = dict(re.findall(r"^#define (\S+) (.*)$", text, re.M))
 
         def bits(name: str) -> int:
@@ -49,8 +50,14 @@ class DataModel:
             wchar_type=macros["__WCHAR_TYPE__"],
             char16_type=macros["__CHAR16_TYPE__"],
             char32_type=macros["__CHAR32_TYPE__"],
-            short_enums=macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1",
+            short_enums=_short_enums(macros, flags),
         )
+
+
+def _short_enums(macros: Mapping[str, str], flags: Sequence[str]) -> bool:
+    """Only ARM's compilers say it by a macro."""
+    asked = [flag for flag in flags if flag in ("-fshort-enums", "-fno-short-enums")]
+    return asked[-1] == "-fshort-enums" if asked else macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1"
 
 
 @dataclass(frozen=True)
