@@ -174,6 +174,16 @@ def test_a_board_that_dies_leaves_a_campaign_to_go_on_with(tmp_path: Path, refer
         assert set(record.path_hashes()) == reference(SIZE)
 
 
+def test_an_unplugged_board_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    sources(tmp_path)
+    write_profile(tmp_path, line={"reconnect-seconds": 1})
+    with rig(tmp_path, "--unplug-after", "30", "--unplug-seconds", "60"):
+        said = failed(tmp_path)
+    assert "the line is gone; waiting up to 1 s for it" in said
+    assert "./port: error: there is no such port" in said
+    assert "continue with: score-embed run --resume out" in said
+
+
 def test_a_wedged_board_is_switched_off_and_on(tmp_path: Path, reference: Reference) -> None:
     sources(tmp_path)
     with rig(tmp_path, "--stuck-after", "30") as process:

@@ -101,7 +101,7 @@ class DeskTarget(WiredTarget):
             try:
                 line = self._open_program() if self._how.program else self._open_port()
                 break
-            except PortGone:
+            except TargetError:  # gone; or just back, and udev or a modem manager busy with it
                 if time.monotonic() >= deadline:
                     raise
                 if not told:
@@ -273,21 +273,21 @@ class DeskTarget(WiredTarget):
         self._flashed = time.monotonic()
 
     def _reset(self) -> bool:
-        """Start the board again from its beginning."""
+        """Start the board again from its beginning. If its line goes with it, the next test finds that."""
         channel, how = self._channel, self._how
         if channel is None:
             return False
-        if how.reset_command:
-            self._commands.run("reset", how.reset_command)
-        elif how.reset_line and self._port is not None:
-            self._port.reset()
-        else:
-            channel.send(Session(self._build_id).reset(), time.monotonic() + 1.0)
-            return True
         try:
+            if how.reset_command:
+                self._commands.run("reset", how.reset_command)
+            elif how.reset_line and self._port is not None:
+                self._port.reset()
+            else:
+                channel.send(Session(self._build_id).reset(), time.monotonic() + 1.0)
+                return True
             channel.discard()
-        except LinkClosed:
-            self._stop()  # some boards take their port along
+        except (LinkClosed, PortGone):
+            self._stop()
         return True
 
 
