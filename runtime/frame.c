@@ -1,4 +1,4 @@
-/* Frames on the link: 00 | COBS(type, seq, payload, CRC-16) | 00, and the CRCs.
+/* Frames on the link: 00 | COBS(type, seq, payload, CRC-32) | 00, and the CRC.
  *
  * The encoder streams through one 254-byte COBS block, so that a frame needs no buffer of its size; the decoder
  * undoes COBS byte by byte into one buffer that holds the largest RUN. Any byte stream is safe: what is too long,
@@ -17,10 +17,11 @@ static struct {
     sc_u32 size, left, pad, bad; /* left: bytes of this COBS block to come; pad: a 0 follows the block */
 } rx SC_RUNTIME_DATA;
 
-#ifdef SC_CRC_TABLES /* where memory is plenty: 1.5 KiB, made at the first use */
+#define INTACT 0x2144DF1Cu /* CRC-32 of anything with its own CRC-32 behind it */
+
+#ifdef SC_CRC_TABLES /* where memory is plenty: 1 KiB, made at the first use */
 static struct {
     sc_u32 ready, crc32[256];
-    sc_d crc16[256];
 } table SC_RUNTIME_DATA;
 
 static void prepare(void)
@@ -28,13 +29,9 @@ static void prepare(void)
     sc_u32 i, k;
     if (table.ready) return;
     for (i = 0; i < 256; i++) {
-        sc_u32 c = i, d = i << 8;
-        for (k = 0; k < 8; k++) {
-            c = (c & 1u) ? c >> 1 ^ 0xEDB88320u : c >> 1;
-            d = (d & 0x8000u) ? d << 1 ^ 0x1021u : d << 1;
-        }
+        sc_u32 c = i;
+        for (k = 0; k < 8; k++) c = (c & 1u) ? c >> 1 ^ 0xEDB88320u : c >> 1;
         table.crc32[i] = c;
-        table.crc16[i] = (sc_d)d;
     }
     table.ready = 1;
 }
@@ -47,22 +44,11 @@ sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n)
     for (i = 0; i < n; i++) crc = table.crc32[(crc ^ p[i]) & 255u] ^ crc >> 8;
     return ~crc;
 }
-
-static sc_u32 crc16_step(sc_u32 crc, sc_u32 byte)
-{
-    return (crc << 8 & 0xFFFFu) ^ table.crc16[(crc >> 8 ^ byte) & 255u];
-}
-#else /* half a byte at a time, from 96 bytes of ROM */
+#else /* half a byte at a time, from 64 bytes of ROM */
 static const sc_u32 crc32_half[16] = {
     0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu, 0x76DC4190u, 0x6B6B51F4u, 0x4DB26158u, 0x5005713Cu,
     0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu, 0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu,
 };
-static const sc_d crc16_half[16] = {
-    0x0000u, 0x1021u, 0x2042u, 0x3063u, 0x4084u, 0x50A5u, 0x60C6u, 0x70E7u,
-    0x8108u, 0x9129u, 0xA14Au, 0xB16Bu, 0xC18Cu, 0xD1ADu, 0xE1CEu, 0xF1EFu,
-};
-
-static void prepare(void) {}
 
 sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n)
 {
@@ -73,12 +59,6 @@ sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n)
         crc = crc32_half[crc & 15u] ^ crc >> 4;
     }
     return ~crc;
-}
-
-static sc_u32 crc16_step(sc_u32 crc, sc_u32 byte)
-{
-    crc = (crc << 4 & 0xFFFFu) ^ crc16_half[(crc >> 12 ^ byte >> 4) & 15u];
-    return (crc << 4 & 0xFFFFu) ^ crc16_half[(crc >> 12 ^ byte) & 15u];
 }
 #endif
 
@@ -105,11 +85,10 @@ void sc_frame_begin(sc_u32 type)
 {
     sc_u8 head[2];
     static const sc_u8 zero = 0;
-    prepare();
     sc_port_write(&zero, 1);
     tx.fill = 1;
     tx.full = 0;
-    tx.crc = 0xFFFFu;
+    tx.crc = 0;
     head[0] = (sc_u8)type;
     head[1] = (sc_u8)tx.sequence++;
     sc_frame_put(head, 2);
@@ -119,35 +98,29 @@ void sc_frame_put(const void *from, sc_u32 n)
 {
     const sc_u8 *p = (const sc_u8 *)from;
     sc_u32 i;
-    for (i = 0; i < n; i++) {
-        tx.crc = crc16_step(tx.crc, p[i]);
-        put_byte(p[i]);
-    }
+    tx.crc = sc_crc32(tx.crc, p, n);
+    for (i = 0; i < n; i++) put_byte(p[i]);
 }
 
 void sc_frame_end(void)
 {
     static const sc_u8 zero = 0;
-    sc_u32 crc = tx.crc;
-    put_byte(crc & 255u);
-    put_byte(crc >> 8);
+    sc_u32 i;
+    for (i = 0; i < 32u; i += 8u) put_byte(tx.crc >> i & 255u);
     if (tx.fill > 1 || !tx.full) flush_block(); /* its implied 0 is the one COBS drops */
     sc_port_write(&zero, 1);
 }
 
 static sc_i32 finish(const sc_u8 **payload, sc_u32 *size)
 {
-    sc_u32 i, crc = 0xFFFFu, n = rx.size;
-    sc_u32 bad = rx.bad | (rx.left != 0) | (n < 4);
+    sc_u32 n = rx.size;
+    sc_u32 bad = rx.bad | (rx.left != 0) | (n < 6);
     sc_u32 empty = !rx.bad && n == 0 && !rx.left && !rx.pad;
     rx.size = rx.left = rx.pad = rx.bad = 0;
     if (empty) return SC_FRAME_MORE; /* zeros between frames */
-    if (bad) return SC_FRAME_BAD;
-    prepare();
-    for (i = 0; i < n - 2; i++) crc = crc16_step(crc, rx.body[i]);
-    if (rx.body[n - 2] != (crc & 255u) || rx.body[n - 1] != crc >> 8) return SC_FRAME_BAD;
+    if (bad || sc_crc32(0, rx.body, n) != INTACT) return SC_FRAME_BAD;
     *payload = rx.body + 2;
-    *size = n - 4;
+    *size = n - 6;
     return rx.body[0];
 }
 

@@ -2,7 +2,7 @@
 #ifndef SC_WIRE_H
 #define SC_WIRE_H
 
-#define SC_WIRE_VERSION 2u
+#define SC_WIRE_VERSION 3u
 #define SC_MAX_OUTPUT 65536u
 #define SC_RUN_SIZE 69u /* most bytes of a RUN before the input */
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from images import RUNTIME, SUPPORT, compile_c
 
+from score_embed.link import message
 from score_embed.link.frame import encode
 from score_embed.link.message import RunMessage, Type, again, hello
 
@@ -40,6 +41,34 @@ def run_c_side(binary: Path, mode: str, data: bytes) -> bytes:
     )
     assert done.returncode == 0, done.stderr.decode(errors="replace")[-3000:]
     return done.stdout
+
+
+class Lockstep:
+    """The C side in a process that answers each portion of bytes before it takes the next: no clock, no waiting."""
+
+    def __init__(self, binary: Path) -> None:
+        environment = {"ASAN_OPTIONS": "detect_leaks=0"}
+        self._process = subprocess.Popen(
+            [str(binary), "step"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        )
+        self.first = self._take()
+
+    def exchange(self, data: bytes) -> bytes:
+        """All that the target says to `data`."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(len(data).to_bytes(4, "little") + data)
+        self._process.stdin.flush()
+        return self._take()
+
+    def close(self) -> None:
+        self._process.communicate(timeout=60)
+        assert self._process.returncode == 0
+
+    def _take(self) -> bytes:
+        assert self._process.stdout is not None
+        size = self._process.stdout.read(4)
+        assert len(size) == 4, "the target has died"
+        return self._process.stdout.read(int.from_bytes(size, "little"))
 
 
 def _run_message(rng: random.Random) -> bytes:
@@ -79,6 +108,55 @@ def valid_frame(rng: random.Random) -> bytes:
         ]
     )
     return encode(kind, rng.randrange(256), payload())
+
+
+def target_frame(rng: random.Random) -> bytes:
+    """One frame as the target may send it, of every type."""
+    number = message._NUMBER.pack(rng.randrange(1 << 32))
+    chunk = message._CHUNK.pack(rng.randrange(1 << 32), rng.randrange(1 << 16))
+    end = message._END.pack(*(0, 1, 4, 3), *(rng.randrange(1 << 30) for _ in range(12))) + rng.randbytes(12)
+    ready = message._READY.pack(message.WIRE_VERSION, 0, 4, bytes(16), 300, rng.randrange(1 << 20), 64, 40)
+    kind, payload = rng.choice(
+        [
+            (Type.READY, ready),
+            (Type.TRACE, chunk + rng.randbytes(rng.randrange(1, 256))),
+            (Type.LOG, chunk + rng.randbytes(rng.randrange(1, 60))),
+            (Type.COVERAGE, chunk + rng.randbytes(4 * rng.randrange(1, 16))),
+            (Type.NEED_FULL, number),
+            (Type.DAMAGED, b""),
+            (Type.END, end),
+        ]
+    )
+    return encode(kind, rng.randrange(256), payload)
+
+
+def damaged(rng: random.Random, data: bytes, other: bytes) -> bytes:
+    """What a bad line makes of a frame; `other` came after it."""
+    out = bytearray(data)
+    match rng.randrange(6):
+        case 0:  # single bits
+            for _ in range(rng.randrange(1, 9)):
+                out[rng.randrange(len(out))] ^= 1 << rng.randrange(8)
+        case 1:  # bytes
+            for _ in range(rng.randrange(1, 9)):
+                out[rng.randrange(len(out))] = rng.randrange(256)
+        case 2:  # a burst
+            at = rng.randrange(len(out))
+            size = min(len(out) - at, rng.randrange(1, 40))
+            out[at : at + size] = rng.randbytes(size)
+        case 3:  # lost bytes
+            for _ in range(rng.randrange(1, 5)):
+                at = rng.randrange(len(out))
+                del out[at : at + rng.choice((1, 1, 1, 16))]
+                if not out:
+                    break
+        case 4:  # bytes from nowhere
+            for _ in range(rng.randrange(1, 5)):
+                at = rng.randrange(len(out) + 1)
+                out[at:at] = rng.randbytes(rng.choice((1, 1, 1, 16)))
+        case _:  # an overrun: the end of one frame is lost with the beginning of the next
+            out = out[: rng.randrange(1, len(out))] + bytearray(other[rng.randrange(1, len(other)) :])
+    return bytes(out)
 
 
 def mutated(rng: random.Random, data: bytes) -> bytes:

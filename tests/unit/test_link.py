@@ -12,7 +12,7 @@ from score_embed.errors import TargetError
 from score_embed.link import message
 from score_embed.link.frame import BadSequence, Decoder, Frame, encode
 from score_embed.link.message import EndFlag, RunFlag, Type, difference
-from score_embed.link.session import MAX_ATTEMPTS, Request, Session
+from score_embed.link.session import MAX_ATTEMPTS, MAX_REFUSALS, Request, Session
 from score_embed.target.base import Verdict
 
 BUILD_ID = bytes(range(16))
@@ -208,6 +208,15 @@ def test_a_hopeless_link_is_given_up() -> None:
     with pytest.raises(TargetError, match=f"{MAX_ATTEMPTS} attempts"):
         play(connected(target), target, Request(b""))
     assert len(target.runs) <= MAX_ATTEMPTS + 2
+
+
+def test_a_line_that_only_works_one_way_is_given_up() -> None:
+    session = connected(FakeTarget())
+    session.start(Request(b""))
+    for number in range(MAX_REFUSALS - 1):
+        assert session.receive(encode(Type.DAMAGED, number, b""))
+    with pytest.raises(TargetError, match=f"arrived damaged {MAX_REFUSALS} times"):
+        session.receive(encode(Type.DAMAGED, MAX_REFUSALS, b""))
 
 
 def test_a_program_that_never_does_the_same_twice_is_given_up() -> None:

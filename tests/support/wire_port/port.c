@@ -2,7 +2,8 @@
  *
  * `loop`: the whole test loop answers what it is sent. `frames`: every frame taken is printed ("F type size crc32",
  * or "E" for a damaged one). `encode`: standard input becomes the payload of one frame. `taint`: operations on the
- * taint map, one a line; what they find is printed. */
+ * taint map, one a line; what they find is printed. `step`: the test loop, but bytes go in and out in lock-step: each
+ * portion has its size before it (u32), and is answered by all that the loop said to it. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +39,29 @@ void wire_exit(int status)
     sc_end(SC_VERDICT_EXIT, status);
 }
 
+static struct {
+    sc_u32 on, left, size;
+    sc_u8 said[1 << 20];
+} step;
+
+/* The portion is used up: tell what was said to it, and take the next. */
+static void next_step(void)
+{
+    if (fwrite(&step.size, 4, 1, stdout) != 1 || fwrite(step.said, 1, step.size, stdout) != step.size) exit(5);
+    fflush(stdout);
+    step.size = 0;
+    if (fread(&step.left, 4, 1, stdin) != 1) exit(0);
+}
+
 sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
 {
-    size_t got = fread(to, 1, n, stdin);
+    size_t got;
+    if (step.on) {
+        while (!step.left) next_step();
+        if (n > step.left) n = step.left;
+        step.left -= n;
+    }
+    got = fread(to, 1, n, stdin);
     if (!got) {
         fflush(stdout);
         exit(0);
@@ -50,7 +71,13 @@ sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
 
 void sc_port_write(const sc_u8 *from, sc_u32 n)
 {
-    fwrite(from, 1, n, stdout);
+    if (!step.on) {
+        fwrite(from, 1, n, stdout);
+        return;
+    }
+    if (n > sizeof step.said - step.size) exit(6);
+    memcpy(step.said + step.size, from, n);
+    step.size += n;
 }
 
 void sc_port_restore(void)
@@ -135,6 +162,9 @@ int main(int argc, char **argv)
     else if (argc == 2 && !strcmp(argv[1], "encode")) encode();
     else if (argc == 2 && !strcmp(argv[1], "taint")) taint();
     else if (argc == 2 && !strcmp(argv[1], "loop")) sc_main_loop();
-    else return 2;
+    else if (argc == 2 && !strcmp(argv[1], "step")) {
+        step.on = 1;
+        sc_main_loop();
+    } else return 2;
     return 0;
 }

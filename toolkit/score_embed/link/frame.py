@@ -1,4 +1,4 @@
-"""Frames: `00 | COBS(type, seq, payload, CRC-16) | 00`, the same on pipes and serial lines.
+"""Frames: `00 | COBS(type, seq, payload, CRC-32) | 00`, the same on pipes and serial lines.
 
 COBS keeps 0 out of the body, so that a receiver that joins late or loses bytes is in step again at the next 0.
 Any byte stream decodes to frames and named errors; nothing raises, hangs or grows without bound. No I/O here.
@@ -6,12 +6,14 @@ Any byte stream decodes to frames and named errors; nothing raises, hangs or gro
 
 from __future__ import annotations
 
-import binascii
+import zlib
 from dataclasses import dataclass
 
 from cobs import cobs
 
 MAX_FRAME = 1 << 17  # encoded bytes; more without a 0 between them is not a frame
+CRC = 4  # bytes
+_INTACT = 0x2144DF1C  # CRC-32 of anything with its own CRC-32 behind it
 
 
 class DecodeError(Exception):
@@ -47,8 +49,7 @@ class Frame:
 
 def encode(kind: int, sequence: int, payload: bytes) -> bytes:
     body = bytes((kind, sequence & 0xFF)) + payload
-    crc = binascii.crc_hqx(body, 0xFFFF)
-    return b"".join((b"\0", cobs.encode(body + crc.to_bytes(2, "little")), b"\0"))
+    return b"".join((b"\0", cobs.encode(body + zlib.crc32(body).to_bytes(CRC, "little")), b"\0"))
 
 
 class Decoder:
@@ -94,13 +95,13 @@ class Decoder:
         except cobs.DecodeError as error:
             self._fail(BadStuffing(str(error)), out)
             return
-        if len(body) < 4:
+        if len(body) < 2 + CRC:
             self._fail(FrameTooShort(f"{len(body)} bytes"), out)
             return
-        if binascii.crc_hqx(body[:-2], 0xFFFF) != int.from_bytes(body[-2:], "little"):
+        if zlib.crc32(body) != _INTACT:
             self._fail(BadCrc(f"in a frame of {len(body)} bytes"), out)
             return
-        frame = Frame(body[0], body[1], body[2:-2])
+        frame = Frame(body[0], body[1], body[2:-CRC])
         if self._expected is not None and frame.sequence != self._expected:
             self._fail(BadSequence(f"expected {self._expected}, found {frame.sequence}"), out)
         self._expected = (frame.sequence + 1) & 0xFF

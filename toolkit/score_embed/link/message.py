@@ -17,7 +17,7 @@ from typing import Any
 
 from score_embed.link.frame import DecodeError
 
-WIRE_VERSION = 2
+WIRE_VERSION = 3
 MAX_RUN_HEAD = 5 + 5 + 1 + 4 + 4 + 5 + 5 + 5 + 5 + 8 + 5 + 4 + 5 + 8  # the last 8: one (skip, count)
 MAX_OUTPUT = 65536  # bytes of the program's own output that are kept of one test
 

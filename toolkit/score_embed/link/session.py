@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 from score_embed.errors import TargetError
 from score_embed.link import message
-from score_embed.link.frame import DecodeError, Decoder, encode
+from score_embed.link.frame import BadSequence, DecodeError, Decoder, encode
 from score_embed.link.message import Capability, EndFlag, Type
 from score_embed.link.pieces import Pieces
 
 MAX_ATTEMPTS = 20  # that bring nothing new
+MAX_REFUSALS = 200  # of a frame of ours that arrives damaged; these are cheap
 SMALLEST_CHUNK = 16  # bytes of payload; with 1 % of bytes damaged, 3 of 4 such frames arrive
 CLEAN_TESTS = 16  # since the last damage, until payloads grow again
 
@@ -61,6 +62,7 @@ class Session:
         self._request: Request | None = None
         self._sent = b""  # the last RUN or AGAIN
         self._fruitless = 0  # attempts since something new arrived
+        self._refusals = 0  # of frames of ours since something new arrived
         self._had = 0  # bytes of the test's pieces at the last attempt
         self._events, self._output, self._coverage = Pieces(), Pieces(), Pieces()
         self._chunk = 0  # bytes of payload asked for while errors last; 0: the target's own size
@@ -94,7 +96,7 @@ class Session:
 
     def start(self, request: Request) -> bytes:
         self._request, self.result, self.restarted = request, None, False
-        self._fruitless, self._had = 0, -1
+        self._fruitless, self._refusals, self._had = 0, 0, -1
         self._output.clear()
         self._coverage.clear()
         self._events.clear(request.prefix)
@@ -111,7 +113,7 @@ class Session:
         out = b""
         for item in self._decoder.feed(data):
             if isinstance(item, DecodeError):
-                self.bad_frames += 1
+                self.bad_frames += not isinstance(item, BadSequence)  # the one before it was counted, if anything came
                 self._damaged = True
                 continue
             try:
@@ -162,15 +164,26 @@ class Session:
         return self._sent
 
     def _count(self) -> None:
-        """One more attempt, or one more end of it that is asked for. Raises TargetError if nothing comes of them."""
+        """One more attempt. Raises TargetError if nothing comes of them."""
         have = self.held
-        self._fruitless = self._fruitless + 1 if have <= self._had else 0
+        if have > self._had:
+            self._fruitless = self._refusals = 0
+        else:
+            self._fruitless += 1
         self._had = max(have, self._had, 0)
         if self._fruitless >= MAX_ATTEMPTS:
-            raise TargetError(
-                f"a test could not be brought over the link in {MAX_ATTEMPTS} attempts",
-                hint=f"{self.bad_frames} damaged frames so far: check the cable, the baud rate and flow control",
-            )
+            raise self._hopeless(f"a test could not be brought over the link in {MAX_ATTEMPTS} attempts")
+
+    def _refused(self) -> bytes:
+        """What was sent came to the target damaged."""
+        self._refusals += 1
+        if self._refusals >= MAX_REFUSALS:
+            raise self._hopeless(f"what was sent arrived damaged {MAX_REFUSALS} times")
+        return self._sent
+
+    def _hopeless(self, what: str) -> TargetError:
+        hint = f"{self.bad_frames} damaged frames so far: check the cable, the baud rate and flow control"
+        return TargetError(what, hint=hint)
 
     def _take(self, reply: message.Reply) -> bytes:
         match reply:
@@ -179,8 +192,7 @@ class Session:
             case message.Damaged() if self.ready is None:
                 return self.hello()
             case message.Damaged() if self._request and not self.result:
-                self._count()
-                return self._sent
+                return self._refused()
             case message.Trace() if reply.number == self._number and self.result is None:
                 self._events.add(reply.offset, reply.data)
             case message.Log() if reply.number == self._number:

@@ -24,7 +24,7 @@ class Wire:
 
     def put(self, data: bytes, now: float) -> None:
         data = self._damaged(data)
-        step = max(1, int(0.002 / self._byte)) if self._byte else len(data)  # what takes 2 ms comes at once
+        step = max(1, int(0.002 / self._byte)) if self._byte else max(1, len(data))  # what takes 2 ms comes at once
         for at in range(0, len(data), step):
             part = data[at : at + step]
             self._free = max(self._free, now) + len(part) * self._byte
