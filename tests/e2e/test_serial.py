@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rig import bridge, rig, write_profile
+from corpus import FULL
+from rig import BAUD, bridge, rig, write_profile
 from runner import Campaign, explore, explore_files, score_embed
 
 from score_embed.results.store import Store
@@ -90,14 +91,59 @@ def test_line_and_board_may_fail(options: tuple[str, ...], times: int, tmp_path:
     assert found.summary["coverage"]["branches_covered"] == found.summary["coverage"]["branches_total"]
 
 
-def test_one_byte_of_a_hundred_is_damaged(tmp_path: Path, reference: Reference) -> None:
-    sources(tmp_path, 9)
-    write_profile(tmp_path)
-    with rig(tmp_path, "--bit-errors", "0.8%", "--dropped", "0.1%", "--inserted", "0.1%", "--fifo", "64"):
+# A board, the bytes of the program's input, and seconds that a noisy board is given to be greeted.
+NOISY = [("native", 9, 2)] + ([("native", 13, 2), ("stm32", 9, 5)] if FULL else [])
+
+
+@pytest.mark.parametrize(("board", "size", "boot"), NOISY)
+def test_one_byte_of_a_hundred_is_damaged(
+    board: str, size: int, boot: int, tmp_path: Path, reference: Reference
+) -> None:
+    """SCORE_PROOF=full: a longer campaign, and one of a board in QEMU."""
+    sources(tmp_path, size)
+    write_profile(tmp_path, board, line={"boot-seconds": boot})
+    noise = ("--bit-errors", "0.8%", "--dropped", "0.1%", "--inserted", "0.1%", "--fifo", "64")
+    with rig(tmp_path, "--board", board, *noise):
         found = on_the_desk(tmp_path)
-    assert (found.summary["stopped"], found.summary["paths"], found.summary["redundant"]) == ("exhausted", 512, 0)
+    assert (found.summary["stopped"], found.summary["paths"], found.summary["redundant"]) == ("exhausted", 1 << size, 0)
     assert found.summary["link"]["crc_errors"] > 1000
-    assert paths(found) == reference(9)
+    if board == "native":  # another compiler gives another number to each branch
+        assert paths(found) == reference(size)
+
+
+@pytest.mark.parametrize(
+    ("noise", "baud"),
+    [
+        (("--dropped", "1%"), BAUD),
+        (("--inserted", "1%"), BAUD),
+        (("--bit-errors", "0.5%", "--baud", "115200", "--latency", "0.002", "--fifo", "16"), 115200),
+    ],
+    ids=["dropped", "inserted", "damaged and slow"],
+)
+def test_a_bad_line(noise: tuple[str, ...], baud: int, tmp_path: Path, reference: Reference) -> None:
+    sources(tmp_path)
+    write_profile(tmp_path, line={"boot-seconds": 2, "baud": baud})
+    with rig(tmp_path, *noise):
+        found = on_the_desk(tmp_path)
+    assert (found.summary["stopped"], found.summary["redundant"], paths(found)) == ("exhausted", 0, reference(SIZE))
+    assert found.summary["link"]["crc_errors"] > 10
+
+
+def test_bytes_overrun_while_the_program_runs(tmp_path: Path) -> None:
+    """Nobody takes the host's question out of a FIFO of 4 bytes while the program naps."""
+    text = """
+#include "score.h"
+void nap(void);
+int main(void) { unsigned char a, b; SYM_UCHAR(a); SYM_UCHAR(b); nap(); if (a > 5) return 1; if (b > 7) return 2; return 0; }
+"""
+    nap = "#include <time.h>\nvoid nap(void) { clock_t end = clock() + CLOCKS_PER_SEC / 4; while (clock() < end) ; }\n"
+    (tmp_path / "p.c").write_text(text)
+    (tmp_path / "nap.c").write_text(nap)
+    write_profile(tmp_path)
+    with rig(tmp_path, "--fifo", "4"):
+        found = on_the_desk(tmp_path, "--native", "nap.c")
+    assert (found.summary["stopped"], found.summary["paths"], found.summary["redundant"]) == ("exhausted", 3, 0)
+    assert int((tmp_path / "rig.log").read_text().split(" bytes overrun")[0].split()[-1]) > 10
 
 
 def test_an_image_in_qemu_behind_its_uart(tmp_path: Path) -> None:

@@ -37,15 +37,17 @@ def write_profile(folder: Path, board: str = "native", line: dict[str, Any] | No
 
 @contextmanager
 def rig(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """`score-embed simulate serial flash.elf --link port` in `folder`, as soon as its port is there."""
+    """`score-embed simulate serial flash.elf --link port` in `folder`, as soon as its port is there. `rig.log`: what it
+    says of itself."""
     words = ["simulate", "serial", "flash.elf", "--link", "port", *options]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "score_embed.cli.main", *words],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    with (folder / "rig.log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "score_embed.cli.main", *words],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
     try:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == "port"

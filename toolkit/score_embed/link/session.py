@@ -77,7 +77,7 @@ class Session:
 
     def hello(self) -> bytes:
         self._decoder.resynchronise()
-        self.ready, self._held = None, None
+        self.ready, self._held, self._damaged = None, None, False
         return self._frame(Type.HELLO, message.hello())
 
     def reset(self) -> bytes:

@@ -177,7 +177,8 @@ class WiredTarget(ABC):
         seen = b""
         channel.send(session.hello(), deadline)
         while session.ready is None and time.monotonic() < deadline:
-            data = channel.receive(min(deadline, time.monotonic() + self.hello_again))
+            patience = self.impatience if session.doubtful else self.hello_again
+            data = channel.receive(min(deadline, time.monotonic() + patience))
             seen = (seen + data)[:SEEN]
             out = session.receive(data) or (b"" if data else session.nudge())
             if out and session.ready is None:
