@@ -1,9 +1,11 @@
 /* Calls: how taint goes into and out of functions, and what becomes of it in code without probes.
  *
- * sc_call announces a call; the sc_enter that follows binds the parameters only if it is the function called.
- * A function entered otherwise is a callback from opaque code: its parameters are concrete, what the opaque code
- * changed until now is found by the shadow, and opaque mode comes back when it leaves. Activations know their depth
- * from their own mask array, so that longjmp needs no care. */
+ * sc_call announces a call; the sc_enter that follows binds the parameters only if it is the function called, and
+ * looks at the caller's activation for the arguments' taint. A function entered otherwise is a callback from opaque
+ * code: its parameters are concrete, what the opaque code changed until now is found by the shadow, and opaque mode
+ * comes back when it leaves: its activation keeps the opaque call's site in the place of `self` (sites have
+ * descriptors in flash: where pointers are narrow, so are the numbers of sites). Activations know their depth, so that
+ * longjmp needs no care. */
 #include <stdarg.h>
 
 #include "state.h"
@@ -13,21 +15,13 @@
 
 void sc_call(sc_frame *f, sc_uint at, const void *callee)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
-    sc_u32 i, n = d[1] < SC_MAX_ARGUMENTS ? d[1] : SC_MAX_ARGUMENTS;
-    if (SC_IN_INTERRUPT()) return;
-    sc_at_site(f, d);
-    sc.call = SITE(f, d);
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    if (!d) return;
+    sc.call = d;
+    sc.caller = f;
     sc.callee = callee;
     sc.returned = 0;
-    sc.call_depth = sc.depth;
-    sc.call_taint = 0;
     sc.structs = 0;
-    for (i = 0; i < n; i++) {
-        sc_u32 word = d[2 + i];
-        if (KIND(word) == SLOT && sc_slot_taint(m, INDEX(word))) sc.call_taint |= (sc_u64)1 << i;
-    }
 }
 
 void sc_struct_arg(sc_uint i, const void *p)
@@ -37,88 +31,72 @@ void sc_struct_arg(sc_uint i, const void *p)
     sc.struct_args[i] = p;
 }
 
-/* The expected callee: take the argument taint over. */
+/* The expected callee: take the arguments' taint over. No probe came after sc_call: the event is the call's. */
 static void bind(sc_frame *f)
 {
-    sc_u32 *m = MASKS(f);
-    sc_u32 i, n = f->table[3] < SC_MAX_ARGUMENTS ? f->table[3] : SC_MAX_ARGUMENTS;
-    sc_u64 taint = sc.call_taint & (((sc_u64)1 << n) - 1u);
-    m[0] = sc.call_depth + 1u;
+    const SC_ROM sc_d *d = sc.call;
+    sc_u32 i = d[1] < f->table[3] ? d[1] : f->table[3];
+    sc_u64 taint = 0;
+    if (i > SC_MAX_ARGUMENTS) i = SC_MAX_ARGUMENTS;
+    while (i) {
+        sc_u32 word = d[1u + i], tainted = KIND(word) == SLOT && sc_slot_taint(MASKS(sc.caller), INDEX(word));
+        sc_set_slot(MASKS(f), i, tainted);
+        taint = taint << 1 | tainted;
+        i--;
+    }
     if (taint) {
-        sc_event(sc.call, sc.call_depth, 0);
+        sc_event(0);
         sc_varint(taint);
-        for (i = 0; i < n; i++) sc_set_slot(m, i + 1u, (sc_u32)(taint >> i) & 1u);
     }
     sc.opaque = 0; /* the indirect call was none after all */
     sc.struct_args_bound = sc.structs;
 }
 
-/* Forget callbacks that longjmp left: those not below `depth`. */
-static void drop_nested(sc_u32 depth)
+static void enter_callback(sc_frame *f)
 {
-    while (sc.nested && sc.nested_depth[sc.nested - 1u] >= depth) sc.nested--;
-}
-
-static void enter_callback(sc_u32 *m)
-{
-    sc_u32 depth = sc.depth + 1u;
-    m[0] = depth | CALLBACK;
-    if (sc.opaque) sc_shadow_compare(sc.opaque_site);
-    drop_nested(depth);
-    if (sc.nested < SC_NESTING) {
-        sc.nested_depth[sc.nested] = depth;
-        sc.nested_site[sc.nested++] = sc.opaque ? sc.opaque_site : 0;
-    }
+    MASKS(f)[0] = CALLBACK;
+    f->self = (const void *)(sc_uptr)sc.opaque;
+    if (sc.opaque) sc_shadow_compare();
     sc.opaque = 0;
     sc.struct_args_bound = 0;
 }
 
 void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
 {
-    sc_u32 *m = MASKS(f);
-    sc_u32 w, site = table[0] | (sc_u32)table[1] << 16;
+    sc_u32 w;
     f->table = table; /* in interrupts, too: probes that compare need it */
     f->self = self;
-    for (w = 1; w <= table[2]; w++) m[w] = 0;
-    m[0] = CALLBACK;
+    for (w = 0; w <= table[2]; w++) MASKS(f)[w] = 0;
     if (SC_IN_INTERRUPT()) return;
-    sc.sent = 0;
     if (sc.call && sc.callee == self) bind(f);
-    else enter_callback(m);
+    else enter_callback(f);
+    sc.sent = 0;
     sc.call = 0;
-    sc.callee = 0;
     sc.structs = 0;
-    sc.depth = m[0] & ~CALLBACK;
-    sc.last_site = site;
-    sc.stack[sc.depth % SC_STACK_SITES] = site;
+    sc.depth++;
+    MASKS(f)[0] |= sc.depth;
+    sc.last_site = table[0] | (sc_u32)table[1] << 16;
+    sc.stack[sc.depth % SC_STACK_SITES] = sc.last_site;
     sc.stack_depth[sc.depth % SC_STACK_SITES] = sc.depth;
-    sc_mix(&sc.path, site << 1);
-    if (++sc.branches > sc.max_branches) sc_end(SC_VERDICT_HANG, 0);
+    sc_mix(&sc.path, sc.last_site << 1);
+    sc_step();
 }
 
 void sc_leave(sc_frame *f)
 {
-    sc_u32 *m = MASKS(f);
-    sc_u32 depth = m[0] & ~CALLBACK;
     if (SC_IN_INTERRUPT()) return;
     sc.sent = 0;
-    sc.result_taint = f->table[2] && (m[1] & 1u);
-    sc.returned = f->self;
     sc.call = 0;
-    if (m[0] & CALLBACK) {
+    sc.depth = sc_depth(f) - 1u;
+    sc.result_taint = f->table[2] && (MASKS(f)[1] & 1u);
+    sc.returned = f->self;
+    if (MASKS(f)[0] & CALLBACK) {
         sc.returned = 0;
-        if (sc.result_taint && depth > 1) { /* depth 1 returns to the runtime: nobody looks at it */
-            sc_head(4, 0);
-            sc_varint(f->table[0] | (sc_u32)f->table[1] << 16);
-        }
-        drop_nested(depth + 1u);
-        if (sc.nested && sc.nested_depth[sc.nested - 1u] == depth && sc.nested_site[--sc.nested]) {
-            sc.opaque_site = sc.nested_site[sc.nested];
-            sc.opaque = 1;
-            sc_shadow_take();
-        }
+        if (sc.result_taint && sc.depth) /* depth 0 is the runtime: nobody looks at it */
+            sc_note(4, f->table[0] | (sc_u32)f->table[1] << 16);
+        sc.opaque = (sc_u32)(sc_uptr)f->self;
+        if (sc.opaque) sc_shadow_take();
     }
-    sc.depth = depth - 1u;
 }
 
 sc_uint sc_returned(const void *callee)
@@ -128,23 +106,26 @@ sc_uint sc_returned(const void *callee)
 
 void sc_result(sc_frame *f, sc_uint at, const void *callee)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
     sc_u32 tainted = sc_returned(callee) && sc.result_taint;
-    if (SC_IN_INTERRUPT()) return;
-    sc_at_site(f, d);
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    if (!d) return;
     if (tainted) {
-        sc_event(SITE(f, d), sc.depth, 0);
+        sc_event(0);
         sc.value_bytes = BYTES(d[1]);
     }
-    if (KIND(d[1]) == SLOT) sc_set_slot(m, INDEX(d[1]), tainted);
+    if (KIND(d[1]) == SLOT) sc_set_slot(MASKS(f), INDEX(d[1]), tainted);
+}
+
+/* A struct came by value from `from`, if that is known. */
+static void take_struct(sc_frame *f, sc_uint at, void *p, const void *from, sc_size n)
+{
+    if (from) sc_copy(f, at, p, from, n);
+    else sc_clear(p, n);
 }
 
 void sc_struct_param(sc_frame *f, sc_uint at, sc_uint i, void *p, sc_size n)
 {
-    if (SC_IN_INTERRUPT()) return;
-    if (i < sc.struct_args_bound && sc.struct_args[i]) sc_copy(f, at, p, sc.struct_args[i], n);
-    else sc_taint_clear(p, n);
+    take_struct(f, at, p, i < sc.struct_args_bound ? sc.struct_args[i] : 0, n);
 }
 
 void sc_struct_ret(const void *p)
@@ -154,35 +135,28 @@ void sc_struct_ret(const void *p)
 
 void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_size n)
 {
-    if (SC_IN_INTERRUPT()) return;
-    if (sc_returned(callee)) sc_copy(f, at, p, sc.struct_ret, n);
-    else sc_taint_clear(p, n);
+    take_struct(f, at, p, sc_returned(callee) ? sc.struct_ret : 0, n);
 }
 
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
+    const SC_ROM sc_d *d = sc_begin(f, at);
     va_list tail;
     sc_u32 i, seen = 0;
-    if (SC_IN_INTERRUPT()) return 0;
-    sc_at_site(f, d);
+    if (!d) return 0;
     sc.call = 0;
     sc.returned = 0;
     va_start(tail, at);
     for (i = 0; i < d[3]; i++) {
         sc_u32 word = d[4 + i];
-        if (KIND(word) == SLOT) {
-            seen |= sc_slot_taint(m, INDEX(word));
-        } else if (KIND(word) == MEMORY) {
-            const void *p = va_arg(tail, const void *);
-            seen |= sc_slot_taint(m, INDEX(word)) | sc_taint_any(p, REACH);
-        }
+        if (KIND(word) == NONE) continue;
+        if (sc_slot_taint(MASKS(f), INDEX(word))) seen = 1;
+        if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), REACH)) seen = 1;
     }
     va_end(tail);
-    sc.opaque = !(d[1] & 1u);
-    if (sc.opaque) {
-        sc.opaque_site = SITE(f, d);
+    sc.opaque = 0;
+    if (!(d[1] & 1u)) {
+        sc.opaque = sc.last_site;
         sc_shadow_take();
     }
     return seen;
@@ -190,24 +164,19 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 
 void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
-    sc_u32 dest = d[2];
-    if (SC_IN_INTERRUPT()) return;
-    sc_at_site(f, d);
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    sc_u32 dest;
+    if (!d) return;
     sc.call = 0;
-    if (seen && !(d[1] & 1u)) {
-        sc_head(3, 0);
-        sc_varint(SITE(f, d));
-    }
-    if (sc.opaque) sc_shadow_compare(SITE(f, d));
+    if (seen && !(d[1] & 1u)) sc_note(3, sc.last_site);
+    if (sc.opaque) sc_shadow_compare();
     sc.opaque = 0;
+    dest = d[2];
     if (KIND(dest) != SLOT) return;
-    sc_set_slot(m, INDEX(dest), seen);
+    sc_set_slot(MASKS(f), INDEX(dest), seen);
     if (seen) { /* the slot stays tainted: the host remembers that this constant came from symbolic data */
-        sc_u32 shift = 64u - 8u * BYTES(dest);
-        sc_event(SITE(f, d), sc.depth, 0);
-        sc_signed((sc_i64)(value << shift) >> shift);
+        sc_event(0);
+        sc_send_value(&value, BYTES(dest));
         sc.sent = 0;
     }
 }

@@ -31,11 +31,10 @@ void sc_event_start(void)
     sc.last_address = 0;
 }
 
-/* One more condition is in the hash: is it the one the prediction was about? */
-void sc_condition(sc_u32 x, sc_u32 y, sc_u32 has_y)
+/* One more condition is in the hash when x is: is it the one the prediction was about? */
+void sc_condition(sc_u32 x)
 {
     sc_mix(&sc.condition, x);
-    if (has_y) sc_mix(&sc.condition, y);
     sc.conditions++;
     if (sc.conditions == sc.predicted) {
         if (sc_hash_value(&sc.condition) == sc.predicted_hash) sc.matched = 1;
@@ -103,19 +102,26 @@ void sc_address(const void *p)
     sc_signed((sc_i64)(__INTPTR_TYPE__)difference);
 }
 
-void sc_head(sc_u32 site, sc_u32 dir)
+static void head(sc_u32 site, sc_u32 dir)
 {
     sc_varint((sc_u64)site << 1 | dir);
 }
 
-/* The head of an event of descriptor d in the activation at `depth`; names the activation if it is another. */
-void sc_event(sc_u32 site, sc_u32 depth, sc_u32 dir)
+/* An event of the runtime's own about a site. */
+void sc_note(sc_u32 kind, sc_u32 site)
 {
-    if (depth != sc.last_depth) {
-        sc_head(0, 0);
-        sc_signed((sc_i64)depth - (sc_i64)sc.last_depth);
-        sc.last_depth = depth;
+    head(kind, 0);
+    sc_varint(site);
+}
+
+/* The head of the event of the probe that began last; names its activation if that is another than before. */
+void sc_event(sc_u32 dir)
+{
+    if (sc.depth != sc.last_depth) {
+        head(0, 0);
+        sc_signed((sc_i64)sc.depth - (sc_i64)sc.last_depth);
+        sc.last_depth = sc.depth;
     }
-    sc_head(site, dir);
+    head(sc.last_site, dir);
     sc.sent = 1;
 }

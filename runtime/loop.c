@@ -282,7 +282,7 @@ static void run(const sc_u8 *p, sc_u32 n)
     sc.input_used = sc.last_site = sc.log_sent = 0;
     sc.call = 0;
     sc.callee = sc.returned = 0;
-    sc.structs = sc.struct_args_bound = sc.opaque = sc.nested = sc.depth = 0;
+    sc.structs = sc.struct_args_bound = sc.opaque = sc.depth = 0;
     sc.pc = sc.address = 0;
     sc_fill_zero(sc.stack_depth, sizeof sc.stack_depth);
     main_returned = 0;

@@ -6,167 +6,161 @@
 
 sc_state sc SC_RUNTIME_DATA;
 
-static struct {
-    sc_u64 value[SC_MAX_LEAVES];
-    const void *address[SC_MAX_LEAVES];
-    sc_u8 taint[SC_MAX_LEAVES]; /* mask of tainted bytes; all of them for a slot */
-} leaf SC_RUNTIME_DATA;
+const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at)
+{
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
+    if (SC_IN_INTERRUPT()) return 0;
+    sc.sent = 0;
+    sc.last_site = SITE(f, d);
+    sc.depth = sc_depth(f);
+    return d;
+}
 
+/* Where leaf `word` has its bytes: a slot's value lies in the words themselves, the low one first. Moves on. */
+static const void *place(sc_u32 word, const sc_uptr **words)
+{
+    const sc_uptr *own = (*words)++;
+    if (KIND(word) != SLOT) return (const void *)*own;
+    if (BYTES(word) > sizeof *own) *words = own + BYTES(word) / sizeof *own;
+    return own;
+}
+
+/* A number of that many bytes, at any address. */
 static sc_u64 load(const void *p, sc_u32 bytes)
 {
-    const sc_u8 *b = (const sc_u8 *)p;
-    sc_u64 v = 0;
-    while (bytes--) v = v << 8 | b[bytes];
-    return v;
+    const struct { sc_u32 low, high; } __attribute__((packed)) *wide = p;
+    const struct { sc_d value; } __attribute__((packed)) *half = p;
+    if (bytes == 1) return *(const sc_u8 *)p;
+    if (bytes == 2) return half->value;
+    return bytes == 4 ? wide->low : wide->low | (sc_u64)wide->high << 32;
 }
 
-/* Fetch the leaves w[0..n) from the words that the probe was given; returns 1 if any is tainted. */
-static sc_u32 fetch(const sc_u32 *m, const SC_ROM sc_d *w, sc_u32 n, const sc_uptr *words)
+void sc_send_value(const void *p, sc_u32 bytes)
 {
-    sc_u32 i, tainted = 0;
-    for (i = 0; i < n; i++) {
-        sc_u32 word = w[i], bytes = BYTES(word), taint = 0;
-        if (KIND(word) == SLOT) {
-            sc_u64 value = *words++;
-            if (bytes > sizeof *words) value |= (sc_u64)*words++ << 32;
-            leaf.value[i] = value;
-            if (sc_slot_taint(m, INDEX(word))) taint = (1u << bytes) - 1u;
-        } else if (KIND(word) != NONE) {
-            leaf.address[i] = (const void *)*words++;
-            taint = sc_taint_get(leaf.address[i], bytes);
-        }
-        leaf.taint[i] = (sc_u8)taint;
-        tainted |= taint;
-    }
-    return tainted != 0;
+    sc_u64 v = load(p, bytes);
+    sc_u32 shift = 32u - 8u * bytes;
+    sc_signed(bytes == 8 ? (sc_i64)v : (sc_i32)((sc_u32)v << shift) >> shift);
 }
 
-static sc_u64 leaf_value(sc_u32 word, sc_u32 i)
+/* The check over what conditions compared. */
+static void hash_operand(const void *p, sc_u32 bytes)
 {
-    if (KIND(word) == NONE) return 0;
-    return KIND(word) == SLOT ? leaf.value[i] : load(leaf.address[i], BYTES(word));
+    sc_u64 v = load(p, bytes);
+    sc_mix(&sc.operand, (sc_u32)v);
+    if (bytes == 8) sc_mix(&sc.operand, (sc_u32)(v >> 32));
 }
 
-static void send_leaves(const SC_ROM sc_d *w, sc_u32 n)
+/* Which bytes of a leaf at p are tainted: all of them or none if it is a slot. */
+static sc_u32 taint_of(const sc_u32 *m, sc_u32 word, const void *p)
 {
-    sc_u32 i;
+    if (KIND(word) != SLOT) return sc_taint_get(p, BYTES(word));
+    return sc_slot_taint(m, INDEX(word)) ? (1u << BYTES(word)) - 1u : 0;
+}
+
+/* The taint of the leaves that the descriptor counts and names from w on, two bits each; 0: nothing to say. */
+static sc_u64 look(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *words)
+{
     sc_u64 mask = 0;
+    sc_u32 i, n = *w++ & 0xFFu;
     for (i = 0; i < n; i++) {
-        sc_u32 full = (1u << BYTES(w[i])) - 1u;
-        if (leaf.taint[i]) mask |= (sc_u64)(leaf.taint[i] == full ? 1u : 2u) << 2u * i;
+        sc_u32 word = w[i], taint = taint_of(m, word, place(word, &words));
+        if (taint) mask |= (sc_u64)(taint == (1u << BYTES(word)) - 1u ? 1u : 2u) << 2u * i;
     }
-    if (n >= 2 || (n == 1 && KIND(w[0]) != SLOT && BYTES(w[0]) > 1)) sc_varint(mask);
-    for (i = 0; i < n; i++) {
-        sc_u32 kind = KIND(w[i]), bytes = BYTES(w[i]), state = (sc_u32)(mask >> 2u * i) & 3u;
-        if (state && kind == MEMORY) sc_address(leaf.address[i]);
-        if (state == 2) sc_varint(leaf.taint[i]);
-        if (state == 1) continue;
-        sc_signed(sc_extend(leaf_value(w[i], i), bytes));
-    }
+    return mask;
 }
 
-/* The check over what conditions compared: all their leaves, as far as these have bytes. */
-static void hash_operand(sc_u64 value, sc_u32 bytes)
+/* What an event says of these leaves; those of a condition are hashed, too. */
+static void send_leaves(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *words, sc_u64 mask, sc_u32 condition)
 {
-    if (bytes < 4) value &= SC_BIT(8u * bytes) - 1u;
-    sc_mix(&sc.operand, (sc_u32)value);
-    if (bytes == 8) sc_mix(&sc.operand, (sc_u32)(value >> 32));
+    sc_u32 n = *w++ & 0xFFu;
+    if (n >= 2 || (n == 1 && KIND(*w) != SLOT && BYTES(*w) > 1)) sc_varint(mask);
+    for (; n; n--, mask >>= 2) {
+        sc_u32 word = *w++, bytes = BYTES(word), state = (sc_u32)mask & 3u;
+        const void *p = place(word, &words);
+        if (state && KIND(word) == MEMORY) sc_address(p);
+        if (state == 2) sc_varint(taint_of(m, word, p));
+        if (state != 1) sc_send_value(p, bytes);
+        if (condition) hash_operand(p, bytes);
+    }
 }
 
-static void step(void)
+void sc_step(void)
 {
     if (++sc.branches > sc.max_branches) sc_end(SC_VERDICT_HANG, 0);
 }
 
-static void cover(sc_u32 index)
-{
-    sc_u8 mask = (sc_u8)(1u << (index & 7u));
-    if (!(sc_coverage_run[index >> 3] & mask)) {
-        sc_coverage_run[index >> 3] |= mask;
-        sc.coverage_new = 1;
-    }
-}
-
 void sc_tick(void)
 {
-    if (!SC_IN_INTERRUPT()) step();
+    if (!SC_IN_INTERRUPT()) sc_step();
+}
+
+/* A branch, or the arm of a switch: x names the direction in the path. */
+static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
+{
+    sc_u32 index = (d[1] | (sc_u32)d[2] << 16) + arm;
+    sc_u8 mask = (sc_u8)(1u << (index & 7u)), *seen = &sc_coverage_run[index >> 3];
+    sc_mix(&sc.path, x);
+    if (!(*seen & mask)) {
+        *seen |= mask;
+        sc.coverage_new = 1;
+    }
+    sc_step();
 }
 
 sc_uint sc_branch(sc_frame *f, sc_uint at, sc_uint dir)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 site = SITE(f, d);
-    if (SC_IN_INTERRUPT()) return dir;
-    sc.sent = 0;
-    sc.last_site = site;
-    sc_mix(&sc.path, site << 1 | dir);
-    cover((d[1] | (sc_u32)d[2] << 16) + dir);
-    step();
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    if (d) take_branch(d, sc.last_site << 1 | dir, dir);
     return dir;
 }
 
 sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
-    sc_u32 depth, i, n = d[3] & 0xFFu;
-    if (SC_IN_INTERRUPT()) return dir;
-    sc_branch(f, at, dir);
-    depth = sc_at_site(f, d);
-    if (!fetch(m, d + 4, n, words)) return dir;
-    sc_event(SITE(f, d), depth, dir);
-    send_leaves(d + 4, n);
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    sc_u64 mask;
+    if (!d) return dir;
+    take_branch(d, sc.last_site << 1 | dir, dir);
+    mask = look(MASKS(f), d + 3, words);
+    if (!mask) return dir;
+    sc_event(dir);
+    send_leaves(MASKS(f), d + 3, words, mask, 1);
 #ifdef SC_VERIFY
     sc_signed((sc_i64)dir);
 #endif
-    for (i = 0; i < n; i++) hash_operand(leaf_value(d[4 + i], i), BYTES(d[4 + i]));
-    sc_condition(SITE(f, d) << 1 | dir, 0, 0);
+    sc_condition(sc.last_site << 1 | dir);
     return dir;
 }
 
 sc_uint sc_cond1(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
-    if (KIND(d[4]) == SLOT && !sc_slot_taint(m, INDEX(d[4]))) {
-        if (!SC_IN_INTERRUPT()) sc_at_site(f, d);
-        return sc_branch(f, at, dir);
-    }
+    if (KIND(d[4]) == SLOT && !sc_slot_taint(MASKS(f), INDEX(d[4]))) return sc_branch(f, at, dir);
     return sc_cond(f, at, dir, &a);
 }
 
 /* Whether a and b stand in the relation: 0 ==, 1 !=, 2 <, 3 <=; +4: as signed numbers; +8: b stands on the left. */
 static sc_u32 compare(sc_u32 relation, sc_uptr a, sc_uptr b)
 {
-    sc_u32 below = relation & 4u ? (sc_iptr)a < (sc_iptr)b : a < b;
-    switch (relation & 3u) {
-    case 0: return a == b;
-    case 1: return a != b;
-    case 2: return relation & 8u ? !below && a != b : below;
-    default: return relation & 8u ? !below : below || a == b;
+    const sc_uptr sign = (sc_uptr)1 << (8u * sizeof sign - 1u);
+    sc_uptr left = relation & 8u ? b : a, right = relation & 8u ? a : b;
+    if (relation & 4u) {
+        left ^= sign;
+        right ^= sign;
     }
-}
-
-/* With the constant after the leaf word. */
-static sc_u32 compare_constant(const SC_ROM sc_d *d, sc_uptr v)
-{
-    sc_u32 relation = d[3] >> 8;
-    return compare(relation, v, relation & 4u ? (sc_uptr)(sc_iptr)(signed short)d[5] : d[5]);
-}
-
-sc_uint sc_test(sc_frame *f, sc_uint at, sc_uptr v)
-{
-    return sc_cond1(f, at, compare_constant(DESCRIPTOR(f, at), v), v);
+    if (!(relation & 2u)) return (a == b) ^ (relation & 1u);
+    return relation & 1u ? left <= right : left < right;
 }
 
 sc_uint sc_test_at(sc_frame *f, sc_uint at, sc_uptr v, const volatile void *p)
 {
-    return sc_cond1(f, at, compare_constant(DESCRIPTOR(f, at), v), (sc_uptr)p);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at); /* with the constant after the leaf word */
+    sc_u32 relation = d[3] >> 8;
+    return sc_cond1(f, at, compare(relation, v, relation & 4u ? (sc_uptr)(sc_iptr)(signed short)d[5] : d[5]), (sc_uptr)p);
 }
 
-sc_uint sc_test2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b)
+sc_uint sc_test(sc_frame *f, sc_uint at, sc_uptr v)
 {
-    return sc_cond2(f, at, compare(DESCRIPTOR(f, at)[3] >> 8, a, b), a, b);
+    return sc_test_at(f, at, v, (const void *)v);
 }
 
 sc_uint sc_cond2(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a, sc_uptr b)
@@ -177,47 +171,52 @@ sc_uint sc_cond2(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a, sc_uptr b)
     return sc_cond(f, at, dir, words);
 }
 
+sc_uint sc_test2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b)
+{
+    return sc_cond2(f, at, compare(DESCRIPTOR(f, at)[3] >> 8, a, b), a, b);
+}
+
 sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
-    sc_u32 site = SITE(f, d), i, depth;
-    if (SC_IN_INTERRUPT()) return arm;
-    depth = sc_at_site(f, d);
-    sc_mix(&sc.path, site << 1);
-    sc_mix(&sc.path, arm);
-    cover((d[1] | (sc_u32)d[2] << 16) + arm);
-    if (KIND(d[3]) == SLOT && sc_slot_taint(m, INDEX(d[3]))) {
-        sc_event(SITE(f, d), depth, 0);
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    sc_u32 i, site = sc.last_site << 1;
+    if (!d) return arm;
+    sc_mix(&sc.path, site);
+    take_branch(d, arm, arm);
+    if (KIND(d[3]) == SLOT && sc_slot_taint(MASKS(f), INDEX(d[3]))) {
+        sc_event(0);
         sc_varint(arm);
 #ifdef SC_VERIFY
-        sc_signed(sc_extend(v, BYTES(d[3])));
+        sc_send_value(&v, BYTES(d[3]));
 #endif
-        hash_operand(v, BYTES(d[3]));
-        for (i = 0; i < d[4] && i <= arm; i++) sc_condition(site << 1 | (i == arm), i, 1);
+        hash_operand(&v, BYTES(d[3]));
+        for (i = 0; i < d[4] && i <= arm; i++) {
+            sc_mix(&sc.condition, site | (i == arm));
+            sc_condition(i);
+        }
     }
-    step();
     return arm;
 }
 
 void sc_assign(sc_frame *f, sc_uint at, const sc_uptr *words)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
+    const SC_ROM sc_d *d = sc_begin(f, at);
     const void *to = 0;
-    sc_u32 dest = d[1], n = d[2], tainted, depth;
-    if (SC_IN_INTERRUPT()) return;
-    depth = sc_at_site(f, d);
+    sc_u32 dest;
+    sc_u64 mask;
+    if (!d) return;
+    dest = d[1];
     if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = (const void *)*words++;
-    tainted = fetch(m, d + 3, n, words);
-    if (to && tainted) sc_taint_set(to, BYTES(dest), SITE(f, d)); /* first: what it reports must not part event and value */
-    else if (to) sc_taint_clear(to, BYTES(dest));
-    else if (KIND(dest) == SLOT) sc_set_slot(m, INDEX(dest), tainted);
-    if (!tainted) return;
-    sc_event(SITE(f, d), depth, 0);
-    send_leaves(d + 3, n);
-    if (KIND(dest) == MEMORY) sc_address(to);
-    sc.value_bytes = BYTES(dest);
+    mask = look(MASKS(f), d + 2, words);
+    if (mask) {
+        if (to) sc_taint_lost(to, BYTES(dest)); /* first: what it reports must not part event and value */
+        sc_event(0);
+        send_leaves(MASKS(f), d + 2, words, mask, 0);
+        if (KIND(dest) == MEMORY) sc_address(to);
+        sc.value_bytes = BYTES(dest);
+    }
+    if (to) sc_taint(to, BYTES(dest), 1, mask ? 0xFFFFFFFFu : 0);
+    else if (KIND(dest) == SLOT) sc_set_slot(MASKS(f), INDEX(dest), mask != 0);
 }
 
 void sc_assign1(sc_frame *f, sc_uint at, sc_uptr a)
@@ -235,14 +234,13 @@ void sc_assign2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b)
 
 void sc_pin(sc_frame *f, sc_uint at, const sc_uptr *words)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
-    sc_u32 depth;
-    if (SC_IN_INTERRUPT()) return;
-    depth = sc_at_site(f, d);
-    if (!fetch(m, d + 2, d[1], words) && d[1]) return; /* without leaves it is a note, always sent */
-    sc_event(SITE(f, d), depth, 0);
-    send_leaves(d + 2, d[1]);
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    sc_u64 mask;
+    if (!d) return;
+    mask = look(MASKS(f), d + 1, words);
+    if (!mask && d[1]) return; /* without leaves it is a note, always sent */
+    sc_event(0);
+    send_leaves(MASKS(f), d + 1, words, mask, 0);
     sc.sent = 0;
 }
 
@@ -253,21 +251,18 @@ void sc_pin1(sc_frame *f, sc_uint at, sc_uptr a)
 
 void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 depth;
-    if (SC_IN_INTERRUPT()) return;
-    depth = sc_at_site(f, d);
-    if (dst == src) return;
-    if (!sc_taint_any(src, n)) {
+    if (!sc_begin(f, at) || dst == src) return;
+    if (!sc_taint_get(src, n)) {
         sc_taint_clear(dst, n);
         return;
     }
-    sc_event(SITE(f, d), depth, 0);
+    sc_event(0);
     sc_address(dst);
     sc_address(src);
     sc_varint(n);
     sc.sent = 0;
-    sc_taint_copy(dst, src, n, SITE(f, d));
+    sc_taint_lost(dst, n);
+    sc_taint_copy(dst, src, n);
 }
 
 void sc_clear(const void *p, sc_size n)
@@ -277,50 +272,46 @@ void sc_clear(const void *p, sc_size n)
 
 sc_uint sc_tainted(const void *p, sc_size n)
 {
-    return !SC_IN_INTERRUPT() && sc_taint_any(p, n);
+    return !SC_IN_INTERRUPT() && sc_taint_get(p, n);
 }
 
-static sc_u32 next_input(void)
+static void take_input(sc_u8 *to, sc_size n)
 {
-    sc_u32 i = sc.input_used++;
-    return i < sc.input_size ? sc_input[i] : 0;
+    while (n--) {
+        *to++ = sc.input_used < sc.input_size ? sc_input[sc.input_used] : 0;
+        sc.input_used++;
+    }
 }
 
 sc_u64 sc_sym_slot(sc_frame *f, sc_uint at)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u32 *m = MASKS(f);
+    const SC_ROM sc_d *d = sc_begin(f, at);
     sc_u64 v = 0;
-    sc_u32 i, depth;
-    if (SC_IN_INTERRUPT()) return 0;
-    depth = sc_at_site(f, d);
-    sc_event(SITE(f, d), depth, 0);
-    for (i = 0; i < BYTES(d[1]); i++) v |= (sc_u64)next_input() << 8u * i;
-    sc_set_slot(m, INDEX(d[1]), 1);
+    if (!d) return 0;
+    sc_event(0);
+    take_input((sc_u8 *)&v, BYTES(d[1]));
+    sc_set_slot(MASKS(f), INDEX(d[1]), 1);
     sc.sent = 0;
     return v;
 }
 
 void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n)
 {
-    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
-    sc_u8 *to = (sc_u8 *)p;
-    sc_size i;
-    sc_u32 depth;
-    if (SC_IN_INTERRUPT() || !n) return;
-    depth = sc_at_site(f, d);
-    for (i = 0; i < n; i++) to[i] = (sc_u8)next_input();
-    sc_event(SITE(f, d), depth, 0);
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    if (!d || !n) return;
+    take_input((sc_u8 *)p, n);
+    sc_event(0);
     if (KIND(d[1]) == MEMORY) sc_address(p);
     if (d[2]) sc_varint(n);
     sc.sent = 0;
-    sc_taint_set(p, n, SITE(f, d));
+    sc_taint_lost(p, n);
+    sc_taint_set(p, n);
 }
 
 void sc_value(sc_u64 v)
 {
 #ifdef SC_VERIFY
-    if (sc.sent && !SC_IN_INTERRUPT()) sc_signed(sc_extend(v, sc.value_bytes));
+    if (sc.sent && !SC_IN_INTERRUPT()) sc_send_value(&v, sc.value_bytes);
     sc.sent = 0;
 #else
     (void)v;

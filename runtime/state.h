@@ -8,7 +8,6 @@
 #include "wire.h"
 
 #define SC_STACK_SITES 16
-#define SC_NESTING 16
 
 typedef struct { sc_u32 a, b; } sc_hash;
 
@@ -30,15 +29,13 @@ typedef struct {
     sc_uptr last_address;
     /* calls */
     sc_u32 depth;                 /* of the activation that ran last */
-    sc_u32 call;                  /* site of the pending sc_call, and its caller's depth and argument taint */
+    const SC_ROM sc_d *call;             /* descriptor of the pending sc_call, or null; its caller is the activation that ran last */
+    const sc_frame *caller;
     const void *callee, *returned;
-    sc_u64 call_taint;
-    sc_u32 call_depth, result_taint, structs;
+    sc_u32 result_taint, structs;
     const void *struct_args[SC_MAX_STRUCTS], *struct_ret;
     sc_u32 struct_args_bound;
-    /* opaque code */
-    sc_u32 opaque, opaque_site;   /* not 0: opaque code runs and the shadow is valid */
-    sc_u32 nested, nested_site[SC_NESTING], nested_depth[SC_NESTING];
+    sc_u32 opaque;                /* the site of the opaque code that runs; not 0: the shadow is valid */
     /* enter sites of the activations, by depth, for the stack of a bug */
     sc_u32 stack[SC_STACK_SITES], stack_depth[SC_STACK_SITES];
     /* the end */
@@ -57,22 +54,20 @@ void sc_byte(sc_u32 byte);
 void sc_varint(sc_u64 v);
 void sc_signed(sc_i64 v);
 void sc_address(const void *p);
-void sc_head(sc_u32 site, sc_u32 dir);
-void sc_event(sc_u32 site, sc_u32 depth, sc_u32 dir);
+void sc_event(sc_u32 dir);
+void sc_note(sc_u32 kind, sc_u32 site);
 void sc_event_flush(void);
 void sc_mix(sc_hash *h, sc_u32 x);
 sc_u64 sc_hash_value(const sc_hash *h);
-void sc_condition(sc_u32 x, sc_u32 y, sc_u32 has_y);
+void sc_condition(sc_u32 x);
 
 /* taint.c: one bit a byte of the program's RAM */
 void sc_taint_reset(void);
-sc_u32 sc_taint_get(const void *p, sc_u32 n);      /* mask of tainted bytes, n <= 8 */
-sc_u32 sc_taint_any(const void *p, sc_size n);
-void sc_taint_set(const void *p, sc_size n, sc_u32 site); /* reports where the map does not reach */
-void sc_taint_clear(const void *p, sc_size n);
-void sc_taint_copy(const void *dst, const void *src, sc_size n, sc_u32 site);
+sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value);
+void sc_taint_lost(const void *p, sc_size n);
+void sc_taint_copy(const void *dst, const void *src, sc_size n);
 void sc_shadow_take(void);
-void sc_shadow_compare(sc_u32 site);
+void sc_shadow_compare(void);
 
 /* frame.c */
 sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n);
@@ -92,7 +87,6 @@ void sc_fill_zero(void *to, sc_size n);
 
 /* Words of 32 bits, also where int has 16. */
 #define SC_BIT(n) ((sc_u32)1 << (n))
-#define SC_LOWEST(word) ((sc_u32)__builtin_ctzl(word)) /* the lowest bit that is set, of a word not 0 */
 
 /* Words of a descriptor, and the taint of slots. */
 #define CALLBACK 0x80000000u /* in m[0]: the activation was entered from opaque code */
@@ -116,18 +110,30 @@ static inline void sc_set_slot(sc_u32 *m, sc_u32 slot, sc_u32 taint)
     else m[1 + (slot >> 5)] &= ~mask;
 }
 
-static inline sc_i64 sc_extend(sc_u64 v, sc_u32 bytes)
+static inline sc_u32 sc_depth(const sc_frame *f)
 {
-    sc_u32 shift = 64u - 8u * bytes;
-    return (sc_i64)(v << shift) >> shift;
+    return *(const sc_u32 *)(f + 1) & ~CALLBACK;
 }
 
-/* What every probe with an activation does first; returns the activation's depth. */
-static inline sc_u32 sc_at_site(const sc_frame *f, const SC_ROM sc_d *d)
+/* probe.c: what every probe with an activation does first: its descriptor, or null in an interrupt. */
+const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at);
+void sc_step(void); /* one more of the budget */
+void sc_send_value(const void *p, sc_u32 bytes);
+
+/* Taint of n bytes: a bit each for the first 32, or whether there is any at all. */
+static inline sc_u32 sc_taint_get(const void *p, sc_size n)
 {
-    sc.sent = 0;
-    sc.last_site = SITE(f, d);
-    return sc.depth = *(const sc_u32 *)(f + 1) & ~CALLBACK;
+    return sc_taint(p, n, 0, 0);
+}
+
+static inline void sc_taint_set(const void *p, sc_size n)
+{
+    sc_taint(p, n, 1, 0xFFFFFFFFu);
+}
+
+static inline void sc_taint_clear(const void *p, sc_size n)
+{
+    sc_taint(p, n, 1, 0);
 }
 
 #endif

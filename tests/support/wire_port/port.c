@@ -137,15 +137,15 @@ static void taint(void)
     sc.chunk = SC_CHUNK; /* what a RUN would have said */
     while (scanf(" %c %u %u %u", &op, &a, &b, &n) == 4) {
         switch (op) {
-        case 's': sc_taint_set(ram + a, n, 1); break;
+        case 's': sc_taint_set(ram + a, n); break;
         case 'c': sc_taint_clear(ram + a, n); break;
-        case 'm': sc_taint_copy(ram + a, ram + b, n, 1); break;
+        case 'm': sc_taint_copy(ram + a, ram + b, n); break;
         case 'g': printf("%u\n", (unsigned)sc_taint_get(ram + a, n)); break;
-        case 'a': printf("%u\n", (unsigned)sc_taint_any(ram + a, n)); break;
+        case 'a': printf("%u\n", (unsigned)sc_taint_get(ram + a, n) != 0); break;
         case 'r': sc_taint_reset(); break;
         case 'o': sc_shadow_take(); break;
         case 'w': ram[a] = (sc_u8)n; break;
-        case 'p': sc_shadow_compare(1); break;
+        case 'p': sc_shadow_compare(); break;
         case 'd':
             for (i = 0; i < SC_RAM_SIZE; i++)
                 if (sc_taint_get(ram + i, 1)) printf("%u ", i);
