@@ -12,7 +12,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 
 from score_embed import __version__, config, firsttest, workplace
 from score_embed.board.profile import Board, find_board
+from score_embed.build import objects
 from score_embed.build.compile_commands import read_flags
 from score_embed.build.image import Image, build_image, load_image
 from score_embed.errors import NothingToExplore, TargetError, UsageError
@@ -87,7 +88,7 @@ def run(settings: config.Settings) -> Result:
             board = find_board(settings.board, settings.run, settings.port)
             board.require_tools()
             _check_sources(settings)
-            folder = workplace.make_folder(settings.out, settings.entry or settings.sources[0].stem)
+            folder = workplace.make_folder(settings.out, settings.entry or c_files(settings.sources)[0].stem)
             try:
                 image = _build(settings, board, folder)
                 target = stack.enter_context(_ready_target(board, image))
@@ -113,22 +114,36 @@ def _ready_target(board: Board, image: Image) -> Iterator[Target]:
 
 def _check_sources(settings: config.Settings) -> None:
     for source in (*settings.sources, *settings.native):
-        if source.suffix != ".c":
-            raise UsageError("this is not a C source file (.c)", str(source), "Only C files can be explored.")
+        if source.suffix not in (".c", *objects.SUFFIXES):
+            what = "this is neither a C source (.c) nor a file to link with it"
+            raise UsageError(what, str(source), f"C files are explored; {', '.join(objects.SUFFIXES)} are linked.")
         if not source.is_file():
             raise UsageError("there is no such file", str(source), "Check the name and the working folder.")
+    for source in settings.native:
+        if source.suffix != ".c":
+            hint = "Name it among the sources: it is linked as it is."
+            raise UsageError("--native is for C files", str(source), hint)
+    if not c_files(settings.sources):
+        raise UsageError("there is no C file to explore", str(settings.sources[0]), "Only C files can be explored.")
+
+
+def c_files(sources: Sequence[Path]) -> list[Path]:
+    """The sources that are explored; the others are linked as they are."""
+    return [path for path in sources if path.suffix == ".c"]
 
 
 def _build(settings: config.Settings, board: Board, folder: Path) -> Image:
     commands = settings.compile_commands
+    sources = c_files(settings.sources)
     return build_image(
         board,
-        settings.sources,
+        sources,
         native=settings.native,
+        objects=[path for path in settings.sources if path.suffix != ".c"],
         instrument=settings.instrument,
         entry=settings.entry,
         cflags=settings.cflags,
-        file_flags=read_flags(commands, (*settings.sources, *settings.native)) if commands else None,
+        file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
         verify=settings.verify,
         keep=folder / "instrumented" if settings.keep else None,
     )
@@ -233,7 +248,7 @@ class Campaign:
             "strategy": settings.strategy,
             "seed": settings.seed,
             "entry": image.entry,
-            "sources": [str(source) for source in settings.sources],
+            "sources": [str(source) for source in c_files(settings.sources)],
             "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
         self._record.put("program", program)

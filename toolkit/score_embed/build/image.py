@@ -22,6 +22,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
+from score_embed.build.linking import RUNTIME, Parts, link_parts
+from score_embed.build.objects import ASSEMBLY, check_objects
 from score_embed.build.toolchain import PORTS, RUNTIME_FLAGS, SEMANTICS, Toolchain
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.harness import add_harness
@@ -51,6 +53,7 @@ def build_image(
     sources: Sequence[Path],
     *,
     native: Sequence[Path] = (),
+    objects: Sequence[Path] = (),
     instrument: Sequence[str] = (),
     entry: str | None = None,
     cflags: Sequence[str] = (),
@@ -61,6 +64,7 @@ def build_image(
 ) -> Image:
     """Build the instrumented image.
 
+    `objects`: assembly, objects and archives, linked as they are;
     `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
     instrument_program.
     Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
@@ -81,7 +85,7 @@ def build_image(
         instrument=instrument,
         argument_order=board.argument_order,
         verify=verify,
-        closed=not native,
+        closed=not native and not objects,
         strict=strict,
     )
     if keep is not None:
@@ -90,15 +94,18 @@ def build_image(
     notes = [(n.what, n.file, n.line) for n in program.notes]
     plain = {"program": name, "notes": notes, "verify": verify, "entry": called}
     facts = json.dumps(plain, separators=(",", ":"))
-    build_id = _identity(toolchain, program, native, [cflags, *flags.values()], facts)
+    build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = _cache() / f"{build_id.hex()}.elf"
     if not elf.is_file():
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             identity = _identity_source(program, build_id, facts)
             try:
-                objects = _compile(toolchain, Path(work), sources, program, native, flags, verify, identity)
+                plain_files = [*native, *(path for path in objects if path.suffix in ASSEMBLY)]
+                made, names = _compile(toolchain, Path(work), sources, program, plain_files, flags, verify, identity)
+                kept = tuple(path for path in objects if path.suffix not in ASSEMBLY)
+                check_objects(kept, made[0], board.cc)
                 built = Path(work) / "image.elf"
-                toolchain.link(objects, built, cflags)
+                link_parts(toolchain, Parts(tuple(made), kept, names), built, cflags)
             except BuildError as error:
                 raise _explained(error, program) from None
             _publish(built, elf)
@@ -172,7 +179,7 @@ def _explained(error: BuildError, program: Program) -> BuildError:
 
 
 def _identity(
-    toolchain: Toolchain, program: Program, native: Sequence[Path], flags: Sequence[Sequence[str]], facts: str
+    toolchain: Toolchain, program: Program, files: Sequence[Path], flags: Sequence[Sequence[str]], facts: str
 ) -> bytes:
     board = toolchain.board
     digest = hashlib.sha256()
@@ -189,7 +196,7 @@ def _identity(
     ]
     parts += [SEMANTICS, RUNTIME_FLAGS, PORTS[board.runtime], program.texts, program.notes]
     digest.update(repr(parts).encode("utf-8", "surrogateescape"))
-    for path in [*runtime, *native]:
+    for path in [*runtime, *files]:
         digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
     return digest.digest()[:16]
 
@@ -217,23 +224,28 @@ def _compile(
     work: Path,
     sources: Sequence[Path],
     program: Program,
-    native: Sequence[Path],
+    plain: Sequence[Path],
     flags: Mapping[Path, Sequence[str]],
     verify: bool,
     identity: str,
-) -> list[Path]:
-    """The objects of the program and of the runtime. `flags`: those of the user's files."""
+) -> tuple[list[Path], dict[str, str]]:
+    """The objects of the program and of the runtime, and the names of the files they are of. `flags`: those of the
+    user's files."""
     jobs: list[tuple[Path, str, Path, Sequence[str]]] = []
+    names: dict[str, str] = {}
     for index, (path, text) in enumerate(zip(sources, program.texts, strict=True)):
         source = work / f"unit{index}.c"
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         jobs.append((source, "instrumented", work / f"unit{index}.o", flags[path]))
-    for index, path in enumerate(native):
-        jobs.append((path, "plain", work / f"native{index}.o", flags[path]))
+        names |= {str(source): str(path), str(jobs[-1][2]): str(path)}
+    for index, path in enumerate(plain):
+        jobs.append((path, "plain", work / f"native{index}.o", flags.get(path, ())))
+        names[str(jobs[-1][2])] = str(path)
     ident = work / "identity.c"
     ident.write_text(identity)
     for index, path in enumerate([ident, *toolchain.runtime_sources()]):
         jobs.append((path, "runtime", work / f"rt{index}.o", ()))
+        names[str(jobs[-1][2])] = RUNTIME
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
@@ -246,7 +258,7 @@ def _compile(
         return output
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return list(pool.map(compile_one, jobs))
+        return list(pool.map(compile_one, jobs)), names
 
 
 def _cache() -> Path:

@@ -40,7 +40,14 @@ _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
 _ERROR = re.compile(r"^(?P<where>[^\s:][^:]*:\d+(?::\d+)?): (?:fatal )?error: (?P<what>.+)$", re.MULTILINE)
-_LINK_ERROR = re.compile(r"(undefined reference to .*|multiple definition of .*|region .* overflowed.*|cannot find .*)")
+
+
+class LinkFailed(Exception):
+    """The linker's messages."""
+
+    def __init__(self, messages: str) -> None:
+        super().__init__(messages)
+        self.messages = messages
 
 
 class Toolchain:
@@ -83,7 +90,7 @@ class Toolchain:
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def compile_plain(self, source: Path, output: Path, cflags: Sequence[str]) -> None:
-        """A file of the user's that gets no probes (`--native`)."""
+        """A file of the user's that gets no probes: C (`--native`) or assembly."""
         flags = [*self.board.cflags, *SEMANTICS, f"-I{self.runtime}", "-DSCORE_EMBED=1", *cflags]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
@@ -99,7 +106,8 @@ class Toolchain:
         flags = [*self.board.cflags, *RUNTIME_FLAGS, *includes, *(["-DSC_VERIFY"] if verify else [])]
         self._run([self.board.cc, *flags, *self.macros(), "-c", str(source), "-o", str(output)], str(source))
 
-    def link(self, objects: Sequence[Path], output: Path, cflags: Sequence[str]) -> None:
+    def link(self, objects: Sequence[Path], kept: Sequence[Path], output: Path, cflags: Sequence[str]) -> None:
+        """`kept`: objects and archives that were given. Raises LinkFailed with the linker's messages."""
         script = self._linker_script(output.with_suffix(".ld"))
         command = [
             self.board.cc,
@@ -107,12 +115,20 @@ class Toolchain:
             *PORTS[self.board.runtime],
             *([f"-T{script}"] if script else []),
             *map(str, objects),
+            *(["-Wl,--start-group", *map(str, kept), "-Wl,--end-group"] if kept else []),
             *(flag for flag in cflags if flag.startswith(("-l", "-L", "-Wl,"))),
             *self.board.ldflags,
             "-o",
             str(output),
         ]
-        self._run(command, "link")
+        done = self._execute(command, "link")
+        if done.returncode:
+            raise LinkFailed(done.stderr)
+
+    def weaken(self, symbols: Sequence[str], source: Path, output: Path) -> None:
+        """A copy of an object or archive whose definitions of these symbols make way for others."""
+        tool = self._run([self.board.cc, "-print-prog-name=objcopy"], "objcopy").strip()
+        self._run([tool, *(f"--weaken-symbol={name}" for name in symbols), str(source), str(output)], str(source))
 
     def _linker_script(self, output: Path) -> Path | None:
         """The port's script, preprocessed with the board's memory map."""
@@ -124,8 +140,14 @@ class Toolchain:
         return output
 
     def _run(self, command: Sequence[str], where: str) -> str:
+        done = self._execute(command, where)
+        if done.returncode:
+            raise failure(done.stderr, where)
+        return done.stdout
+
+    def _execute(self, command: Sequence[str], where: str) -> subprocess.CompletedProcess[str]:
         try:
-            done = subprocess.run(
+            return subprocess.run(
                 command,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -138,9 +160,6 @@ class Toolchain:
             raise BuildError(f"the compiler did not finish within {DEADLINE} s", where) from None
         except OSError as error:
             raise BuildError(f"cannot run {command[0]}: {error.strerror}", where) from None
-        if done.returncode:
-            raise _failure(done.stderr, where)
-        return done.stdout
 
 
 def _code_generation(cflags: Sequence[str]) -> list[str]:
@@ -151,13 +170,10 @@ def _code_generation(cflags: Sequence[str]) -> list[str]:
     return [*flags, "-fgnu89-inline"] if dialect in _BEFORE_C99 else flags
 
 
-def _failure(stderr: str, where: str) -> BuildError:
+def failure(stderr: str, where: str) -> BuildError:
+    """The first complaint of a compiler or linker."""
     found = _ERROR.search(stderr)
     if found:
         return BuildError(found["what"], found["where"])
-    linking = _LINK_ERROR.search(stderr)
-    if linking:
-        hint = "Name the file that defines it, or pass its library after `--`." if "undefined" in linking[1] else ""
-        return BuildError(linking[1].replace("sc_main", "main"), where, hint)
     lines = [line for line in stderr.splitlines() if line.strip()]
     return BuildError(lines[-1] if lines else "the compiler failed without a message", where)

@@ -87,7 +87,7 @@ class Emitter(Probes):
             for i, name in enumerate(self.body.structs)
         ]
         opening = [
-            f"{self.body.header}\n{{",
+            f"{self.body.header} {{",  # on one line: where a linker says that the function is
             *self.body.declarations,
             *self._site_arrays(),
             "static const SC_ROM sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
