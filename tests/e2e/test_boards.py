@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from runner import explore, score_embed
 
-from score_embed.board.profile import QemuRun, known_boards, load_board
+from score_embed.board.profile import NativeRun, QemuRun, known_boards, load_board
 
 BOARDS = sorted(name for name, path in known_boards().items() if isinstance(load_board(path).run, QemuRun))
+LINUX = sorted(name for name, path in known_boards().items() if isinstance(load_board(path).run, NativeRun))
 
 # Three ways to use memory between faults, so that a restore that forgets some of it is seen.
 PROGRAM = """
@@ -22,6 +23,10 @@ PROGRAM = """
 #include "score.h"
 #ifdef __riscv
 #define ILLEGAL "unimp"
+#elif defined __x86_64__ || defined __i386__
+#define ILLEGAL "ud2"
+#elif defined __aarch64__
+#define ILLEGAL ".inst 0"
 #else
 #define ILLEGAL ".short 0xde00"
 #endif
@@ -29,7 +34,7 @@ static unsigned char seen[32] = {1};
 static int count;
 static int deep(int n)
 {
-    volatile char frame[48];
+    volatile char frame[96];
     frame[0] = (char)n;
     return n ? deep(n - 1) + frame[0] : 0;
 }
@@ -69,10 +74,11 @@ FAULTS = {
 UNSEEN = {
     "microbit": ("null-dereference",),  # no MPU: address 0 is flash, which can be read
     "riscv32-virt": ("division-by-zero",),  # gives all ones
+    "aarch64-linux": ("division-by-zero",),  # gives 0
 }
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", [*BOARDS, *LINUX])
 def test_each_fault_becomes_its_verdict(board: str, tmp_path: Path) -> None:
     found = explore(tmp_path, {"faults.c": PROGRAM}, "--board", board, "--max-branches", "40000")
     expected = {x: kind for x, kind in FAULTS.items() if kind not in UNSEEN.get(board, ())}

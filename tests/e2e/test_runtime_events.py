@@ -54,6 +54,11 @@ class Hand:
     def run(self, what: int, data: bytes = b"", **limits: int) -> Finished:
         return self.target.run(Run(1, bytes([what]) + data, **limits))
 
+    @property
+    def bits(self) -> int:
+        with self.elf.open("rb") as file:
+            return int(ELFFile(file).elfclass)
+
     def address(self, name: str) -> int:
         with self.elf.open("rb") as file:
             table = ELFFile(file).get_section_by_name(".symtab")
@@ -159,7 +164,7 @@ def test_callback_from_opaque_code(make: Maker) -> None:
 
 def test_store_beyond_the_map_is_lost(make: Maker) -> None:
     done = make().run(104, bytes(4))
-    address = 0x7F0000000000 if make().elf.name.startswith("native") else 0x40000000
+    address = 0x7F0000000000 if make().bits == 64 else 0x40000000
     assert done.events == HEAD + event(30) + event(5) + varint(40) + event(40) + zz(address)
 
 

@@ -181,7 +181,7 @@ class NoisyChannel(Channel):
 def test_damage_on_the_link_changes_no_result(
     images: dict[str, Path], board: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "native" if board == "native" else "qemu"
+    module = "qemu" if board.startswith("mps2") else "native"
     monkeypatch.setattr(f"score_embed.target.{module}.Channel", NoisyChannel)
     target = target_of(board, images[board])
     target.patience = 0.1

@@ -6,7 +6,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from score_embed.board.profile import QemuRun, find_board
+from score_embed.board.profile import NativeRun, QemuRun, find_board
+from score_embed.build.toolchain import PORTS, SHARED
 from score_embed.target.native import NativeTarget
 from score_embed.target.qemu import QemuTarget
 from score_embed.target.wired import WiredTarget
@@ -16,7 +17,8 @@ RUNTIME = ROOT / "runtime"
 SUPPORT = Path(__file__).parent
 BUILD_ID = bytes(range(16))
 BOARD = find_board("mps2-an385")
-LINKS = ("native", "mps2-an385", "mps2-an385-uart")  # a pipe, semihosting FIFOs, a UART
+# pipes (the third and the fourth: of an emulator of instructions); semihosting FIFOs; a UART
+LINKS = ("native", "native32", "arm-linux", "aarch64-linux", "mps2-an385", "mps2-an385-uart")
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 RUNTIME_FLAGS = ["-std=gnu99", "-Os", "-fno-tree-loop-im", "-fno-stack-protector"]
 
@@ -27,15 +29,17 @@ def compile_c(command: Sequence[str]) -> None:
 
 
 def _sources(port: str) -> list[str]:
-    folders = [RUNTIME, RUNTIME / port, *([RUNTIME / "bare"] if port == "arm" else [])]
+    folders = [RUNTIME, RUNTIME / port, RUNTIME / SHARED[port]]
     return sorted(str(p) for folder in folders for pattern in ("*.c", "*.S") for p in folder.glob(pattern))
 
 
-def build_native(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
-    output = folder / "native.elf"
-    command = ["gcc", *RUNTIME_FLAGS, *STRICT, f"-I{RUNTIME}", f"-I{RUNTIME / 'x86'}", *flags, "-static", "-no-pie"]
-    command += [*_sources("x86"), *map(str, sources), f"-Wl,-T,{RUNTIME / 'x86' / 'sections.ld'}"]
-    compile_c([*command, "-Wl,--wrap=_exit,--wrap=_Exit,--wrap=sbrk,--wrap=__sbrk", "-o", str(output)])
+def build_linux(name: str, folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
+    board = find_board(name)
+    output = folder / f"{name}.elf"
+    includes = [f"-I{folder}" for folder in (RUNTIME, RUNTIME / board.runtime, RUNTIME / "posix")]
+    command = [board.cc, *board.cflags, *RUNTIME_FLAGS, *STRICT, *includes, *flags]
+    command += [*PORTS[board.runtime], *_sources(board.runtime)]
+    compile_c([*command, *map(str, sources), f"-Wl,-T,{RUNTIME / 'posix' / 'sections.ld'}", "-o", str(output)])
     return output
 
 
@@ -60,15 +64,15 @@ def build_arm(folder: Path, *sources: Path, flags: Sequence[str] = ()) -> Path:
 
 
 def hand_image(board: str, folder: Path, *flags: str) -> Path:
-    if board == "native":
-        return build_native(folder, SUPPORT / "hand.c", SUPPORT / "hand_native.c", flags=flags)
+    if isinstance(find_board(board).run, NativeRun):
+        return build_linux(board, folder, SUPPORT / "hand.c", SUPPORT / "hand_native.c", flags=flags)
     link = () if board.endswith("uart") else ("-DSC_SEMIHOSTING",)
     return build_arm(folder, SUPPORT / "hand.c", flags=(*link, *flags))
 
 
 def target_of(board: str, elf: Path, build_id: bytes = BUILD_ID, watchdog: float = 10) -> WiredTarget:
-    if board == "native":
-        return NativeTarget(elf, build_id, watchdog)
     how = find_board(board).run
+    if isinstance(how, NativeRun):
+        return NativeTarget(elf, build_id, how.emulator, watchdog)
     assert isinstance(how, QemuRun)
     return QemuTarget(elf, build_id, how, watchdog)

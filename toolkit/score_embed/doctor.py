@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed import workplace
-from score_embed.board.profile import Board, QemuRun
+from score_embed.board.profile import Board, NativeRun, QemuRun
 from score_embed.build.image import build_image
 from score_embed.errors import ScoreError, UsageError
 from score_embed.solve.build import binary, byte, const
@@ -80,6 +80,8 @@ def _compiler(profile: Board) -> Finding:
 
 def _emulator(profile: Board) -> Finding | None:
     run = profile.run
+    if isinstance(run, NativeRun) and run.emulator:
+        return _process_emulator(run.emulator[0])
     if not isinstance(run, QemuRun):
         return None
     try:
@@ -93,6 +95,14 @@ def _emulator(profile: Board) -> Finding | None:
         fix = f"Correct `qemu: machine` in {profile.path}, or install a newer QEMU."
         return Finding("emulator", f"{run.command} knows no machine {run.machine!r}", fix)
     return Finding("emulator", f"{run.command} has {run.machine}")
+
+
+def _process_emulator(command: str) -> Finding:
+    try:
+        done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=DEADLINE, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("emulator", f"{command} does not run: {error}", "Install it again.")
+    return Finding("emulator", done.stdout.partition("\n")[0] or command)
 
 
 def _round_trip(profile: Board) -> Finding:

@@ -100,4 +100,4 @@ def start_target(board: Board, elf: Path, build_id: bytes) -> Target:
         return QemuTarget(elf, build_id, board.run)
     if isinstance(board.run, DeskRun):
         return DeskTarget(elf, build_id, board.run, board.cc)
-    return NativeTarget(elf, build_id)
+    return NativeTarget(elf, build_id, board.run.emulator)

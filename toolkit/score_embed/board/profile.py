@@ -43,6 +43,7 @@ _KEYS = (
     "qemu",
     "serial",
     "command",
+    "emulator",
     "power",
     "safe-state",
     "packages",
@@ -52,7 +53,9 @@ _MOST_LAYERS = 8
 
 @dataclass(frozen=True)
 class NativeRun:
-    """The image is a program of this machine."""
+    """The image is a process of this machine. `emulator`: the command that runs programs of another processor."""
+
+    emulator: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,11 @@ class Board:
             return self.run.command
         if isinstance(self.run, DeskRun):
             return self.run.program[0] if self.run.program else f"serial line {self.run.port}".strip()
-        return "this machine"
+        return self.run.emulator[0] if self.run.emulator else "this machine"
 
     def tools(self) -> tuple[str, ...]:
+        if isinstance(self.run, NativeRun):
+            return (self.cc, *self.run.emulator[:1])
         return (self.cc, self.run.command) if isinstance(self.run, QemuRun) else (self.cc,)
 
     def require_tools(self) -> None:
@@ -201,7 +206,7 @@ def _run(doc: yamlfile.Section) -> NativeRun | QemuRun | DeskRun:
     if run in ("serial", "command"):
         return desk
     if run == "native":
-        return NativeRun()
+        return NativeRun(doc.texts("emulator"))
     qemu = doc.section("qemu")
     qemu.check_keys(("command", "machine", "link", "loader", "options"), "key of `qemu`")
     link = qemu.word("link", ("uart", "semihosting"), "uart")

@@ -30,12 +30,15 @@ SEMANTICS = (
 )
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
 RUNTIME_FLAGS = ("-std=gnu99", "-Os", "-fno-tree-loop-im", "-ffreestanding", "-w")
+_WRAPPED = ("_exit", "_Exit", "sbrk", "__sbrk", "mmap", "mmap64", "__mmap", "__mmap64")
+_LINUX = ("-static", "-no-pie", "-Wl,-Ttext-segment=0x400000", *(f"-Wl,--wrap={name}" for name in _WRAPPED))
 PORTS: dict[str, tuple[str, ...]] = {
-    "x86": ("-static", "-no-pie", "-Wl,--wrap=_exit,--wrap=_Exit,--wrap=sbrk,--wrap=__sbrk"),
+    "x86": _LINUX,
+    "arm-linux": _LINUX,
     "arm": ("-nostartfiles", "-Wl,-z,noexecstack"),
     "riscv": ("-nostartfiles", "-Wl,-z,noexecstack"),
 }
-BARE = ("arm", "riscv")  # ports without an operating system
+SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare"}  # what several ports have in common
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
@@ -94,15 +97,16 @@ class Toolchain:
         flags = [*self.board.cflags, *SEMANTICS, f"-I{self.runtime}", "-DSCORE_EMBED=1", *cflags]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
+    def _port(self) -> tuple[Path, Path]:
+        """The folder of the port, and what it shares with others."""
+        return self.runtime / self.board.runtime, self.runtime / SHARED[self.board.runtime]
+
     def runtime_sources(self) -> list[Path]:
-        folders = [self.runtime, self.runtime / self.board.runtime]
-        if self.board.runtime in BARE:
-            folders.append(self.runtime / "bare")
+        folders = (self.runtime, *self._port())
         return sorted(path for folder in folders for pattern in ("*.c", "*.S") for path in folder.glob(pattern))
 
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
-        port = self.runtime / self.board.runtime
-        includes = [f"-I{self.runtime}", f"-I{port}", f"-I{self.runtime / 'bare'}"]
+        includes = [f"-I{folder}" for folder in (self.runtime, *self._port())]
         flags = [*self.board.cflags, *RUNTIME_FLAGS, *includes, *(["-DSC_VERIFY"] if verify else [])]
         self._run([self.board.cc, *flags, *self.macros(), "-c", str(source), "-o", str(output)], str(source))
 
@@ -134,7 +138,8 @@ class Toolchain:
         """The port's script, preprocessed with the board's memory map."""
         if self.board.linker_script is None:
             return None
-        script = self.runtime / self.board.runtime / self.board.linker_script
+        places = [folder / self.board.linker_script for folder in self._port()]
+        script = next((path for path in places if path.is_file()), places[0])
         command = [self.board.cc, "-E", "-P", "-undef", "-x", "c", *self.macros(), str(script), "-o", str(output)]
         self._run(command, str(script))
         return output

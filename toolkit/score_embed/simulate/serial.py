@@ -20,7 +20,7 @@ import tty
 from pathlib import Path
 from types import FrameType
 
-from score_embed.board.profile import Board, QemuRun
+from score_embed.board.profile import Board, NativeRun, QemuRun
 from score_embed.build.image import load_image
 from score_embed.errors import ScoreError, UsageError
 from score_embed.link.frame import Decoder, Frame
@@ -97,7 +97,7 @@ class _Machine:
         if isinstance(how, QemuRun):
             self._target = QemuTarget(elf, build_id, dataclasses.replace(how, link="uart"))
         else:
-            self._target = NativeTarget(elf, build_id)
+            self._target = NativeTarget(elf, build_id, how.emulator if isinstance(how, NativeRun) else ())
         line = self._target.raw()
         assert isinstance(line, Channel)
         self.channel = line

@@ -1,12 +1,14 @@
 """The native target: the image is a Linux process, the link two pipes.
 
-The process dies with its host (PR_SET_PDEATHSIG, and end of file on the link), so that nothing is left behind.
+Programs of another processor run in an emulator of its instructions (qemu-arm …), which is then the process. It dies with its host (PR_SET_PDEATHSIG, and end of file on the link), so that nothing is left behind.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.errors import TargetError
@@ -15,17 +17,22 @@ from score_embed.target.wired import WiredTarget
 
 
 class NativeTarget(WiredTarget):
-    def __init__(self, elf: Path, build_id: bytes, watchdog: float = 10) -> None:
+    def __init__(self, elf: Path, build_id: bytes, emulator: Sequence[str] = (), watchdog: float = 10) -> None:
         super().__init__(str(elf), build_id, watchdog)
         self._elf = elf.absolute()
+        self._emulator = tuple(emulator)
         self._process: subprocess.Popen[bytes] | None = None
 
     def _launch(self) -> Channel:
         to_target, ours_out = os.pipe()
         ours_in, from_target = os.pipe()
+        command = [str(self._elf), str(to_target), str(from_target)]
+        if self._emulator:
+            # Found here: the process has no PATH. The last word tells the runtime.
+            command = [shutil.which(self._emulator[0]) or self._emulator[0], *self._emulator[1:], *command, "emulated"]
         try:
             self._process = subprocess.Popen(
-                [str(self._elf), str(to_target), str(from_target)],
+                command,
                 pass_fds=(to_target, from_target),
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order

@@ -1,4 +1,5 @@
-/* Native: a Linux process as target. The host passes the link's two file descriptors as arguments.
+/* Linux: a process as target, perhaps in an emulator of its instructions (qemu-arm …). The host passes the
+ * link's two file descriptors as arguments, and a third if there is an emulator.
  *
  * The process ends when the link is closed or the host dies (PR_SET_PDEATHSIG), so that nothing is left behind. */
 #define _GNU_SOURCE
@@ -11,19 +12,18 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "x86.h"
+#include "posix.h"
 
 #define LINK_IN 198
 #define LINK_OUT 199
 #define OUTPUT 197  /* what the program writes to its standard output and error */
 #define NOTHING 196 /* /dev/null: its standard input */
 
-void *sc_x86_saved_sp SC_RUNTIME_DATA;
+void *sc_posix_saved_sp SC_RUNTIME_DATA;
 
 static struct {
     sc_u8 bytes[65536];
@@ -32,7 +32,7 @@ static struct {
 
 void __real__exit(int status) __attribute__((noreturn));
 
-void sc_x86_die(const char *why)
+void sc_posix_die(const char *why)
 {
     static const char head[] = "score-embed runtime: ", end[] = "\n";
     if (write(2, head, sizeof head - 1) < 0 || write(2, why, strlen(why)) < 0 || write(2, end, 1) < 0) __real__exit(72);
@@ -75,24 +75,25 @@ void sc_port_write(const sc_u8 *from, sc_u32 n)
 
 static void open_files(void)
 {
-    syscall(SYS_close_range, 3u, (unsigned)NOTHING - 1u, 0u);
+    int fd;
+    if (syscall(SYS_close_range, 3u, (unsigned)NOTHING - 1u, 0u)) /* before Linux 5.9 */
+        for (fd = 3; fd < NOTHING; fd++) close(fd);
     if (dup2(NOTHING, 0) < 0 || dup2(OUTPUT, 1) < 0 || dup2(OUTPUT, 2) < 0) __real__exit(73);
 }
 
 void sc_port_restore(void)
 {
-    sc_x86_memory_restore();
-    sc_x86_signals_restore();
+    sc_posix_memory_restore();
+    sc_posix_signals_restore();
     open_files();
 }
 
 static void send_output(void)
 {
     static char text[4096] SC_RUNTIME_DATA;
-    struct stat info;
-    off_t at = 0;
-    if (fstat(OUTPUT, &info) || info.st_size == 0) return;
-    while (at < (off_t)SC_MAX_OUTPUT && at < info.st_size) {
+    off_t at = 0, size = lseek(OUTPUT, 0, SEEK_END); /* fstat() may fail on a large inode number where off_t has 32 bits */
+    if (size <= 0) return;
+    while (at < (off_t)SC_MAX_OUTPUT && at < size) {
         ssize_t n = pread(OUTPUT, text, sizeof text, at);
         if (n <= 0) break;
         sc_log(text, (sc_u32)n);
@@ -113,7 +114,7 @@ static void set_timer(sc_u32 milliseconds)
 void sc_port_run(sc_u32 watchdog_ms)
 {
     set_timer(watchdog_ms);
-    sc_x86_enter((void *)(uintptr_t)(SC_STACK_BASE + SC_STACK_SIZE - 64u), &sc_x86_saved_sp);
+    sc_posix_enter((void *)(uintptr_t)(SC_STACK_BASE + SC_STACK_SIZE - 64u), &sc_posix_saved_sp);
     sc.running = 0;
     set_timer(0);
     send_output();
@@ -122,7 +123,7 @@ void sc_port_run(sc_u32 watchdog_ms)
 void sc_port_stop(void)
 {
     sc.running = 0;
-    sc_x86_leave(sc_x86_saved_sp);
+    sc_posix_leave(sc_posix_saved_sp);
 }
 
 /* A process is replaced by its host. */
@@ -178,7 +179,7 @@ static void take_link(int in, int out_fd)
     in = fcntl(in, F_DUPFD, 256);
     out_fd = fcntl(out_fd, F_DUPFD, 256);
     if (in < 0 || out_fd < 0 || dup2(in, LINK_IN) < 0 || dup2(out_fd, LINK_OUT) < 0)
-        sc_x86_die("this program is a target of score-embed and is started by it: no link");
+        sc_posix_die("this program is a target of score-embed and is started by it: no link");
     syscall(SYS_close_range, (unsigned)LINK_OUT + 1u, ~0u, 0u);
 }
 
@@ -198,21 +199,22 @@ pid_t vfork(void)
 int main(int argc, char **argv)
 {
     struct rlimit none = {0, 0}, file = {16u << 20, 16u << 20};
-    int fd, mode = personality(0xFFFFFFFFu);
+    int fd, mode = personality(0xFFFFFFFFu), emulated = argc == 4;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (argc != 3) sc_x86_die("this program is a target of score-embed and is started by it");
-    /* Addresses of the image are fixed anyway; without randomisation the thread's block is too. */
-    if (mode >= 0 && !(mode & ADDR_NO_RANDOMIZE) && personality((unsigned long)mode | ADDR_NO_RANDOMIZE) >= 0)
-        execv("/proc/self/exe", argv);
+    if (argc != 3 && !emulated) sc_posix_die("this program is a target of score-embed and is started by it");
+    /* Addresses of the image are fixed anyway; without randomisation the thread's block is too. An emulator does not
+     * randomise, and would start this program outside of it. */
+    if (!emulated && mode >= 0 && !(mode & ADDR_NO_RANDOMIZE) && personality((unsigned long)mode | ADDR_NO_RANDOMIZE) >= 0)
+        execv(argv[0], argv);
     take_link(descriptor(argv[1]), descriptor(argv[2]));
     fd = memfd_create("output", 0);
-    if (fd < 0 || dup2(fd, OUTPUT) < 0) sc_x86_die("memfd_create failed");
+    if (fd < 0 || dup2(fd, OUTPUT) < 0) sc_posix_die("memfd_create failed");
     fd = open("/dev/null", O_RDONLY);
-    if (fd < 0 || dup2(fd, NOTHING) < 0) sc_x86_die("cannot open /dev/null");
+    if (fd < 0 || dup2(fd, NOTHING) < 0) sc_posix_die("cannot open /dev/null");
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_FSIZE, &file);
-    sc_x86_signals_init();
-    sc_x86_memory_init();
+    sc_posix_signals_init();
+    sc_posix_memory_init();
     open_files();
     sc_main_loop();
 }

@@ -1,7 +1,7 @@
-/* Native: the program's memory. What was writable when it began comes back before each test.
+/* Linux: the program's memory. What was writable when it began comes back before each test.
  *
- * Three kinds: the static image and the thread's block (restored from a copy), the heap arena and the stack
- * (zeroed where they were used). Kernel mappings are found once, at the start; malloc gets its memory from an arena
+ * Two kinds: the static image and the thread's block (restored from a copy); the heap arena and the stack (zeroed
+ * where they were used). malloc gets its memory from an arena
  * at a fixed address, so that pointers are the same in every run and in every process. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,9 +11,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "x86.h"
+#include "posix.h"
 
 extern char __data_start[], _end[], __start_sc_data[], __stop_sc_data[];
 
@@ -30,18 +31,50 @@ static struct {
     char *copy;              /* the heap below `used` */
 } heap SC_RUNTIME_DATA;
 
+static unsigned discards SC_RUNTIME_DATA; /* MADV_DONTNEED empties pages: some emulators do nothing and say they did */
+
+void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+void *__real_mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset);
+
+/* No mapping of the program's own (linked with --wrap): what it maps could not be restored. malloc fails instead. */
+static unsigned refused(void)
+{
+    if (sc.running) errno = ENOMEM;
+    return sc.running;
+}
+
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return refused() ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
+}
+
+void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset)
+{
+    return refused() ? MAP_FAILED : __real_mmap64(at, size, protection, flags, fd, offset);
+}
+
+void *__wrap___mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return __wrap_mmap(at, size, protection, flags, fd, offset);
+}
+
+void *__wrap___mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset)
+{
+    return __wrap_mmap64(at, size, protection, flags, fd, offset);
+}
+
 static void *map_fixed(uintptr_t at, size_t size, int protection)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     void *p = mmap((void *)at, size, protection, flags, -1, 0);
-    if (p != (void *)at) sc_x86_die("cannot map the program's memory at its fixed address");
+    if (p != (void *)at) sc_posix_die("cannot map the program's memory at its fixed address");
     return p;
 }
 
 static void *allocate(size_t size)
 {
     void *p = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) sc_x86_die("out of memory");
+    if (p == MAP_FAILED) sc_posix_die("out of memory");
     return p;
 }
 
@@ -56,7 +89,7 @@ static void zero(uintptr_t from, uintptr_t to)
     }
     memset((void *)from, 0, first - from);
     memset((void *)last, 0, to - last);
-    madvise((void *)first, last - first, MADV_DONTNEED);
+    if (!discards || madvise((void *)first, last - first, MADV_DONTNEED)) memset((void *)first, 0, last - first);
 }
 
 /* malloc's source of memory (linked with --wrap=__sbrk and --wrap=sbrk). */
@@ -94,7 +127,8 @@ static void add_region(char *from, char *to)
     memcpy(r->copy, from, r->size);
 }
 
-/* The thread's block (errno, thread locals, malloc's cache) lies in the kernel's own heap, below the break. */
+/* The thread's block (errno, thread locals, malloc's cache) lies in the kernel's own heap, below the break. An emulator
+ * does not name it; there it follows the image. */
 static void add_thread_block(void)
 {
     static char text[16384] SC_RUNTIME_DATA;
@@ -117,10 +151,10 @@ static void add_thread_block(void)
         add_region((char *)part[0], (char *)part[1]);
         return;
     }
-    sc_x86_die("no [heap] in /proc/self/maps");
+    add_region(_end, (char *)syscall(SYS_brk, 0));
 }
 
-/* No mapping of the program's own: what it maps could not be restored. malloc fails instead. */
+/* For mappings that are asked for without the C library's functions. An emulator ignores it. */
 static void limit_mappings(void)
 {
     char text[64];
@@ -130,13 +164,24 @@ static void limit_mappings(void)
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
     if (fd >= 0) close(fd);
     for (i = 0; i < n && text[i] != ' '; i++) pages = pages * 10u + (unsigned long)(text[i] - '0');
-    if (n <= 0) sc_x86_die("cannot read /proc/self/statm");
+    if (n <= 0) sc_posix_die("cannot read /proc/self/statm");
     limit.rlim_cur = limit.rlim_max = pages * 4096u + (1u << 20);
     setrlimit(RLIMIT_AS, &limit);
 }
 
-void sc_x86_memory_init(void)
+static unsigned can_discard(void)
 {
+    char *page = allocate(4096);
+    unsigned done;
+    *page = 1;
+    done = madvise(page, 4096, MADV_DONTNEED) == 0 && *(volatile char *)page == 0;
+    munmap(page, 4096);
+    return done;
+}
+
+void sc_posix_memory_init(void)
+{
+    discards = can_discard();
     map_fixed(SC_GUARD_BASE, SC_STACK_BASE - SC_GUARD_BASE, PROT_NONE);
     map_fixed(SC_STACK_BASE, SC_STACK_SIZE, PROT_READ | PROT_WRITE);
     mallopt(M_MMAP_MAX, 0);
@@ -163,7 +208,7 @@ static void zero_stack(void)
     if (i < pages) zero(SC_STACK_BASE + i * 4096u, from);
 }
 
-void sc_x86_memory_restore(void)
+void sc_posix_memory_restore(void)
 {
     struct region *r;
     for (r = regions; r < regions + 3; r++) memcpy(r->at, r->copy, r->size);

@@ -1,4 +1,4 @@
-/* Native: faults and the watch-dog become verdicts.
+/* Linux: faults and the watch-dog become verdicts.
  *
  * The handler runs on its own stack, records what happened and rewrites the context so that the kernel returns to
  * the test loop. A fault while the runtime itself runs is a bug of ours: the process dies and the host sees it. */
@@ -6,10 +6,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/time.h>
-#include <ucontext.h>
 
-#include "x86.h"
+#include "context.h"
+#include "posix.h"
 
 #define NULL_PAGE 0x10000u
 
@@ -28,8 +27,8 @@ static uint32_t memory_verdict(const siginfo_t *info, uintptr_t pc, uintptr_t sp
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
-    uintptr_t pc = (uintptr_t)r[REG_RIP], sp = (uintptr_t)r[REG_RSP];
+    ucontext_t *c = context;
+    uintptr_t pc = sc_context_pc(c), sp = sc_context_sp(c);
     if (!sc.running) {
         if (number == SIGALRM) return; /* the test ended just before its time was up */
         signal(number, SIG_DFL);
@@ -47,32 +46,31 @@ static void on_signal(int number, siginfo_t *info, void *context)
     default: sc.verdict = SC_VERDICT_ILLEGAL_INSTRUCTION;
     }
     /* A call through a null pointer: the place of interest is the caller. */
-    if (pc < NULL_PAGE && sp >= SC_STACK_BASE && sp < SC_STACK_BASE + SC_STACK_SIZE) pc = *(uintptr_t *)sp;
+    if (pc < NULL_PAGE && sp >= SC_STACK_BASE && sp < SC_STACK_BASE + SC_STACK_SIZE) pc = sc_context_caller(c);
     sc.pc = pc;
     sc.running = 0;
-    r[REG_RIP] = (greg_t)(uintptr_t)sc_x86_landing;
-    r[REG_RSP] = (greg_t)(uintptr_t)sc_x86_saved_sp;
-    sigemptyset(&((ucontext_t *)context)->uc_sigmask);
+    sc_context_land(c, sc_posix_landing, sc_posix_saved_sp);
+    sigemptyset(&c->uc_sigmask);
 }
 
 /* The program may have set handlers of its own in the test before. */
-void sc_x86_signals_restore(void)
+void sc_posix_signals_restore(void)
 {
     unsigned i;
     for (i = 0; i < sizeof signals / sizeof signals[0]; i++) sigaction(signals[i], &action, 0);
 }
 
-void sc_x86_signals_init(void)
+void sc_posix_signals_init(void)
 {
     stack_t stack;
     memset(&stack, 0, sizeof stack);
     stack.ss_sp = alternate;
     stack.ss_size = sizeof alternate;
-    if (sigaltstack(&stack, 0)) sc_x86_die("sigaltstack failed");
+    if (sigaltstack(&stack, 0)) sc_posix_die("sigaltstack failed");
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&action.sa_mask);
     signal(SIGXFSZ, SIG_IGN); /* too much output: write() fails instead */
     signal(SIGPIPE, SIG_IGN);
-    sc_x86_signals_restore();
+    sc_posix_signals_restore();
 }

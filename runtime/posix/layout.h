@@ -1,0 +1,28 @@
+/* Linux (static, not PIE, image from 4 MiB on): where the program lives, and how much of it the taint map covers.
+ *
+ * 64 KiB null page, guard, stack, image, the thread's block, heap. Should the kernel not let us turn randomisation off, the thread's
+ * block lies up to 1 GiB (32 bits: 32 MiB) behind the image. malloc is called before main, where nothing can be undone: hence
+ * the heap is out of reach. The map is an eighth of what it covers and lies in the image: small with 32 bits. */
+#ifndef SC_LAYOUT_H
+#define SC_LAYOUT_H
+
+#define SC_GUARD_BASE 0x00110000u
+#define SC_STACK_BASE 0x00120000u
+#define SC_STACK_SIZE 0x00200000u
+#if __SIZEOF_POINTER__ == 8
+#define SC_HEAP_BASE 0x60000000u
+#else
+#define SC_HEAP_BASE 0x10000000u
+#endif
+#define SC_HEAP_SIZE 0x08000000u
+
+#define SC_RAM_BASE 0u
+#define SC_RAM_SIZE (SC_HEAP_BASE + SC_HEAP_SIZE)
+#define SC_INPUT_CAPACITY 65535u
+#define SC_CHUNK 4096u
+#define SC_SHADOW 4096u
+#define SC_CRC_TABLES
+#define SC_CAPABILITIES 0u
+#define SC_IN_INTERRUPT() 0
+
+#endif
