@@ -7,7 +7,9 @@ cd "$(dirname "$0")/.."
 
 packages="gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf gcc-avr binutils-avr avr-libc qemu-system-misc
-    libjsmn-dev gcc-multilib csmith libcsmith-dev lcov python3 python3-venv"
+    gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+    libjsmn-dev csmith libcsmith-dev lcov python3 python3-venv"
 missing=""
 for package in $packages; do
     case "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)" in

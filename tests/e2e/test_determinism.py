@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from corpus import build, target_of
-from runner import BOARDS
+from runner import BOARDS, LINUX
 
 from score_embed.explore.prf import grow
 from score_embed.target.base import Finished, Run
@@ -54,7 +54,7 @@ def essence(finished: Finished) -> tuple[object, ...]:
     return (finished.verdict, finished.path_hash, finished.events, finished.output, finished.operand_hash)
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", [*BOARDS, *LINUX])
 def test_a_trace_is_the_same_as_first_as_thousandth_and_in_a_fresh_instance(tmp_path: Path, board: str) -> None:
     source = tmp_path / "p.c"
     source.write_text(PROGRAM)

@@ -11,7 +11,7 @@ import pytest
 from runner import score_embed
 
 
-@pytest.mark.parametrize("board", ["native", "stm32"])
+@pytest.mark.parametrize("board", ["native", "arm-linux", "stm32"])
 def test_all_is_well(board: str, tmp_path: Path) -> None:
     done = score_embed("doctor", "--board", board, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -24,10 +24,14 @@ def test_each_problem_has_a_fix(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("extends: stm32\nqemu: {machine: netduinoplus9}\n")
     (tmp_path / "b.yaml").write_text("extends: stm32\nmemory: {ram: {size: 2K}}\n")
     (tmp_path / "c.yaml").write_text("extends: stm32\ncompiler: no-such-gcc\npackages: {no-such-gcc: gcc-none}\n")
+    (tmp_path / "d.yaml").write_text(
+        "extends: arm-linux\nemulator: no-such-qemu\npackages: {no-such-qemu: qemu-none}\n"
+    )
     for board, words in (
         ("a.yaml", ("knows no machine 'netduinoplus9'", "qemu: machine")),
         ("b.yaml", ("overflowed",)),
         ("c.yaml", ("'no-such-gcc'", "apt-get install gcc-none")),
+        ("d.yaml", ("'no-such-qemu'", "apt-get install qemu-none")),
     ):
         done = score_embed("doctor", "--board", board, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (2, ""), board

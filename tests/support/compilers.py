@@ -9,7 +9,9 @@ from score_embed.frontend.types import DataModel, Types
 
 COMPILERS = [
     ["gcc"],
-    ["gcc", "-m32"],
+    ["i686-linux-gnu-gcc"],
+    ["arm-linux-gnueabihf-gcc"],
+    ["aarch64-linux-gnu-gcc"],
     ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"],
     ["avr-gcc", "-mmcu=atmega2560"],
 ]

@@ -12,12 +12,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from score_embed.board.profile import NativeRun, find_board
+
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "runtime"
 ENDINGS = ("return", "exit", "assumption", "assertion", "abort")
 # The flags that instrumented builds use as well, so that both programs mean the same.
 MEANING = ("-fwrapv", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks", "-ffp-contract=off")
 _RECORD = struct.Struct("<QIII")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The compiler of the plain program, and what runs it here."""
+
+    cc: str
+    flags: tuple[str, ...]
+    emulator: tuple[str, ...]
+
+
+def judge_of(board: str) -> Judge:
+    """A board's own compiler where the program can run on Linux; else one that makes 32-bit code for this machine."""
+    profile = find_board(board)
+    if isinstance(profile.run, NativeRun):
+        static = () if board == "native" else ("-static",)
+        return Judge(profile.cc, (*profile.cflags, *static), profile.run.emulator)
+    assert "arm-none-eabi" in profile.cc, "a board of another data model needs another judge"
+    return Judge("i686-linux-gnu-gcc", ("-static", "-msse2", "-mfpmath=sse", "-funsigned-char"), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +56,33 @@ def run(*command: str | Path, data: bytes = b"", timeout: float = 300) -> bytes:
 
 
 def build_plain(
-    sources: Sequence[Path], folder: Path, flags: Sequence[str] = (), *, blocks: bool = True, model: Sequence[str] = ()
-) -> Path:
-    """Compile `sources` for plain_driver.c; returns the executable. `model`: flags that choose the data model."""
+    sources: Sequence[Path], folder: Path, flags: Sequence[str] = (), *, blocks: bool = True, board: str = "native"
+) -> list[str]:
+    """Compile `sources` for plain_driver.c, in the board's data model; returns the command that runs the program."""
+    judge = judge_of(board)
     coverage = ["-fsanitize-coverage=trace-pc"] if blocks else []
     objects: list[Path] = []
     for source in sources:
         compiled = folder / f"plain-{source.stem}.o"
         run(
-            *("gcc", "-g", "-O0", "-w", "-fno-pie", *coverage, *model, "-DSCORE_EMBED=1"),
+            *(judge.cc, *judge.flags, "-g", "-O0", "-w", "-fno-pie", *coverage, "-DSCORE_EMBED=1"),
             *(*MEANING, f"-I{RUNTIME}", "-Dmain=plain_main", *flags, "-c", source, "-o", compiled),
         )
         run(
-            *("objcopy", "--rename-section", ".data=put_data,alloc,load,data,contents"),
+            *(judge.cc.removesuffix("gcc") + "objcopy", "--rename-section", ".data=put_data,alloc,load,data,contents"),
             *("--rename-section", ".bss=put_bss,alloc", compiled),
         )
         objects.append(compiled)
     program = folder / "plain"
     wraps = [f"-Wl,--wrap={name}" for name in ("exit", "abort", "__assert_fail")]
     driver = Path(__file__).with_name("plain_driver.c")
-    run("gcc", "-O1", "-w", "-no-pie", "-fno-pie", *model, driver, *objects, *wraps, "-o", program)
-    return program
+    run(judge.cc, *judge.flags, "-O1", "-w", "-no-pie", "-fno-pie", driver, *objects, *wraps, "-o", program)
+    return [*judge.emulator, str(program)]
 
 
-def run_plain(program: Path, inputs: Iterable[bytes], size: int) -> list[PlainRun]:
+def run_plain(program: Sequence[str], inputs: Iterable[bytes], size: int) -> list[PlainRun]:
     data = b"".join(inputs)
-    out = run(program, str(size), data=data)
+    out = run(*program, str(size), data=data)
     runs: list[PlainRun] = []
     known: dict[PlainRun, PlainRun] = {}
     at = 0

@@ -12,6 +12,7 @@ from typing import Any
 
 DEADLINE = 300  # seconds for one campaign of a test
 BOARDS = ("native", "mps2-an385")
+LINUX = ("native32", "arm-linux", "aarch64-linux")  # processes that are no x86-64 code
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,20 @@ def test_native() -> None:
     assert isinstance(board.run, profile.NativeRun)
 
 
+def test_linux_processes_in_an_emulator(tmp_path: Path) -> None:
+    board = profile.find_board("aarch64-linux")
+    assert board.run == profile.NativeRun(("qemu-aarch64",))
+    assert board.tools() == ("aarch64-linux-gnu-gcc", "qemu-aarch64")
+    assert board.runs_in == "qemu-aarch64"
+    path = tmp_path / "mine.yaml"
+    path.write_text("extends: arm-linux\ncompiler: sh\nemulator: [no-such-qemu, -cpu, cortex-a7]\n")
+    with pytest.raises(UsageError, match="'no-such-qemu', which is not installed"):
+        profile.load_board(path).require_tools()
+    path.write_text("extends: arm-linux\nemulator: []\n")
+    assert profile.load_board(path).run == profile.NativeRun()
+    assert profile.find_board("arm-linux").apt["qemu-arm"] == "qemu-user"
+
+
 def test_qemu() -> None:
     board = profile.find_board("mps2-an385")
     assert board.run == profile.QemuRun("qemu-system-arm", "mps2-an385", "semihosting")
@@ -93,6 +107,8 @@ def test_unknown_board_suggests() -> None:
         (GOOD.replace("native", "command"), 4, "'command' is missing"),
         (GOOD.replace("native", "command\ncommand: x\nserial: {reset: dtr}"), 6, "no line 'dtr'"),
         (GOOD + "cflags: {a: b}\n", 5, "list of words"),
+        (GOOD + "emulator: {a: b}\n", 5, "list of words"),
+        (GOOD + "emulater: [qemu-arm]\n", 5, "unknown key 'emulater'"),
         (GOOD.replace("compiler: gcc\n", ""), 1, "'compiler' is missing"),
         ("compiler: [\n", 2, "not valid YAML"),
         ("- a\n", 1, "key: value"),
