@@ -101,9 +101,10 @@ void _fini(void)
 {
 }
 
-/* libgcc's divisions call these: all of them where the processor has none, else those of 64 bits. */
-void __aeabi_idiv0(void);
-void __aeabi_ldiv0(void);
+/* libgcc's divisions call these: all of them where the processor has none, else those of 64 bits. A compiler that
+ * sees the runtime as a whole cannot know: it puts in the divisions after it has looked who calls whom. */
+void __aeabi_idiv0(void) __attribute__((externally_visible, used));
+void __aeabi_ldiv0(void) __attribute__((externally_visible, used));
 
 void __aeabi_idiv0(void)
 {

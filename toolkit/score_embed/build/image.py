@@ -194,7 +194,7 @@ def _identity(
         [list(own) for own in flags],
         facts,
     ]
-    parts += [SEMANTICS, RUNTIME_FLAGS, PORTS[board.runtime], program.texts, program.notes]
+    parts += [SEMANTICS, RUNTIME_FLAGS, toolchain.whole(), PORTS[board.runtime], program.texts, program.notes]
     digest.update(repr(parts).encode("utf-8", "surrogateescape"))
     for path in [*runtime, *files]:
         digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
@@ -243,7 +243,8 @@ def _compile(
         names[str(jobs[-1][2])] = str(path)
     ident = work / "identity.c"
     ident.write_text(identity)
-    for index, path in enumerate([ident, *toolchain.runtime_sources()]):
+    jobs.append((ident, "identity", work / "identity.o", ()))
+    for index, path in enumerate(toolchain.runtime_sources()):
         jobs.append((path, "runtime", work / f"rt{index}.o", ()))
         names[str(jobs[-1][2])] = RUNTIME
 
@@ -253,6 +254,8 @@ def _compile(
             toolchain.compile_instrumented(source, output, own, verify=verify)
         elif how == "plain":
             toolchain.compile_plain(source, output, own)
+        elif how == "identity":
+            toolchain.compile_identity(source, output)
         else:
             toolchain.compile_runtime(source, output, verify=verify)
         return output

@@ -39,6 +39,8 @@ PORTS: dict[str, tuple[str, ...]] = {
     "riscv": ("-nostartfiles", "-Wl,-z,noexecstack"),
 }
 SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare"}  # what several ports have in common
+# Where flash is dear gcc sees the whole runtime at once and drops the probes that a program does not use.
+WHOLE = ("-flto=1", "-flto-partition=one", "-fno-inline-functions-called-once")
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
@@ -105,9 +107,18 @@ class Toolchain:
         folders = (self.runtime, *self._port())
         return sorted(path for folder in folders for pattern in ("*.c", "*.S") for path in folder.glob(pattern))
 
+    def whole(self) -> tuple[str, ...]:
+        """Flags with which the runtime is compiled and linked as one, if this compiler has them."""
+        return WHOLE if SHARED[self.board.runtime] == "bare" and Path(self.board.cc).name.endswith("gcc") else ()
+
+    def compile_identity(self, source: Path, output: Path) -> None:
+        """The generated file, whose objects are looked for by name: never a part of the whole."""
+        flags = [*self.board.cflags, *RUNTIME_FLAGS, f"-I{self.runtime}"]
+        self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
         includes = [f"-I{folder}" for folder in (self.runtime, *self._port())]
-        flags = [*self.board.cflags, *RUNTIME_FLAGS, *includes, *(["-DSC_VERIFY"] if verify else [])]
+        flags = [*self.board.cflags, *RUNTIME_FLAGS, *self.whole(), *includes, *(["-DSC_VERIFY"] if verify else [])]
         self._run([self.board.cc, *flags, *self.macros(), "-c", str(source), "-o", str(output)], str(source))
 
     def link(self, objects: Sequence[Path], kept: Sequence[Path], output: Path, cflags: Sequence[str]) -> None:
@@ -117,6 +128,7 @@ class Toolchain:
             self.board.cc,
             *self.board.cflags,
             *PORTS[self.board.runtime],
+            *self.whole(),
             *([f"-T{script}"] if script else []),
             *map(str, objects),
             *(["-Wl,--start-group", *map(str, kept), "-Wl,--end-group"] if kept else []),
