@@ -1,7 +1,7 @@
 /* The event stream: varints into chunks, chunks into TRACE frames; the CRC over all of it and prefix elision.
  *
- * Nothing holds the whole trace: a chunk is sent when it is full. A mispredicted run, and the first `elide` bytes
- * the host already holds, are counted and hashed all the same but not sent. */
+ * Nothing holds the whole trace: a chunk is sent when it is full, the last one with END. A mispredicted run, and the
+ * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. */
 #include "state.h"
 
 static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;
@@ -12,11 +12,6 @@ void sc_mix(sc_hash *h, sc_u32 x)
     sc_u32 b = ((h->b << 5 | h->b >> 27) + x) * 0xC2B2AE35u;
     h->a = a ^ a >> 13;
     h->b = b ^ b >> 16;
-}
-
-sc_u64 sc_hash_value(const sc_hash *h)
-{
-    return h->a | (sc_u64)h->b << 32;
 }
 
 void sc_event_start(void)
@@ -37,7 +32,7 @@ void sc_condition(sc_u32 x)
     sc_mix(&sc.condition, x);
     sc.conditions++;
     if (sc.conditions == sc.predicted) {
-        if (sc_hash_value(&sc.condition) == sc.predicted_hash) sc.matched = 1;
+        if (((sc.condition.a ^ sc.condition.b) & 0xFFFFu) == sc.predicted_hash) sc.matched = 1;
         else sc.mispredicted = 1;
     }
 }
@@ -50,31 +45,34 @@ static void hash_chunk(void)
         sc_u32 to = sc.elide - before;
         sc.crc = sc_crc32(sc.crc, chunk + sc.hashed, to - sc.hashed);
         sc.hashed = to;
-        if (sc.crc != sc.elide_crc) sc.elision_failed = 1;
+        if ((sc.crc & 0xFFFFu) != sc.elide_crc) sc.elision_failed = 1;
     }
     sc.crc = sc_crc32(sc.crc, chunk + sc.hashed, sc.fill - sc.hashed);
     sc.hashed = sc.fill;
 }
 
-void sc_event_flush(void)
+void sc_event_tail(sc_tail *tail)
 {
-    sc_u32 before = sc.count - sc.fill, skip = 0, head[2];
+    sc_u32 before = sc.count - sc.fill, skip = 0;
     hash_chunk();
     if (sc.elide > before) skip = sc.elide - before;
-    if (skip < sc.fill && !sc.mispredicted && !sc.elision_failed) {
-        head[0] = sc.number;
-        head[1] = before + skip;
-        sc_frame_begin(SC_TYPE_TRACE);
-        sc_frame_put(head, 8);
-        sc_frame_put(chunk + skip, sc.fill - skip);
-        sc_frame_end();
-    }
+    if (skip > sc.fill || sc.mispredicted || sc.elision_failed) skip = sc.fill;
+    tail->at = chunk + skip;
+    tail->offset = before + skip;
+    tail->size = sc.fill - skip;
+}
+
+static void flush(void)
+{
+    sc_tail tail;
+    sc_event_tail(&tail);
+    if (tail.size) sc_send_piece(SC_TYPE_TRACE, tail.offset, tail.at, tail.size);
     sc.fill = sc.hashed = 0;
 }
 
 void sc_byte(sc_u32 byte)
 {
-    if (sc.fill == sc.chunk) sc_event_flush();
+    if (sc.fill == sc.chunk) flush();
     chunk[sc.fill++] = (sc_u8)byte;
     sc.count++;
 }

@@ -1,4 +1,4 @@
-/* Frames on the link: 00 | COBS(type, seq, payload, CRC-32) | 00, and the CRC.
+/* Frames on the link: COBS(type | seq << 4, payload, CRC-32) | 00, and the CRC.
  *
  * The encoder streams through one 254-byte COBS block, so that a frame needs no buffer of its size; the decoder
  * undoes COBS byte by byte into one buffer that holds the largest RUN. Any byte stream is safe: what is too long,
@@ -83,15 +83,11 @@ static void put_byte(sc_u32 byte)
 
 void sc_frame_begin(sc_u32 type)
 {
-    sc_u8 head[2];
-    static const sc_u8 zero = 0;
-    sc_port_write(&zero, 1);
+    sc_u8 head = (sc_u8)(type | tx.sequence++ << 4);
     tx.fill = 1;
     tx.full = 0;
     tx.crc = 0;
-    head[0] = (sc_u8)type;
-    head[1] = (sc_u8)tx.sequence++;
-    sc_frame_put(head, 2);
+    sc_frame_put(&head, 1);
 }
 
 void sc_frame_put(const void *from, sc_u32 n)
@@ -114,14 +110,14 @@ void sc_frame_end(void)
 static sc_i32 finish(const sc_u8 **payload, sc_u32 *size)
 {
     sc_u32 n = rx.size;
-    sc_u32 bad = rx.bad | (rx.left != 0) | (n < 6);
+    sc_u32 bad = rx.bad | (rx.left != 0) | (n < 5);
     sc_u32 empty = !rx.bad && n == 0 && !rx.left && !rx.pad;
     rx.size = rx.left = rx.pad = rx.bad = 0;
     if (empty) return SC_FRAME_MORE; /* zeros between frames */
     if (bad || sc_crc32(0, rx.body, n) != INTACT) return SC_FRAME_BAD;
-    *payload = rx.body + 2;
-    *size = n - 6;
-    return rx.body[0];
+    *payload = rx.body + 1;
+    *size = n - 5;
+    return rx.body[0] & 15u;
 }
 
 /* Take one byte: the type of a frame that it completes, SC_FRAME_MORE, or SC_FRAME_BAD. */

@@ -24,17 +24,34 @@ void sc_fill_zero(void *to, sc_size n)
     while (n--) *t++ = 0;
 }
 
-static sc_u32 u32(const sc_u8 *p)
+static void put_number(sc_u32 v, sc_u32 bytes)
 {
-    return p[0] | (sc_u32)p[1] << 8 | (sc_u32)p[2] << 16 | (sc_u32)p[3] << 24;
+    sc_u8 out[4];
+    sc_u32 i;
+    for (i = 0; i < bytes; i++, v >>= 8) out[i] = (sc_u8)v;
+    sc_frame_put(out, bytes);
 }
 
-static void put(sc_u64 v, sc_u32 bytes)
+static void put_hash(const sc_hash *h)
 {
-    sc_u8 out[8];
-    sc_u32 i;
-    for (i = 0; i < bytes; i++) out[i] = (sc_u8)(v >> 8u * i);
-    sc_frame_put(out, bytes);
+    put_number(h->a, 4);
+    put_number(h->b, 4);
+}
+
+static void put_varint(sc_u64 v)
+{
+    sc_u8 out[10];
+    sc_u32 n = 0;
+    for (; v > 127u; v >>= 7) out[n++] = (sc_u8)((sc_u32)v | 128u);
+    out[n++] = (sc_u8)v;
+    sc_frame_put(out, n);
+}
+
+/* Begin a message about the test that runs. */
+static void begin(sc_u32 type)
+{
+    sc_frame_begin(type);
+    put_number(sc.number, 1);
 }
 
 /* The program, in its own context: exit() so that its atexit handlers run and its streams are flushed. */
@@ -54,6 +71,15 @@ void sc_end(sc_u32 verdict, sc_i32 code)
     sc_port_stop();
 }
 
+/* One piece of something of which `offset` bytes or items were sent before. */
+void sc_send_piece(sc_u32 type, sc_u32 offset, const void *p, sc_u32 n)
+{
+    begin(type);
+    put_varint(offset);
+    sc_frame_put(p, n);
+    sc_frame_end();
+}
+
 /* The program's own output, up to SC_MAX_OUTPUT bytes a test. */
 void sc_log(const void *from, sc_u32 n)
 {
@@ -61,11 +87,7 @@ void sc_log(const void *from, sc_u32 n)
     if (n > SC_MAX_OUTPUT - sc.log_sent) n = SC_MAX_OUTPUT - sc.log_sent;
     while (n) {
         sc_u32 part = n < sc.chunk ? n : sc.chunk;
-        sc_frame_begin(SC_TYPE_LOG);
-        put(sc.number, 4);
-        put(sc.log_sent, 4);
-        sc_frame_put(p, part);
-        sc_frame_end();
+        sc_send_piece(SC_TYPE_LOG, sc.log_sent, p, part);
         sc.log_sent += part;
         p += part;
         n -= part;
@@ -74,19 +96,21 @@ void sc_log(const void *from, sc_u32 n)
 
 static void send_ready(sc_u32 booted)
 {
+    static const sc_u8 zero = 0;
     sc_u32 capabilities = SC_CAPABILITIES | booted;
 #ifdef SC_VERIFY
     capabilities |= SC_CAN_VERIFY;
 #endif
+    sc_port_write(&zero, 1); /* whatever came before is no part of it */
     sc_frame_begin(SC_TYPE_READY);
-    put(SC_WIRE_VERSION, 2);
-    put(capabilities, 2);
-    put(sizeof(void *), 1);
+    put_number(SC_WIRE_VERSION, 2);
+    put_number(capabilities, 2);
+    put_number(sizeof(void *), 1);
     sc_frame_put(sc_build_id, 16);
-    put(SC_INPUT_CAPACITY, 4);
-    put(sc_port_free_ram(), 4);
-    put(SC_CHUNK, 2);
-    put(sc_coverage_total, 4);
+    put_number(SC_INPUT_CAPACITY, 4);
+    put_number(sc_port_free_ram(), 4);
+    put_number(SC_CHUNK, 2);
+    put_number(sc_coverage_total, 4);
     sc_frame_end();
 }
 
@@ -100,12 +124,11 @@ static sc_u32 send_coverage(void)
         for (; fresh; fresh &= fresh - 1u) {
             if (!room) {
                 if (sent) sc_frame_end();
-                sc_frame_begin(SC_TYPE_COVERAGE);
-                put(sc.number, 4);
-                put(sent, 4);
+                begin(SC_TYPE_COVERAGE);
+                put_varint(sent);
                 room = sc.chunk / 4u;
             }
-            put(i * 8u + (sc_u32)__builtin_ctz(fresh), 4);
+            put_number(i * 8u + (sc_u32)__builtin_ctz(fresh), 4);
             room--;
             sent++;
         }
@@ -142,46 +165,62 @@ static sc_u32 stack_sites(sc_u32 *out)
     return n;
 }
 
+/* How and where it ended, and what its details are: not sent for a plain return of 0. */
+static void put_verdict(const sc_u32 *stack, sc_u32 n)
+{
+    sc_u32 i;
+    put_number(sc.verdict, 1);
+    put_varint((sc_u32)sc.code);
+    put_varint(sc.last_site);
+    put_varint(sc.pc);
+    put_varint(sc.address);
+    for (i = 0; i < n; i++) put_varint(stack[i]);
+    put_varint(0); /* no site */
+}
+
 static void send_end(void)
 {
-    sc_u32 stack[SC_STACK_SITES], n = stack_sites(stack), i, flags = 0, coverage = send_coverage();
+    sc_u32 stack[SC_STACK_SITES], n = stack_sites(stack), flags = 0, coverage = send_coverage();
+    sc_tail tail;
+    sc_event_tail(&tail);
     if (sc.matched) flags |= SC_END_MATCHED;
     if (sc.elision_failed || sc.count < sc.elide) flags |= SC_END_ELISION_FAILED;
-    if (canary[0] == CANARY && canary[1] == CANARY) flags |= SC_END_INTACT;
-    if (sc.code || sc.pc || sc.address) flags |= SC_END_DETAILS;
-    sc_frame_begin(SC_TYPE_END);
-    put(sc.number, 4);
-    put(sc.verdict, 1);
-    put(flags, 1);
-    put(n, 1);
-    put(sc.last_site, 4);
-    put(sc_hash_value(&sc.path), 8);
-    put(sc.conditions, 4);
-    put(sc_hash_value(&sc.operand), 8);
-    put(sc.count, 4);
-    put(sc.crc, 4);
-    put(sc.input_crc, 4);
-    put(sc.input_used, 4);
-    put(sc.branches, 4);
-    put(sc.log_sent, 4);
-    put(coverage, 4);
-    put(link_errors, 4);
-    if (flags & SC_END_DETAILS) {
-        put((sc_u32)sc.code, 4);
-        put(sc.pc, 8);
-        put(sc.address, 8);
+    if (flags != SC_END_MATCHED) { /* nobody wants the events */
+        tail.size = 0;
+        tail.offset = sc.elide;
     }
-    for (i = 0; i < n; i++) put(stack[i], 4);
+    if (canary[0] == CANARY && canary[1] == CANARY) flags |= SC_END_INTACT;
+    if (sc.input_used != sc.input_size) flags |= SC_END_USED;
+    if (tail.offset != sc.elide) flags |= SC_END_CHUNKED;
+    if (sc.verdict || sc.code || n) flags |= SC_END_VERDICT;
+    if (sc.log_sent || coverage || link_errors) flags |= SC_END_EXTRAS;
+    begin(SC_TYPE_END);
+    put_number(flags, 1);
+    put_hash(&sc.path);
+    put_number(sc.operand.a ^ sc.operand.b, 4);
+    put_number(sc.crc, 4);
+    put_varint(sc.conditions);
+    put_varint(sc.branches);
+    if (flags & SC_END_USED) put_varint(sc.input_used);
+    if (flags & SC_END_CHUNKED) put_varint(tail.offset);
+    if (flags & SC_END_VERDICT) put_verdict(stack, n);
+    if (flags & SC_END_EXTRAS) {
+        put_varint(sc.log_sent);
+        put_varint(coverage);
+        put_varint(link_errors);
+    }
+    sc_frame_put(tail.at, tail.size);
     sc_frame_end();
     link_errors = 0;
 }
 
 static void need_full(sc_u32 number)
 {
-    sc.ended = 0;
+    sc_u8 byte = (sc_u8)number;
     sc_frame_begin(SC_TYPE_NEED_FULL);
-    put(number, 4);
+    sc_frame_put(&byte, 1);
     sc_frame_end();
+    sc.ended = 0;
 }
 
 /* A RUN as it is read; everything after its end is 0 and sets `bad`. */
@@ -211,70 +250,72 @@ static sc_u32 take_varint(void)
     return v;
 }
 
-static sc_u32 take_u32(void)
+static sc_u32 take_bytes(sc_u32 n)
 {
-    sc_u32 v = take();
-    v |= take() << 8;
-    v |= take() << 16;
-    return v | take() << 24;
+    sc_u32 v = 0, shift;
+    for (shift = 0; n--; shift += 8u) v |= take() << shift;
+    return v;
 }
 
 /* Make the input from what is held; 0 if that cannot be, or did not give the input that was meant. */
-static sc_u32 apply(sc_u32 full, sc_u32 crc, sc_u32 base, sc_u32 size)
+static sc_u32 apply(sc_u32 crc)
 {
     sc_u32 at = 0;
-    if (size > SC_INPUT_CAPACITY) return 0;
-    if (!full && (size != sc.input_size || sc_crc32(0, sc_input, size) != base)) return 0;
     while (message.left) {
         sc_u32 skip = take_varint(), count = take_varint();
-        if (message.bad || skip > size - at || count > size - at - skip || count > message.left) return 0;
+        if (message.bad || skip > sc.input_size - at || count > sc.input_size - at - skip || count > message.left)
+            return 0;
         at += skip;
         sc_copy_bytes(sc_input + at, message.p, count);
         message.p += count;
         message.left -= count;
         at += count;
     }
-    sc.input_size = size;
-    sc.input_crc = sc_crc32(0, sc_input, size);
-    return sc.input_crc == crc;
+    return sc_crc32(0, sc_input, sc.input_size) == crc;
+}
+
+/* Read a RUN; 0 if it makes no sense or the input cannot be made: then all of it is needed. */
+static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
+{
+    sc_u32 flags, number, crc;
+    message.p = p;
+    message.left = n;
+    message.bad = 0;
+    number = take();
+    flags = take();
+    crc = take_bytes(4);
+    sc.predicted = sc.elide = 0;
+    sc.chunk = SC_CHUNK;
+    if (flags & SC_RUN_FULL) {
+        sc.input_size = take_varint();
+        sc.max_branches = take_varint();
+        sc.watchdog_ms = take_varint();
+    }
+    if (flags & SC_RUN_PREDICTED) {
+        sc.predicted = take_varint();
+        sc.predicted_hash = take_bytes(2);
+    }
+    if (flags & SC_RUN_ELIDED) {
+        sc.elide = take_varint();
+        sc.elide_crc = take_bytes(2);
+    }
+    if (flags & SC_RUN_SHORT) sc.chunk = take_varint();
+    if (sc.chunk > SC_CHUNK) sc.chunk = SC_CHUNK;
+    if (message.bad || sc.chunk < 4u || sc.input_size > SC_INPUT_CAPACITY || !apply(crc)) {
+        sc.input_size = 0; /* no difference against it will do */
+        return 0;
+    }
+    if (flags & SC_RUN_ACKNOWLEDGED && sc.ended && number == ((sc.number + 1u) & 255u)) acknowledge();
+    return 1;
 }
 
 static void run(const sc_u8 *p, sc_u32 n)
 {
-    sc_u32 number, acknowledged, flags, crc, base = 0, size, chunk;
-    message.p = p;
-    message.left = n;
-    message.bad = 0;
-    number = take_varint();
-    acknowledged = number - take_varint();
-    flags = take();
-    crc = take_u32();
-    if (!(flags & SC_RUN_FULL)) base = take_u32();
-    size = take_varint();
-    sc.max_branches = take_varint();
-    sc.watchdog_ms = take_varint();
-    sc.predicted = sc.elide = 0;
-    if (flags & SC_RUN_PREDICTED) {
-        sc.predicted = take_varint();
-        sc.predicted_hash = take_u32();
-        sc.predicted_hash |= (sc_u64)take_u32() << 32;
-    }
-    if (flags & SC_RUN_ELIDED) {
-        sc.elide = take_varint();
-        sc.elide_crc = take_u32();
-    }
-    chunk = flags & SC_RUN_SHORT ? take_varint() : SC_CHUNK;
-    if (message.bad || chunk < 4u) {
-        link_errors++;
+    if (!read_run(p, n)) {
+        need_full(n ? p[0] : 0);
         return;
     }
-    sc.chunk = chunk < SC_CHUNK ? chunk : SC_CHUNK;
-    if (acknowledged == sc.number && sc.ended) acknowledge();
-    if (!apply(flags & SC_RUN_FULL, crc, base, size)) {
-        need_full(number);
-        return;
-    }
-    sc.number = number;
+    sc.number = p[0];
 
     sc_port_restore();
     sc_taint_reset();
@@ -288,7 +329,6 @@ static void run(const sc_u8 *p, sc_u32 n)
     main_returned = 0;
     sc.running = 1;
     sc_port_run(sc.watchdog_ms);
-    sc_event_flush();
     sc.ended = 1;
     send_end();
 }
@@ -304,9 +344,9 @@ static void handle(sc_i32 type, const sc_u8 *p, sc_u32 n)
         run(p, n);
         break;
     case SC_TYPE_AGAIN:
-        if (n != 4) link_errors++;
-        else if (sc.ended && u32(p) == sc.number) send_end();
-        else need_full(u32(p));
+        if (n != 1) link_errors++;
+        else if (sc.ended && p[0] == sc.number) send_end();
+        else need_full(p[0]);
         break;
     case SC_TYPE_RESET:
         sc_port_reset();

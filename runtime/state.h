@@ -15,8 +15,8 @@ typedef struct {
     /* limits and predictions of the test that runs, from RUN */
     sc_u32 number, predicted, elide, elide_crc, max_branches, watchdog_ms;
     sc_u32 chunk;                 /* bytes that a TRACE, LOG or COVERAGE may carry: short ones survive a bad line */
-    sc_u64 predicted_hash;
-    sc_u32 input_size, input_crc;
+    sc_u32 predicted_hash;        /* 16 bits of it, as of elide_crc: the host looks again, at all of them */
+    sc_u32 input_size;
     /* its running account */
     sc_hash path, condition, operand;
     sc_u32 conditions, branches, input_used;
@@ -56,9 +56,10 @@ void sc_signed(sc_i64 v);
 void sc_address(const void *p);
 void sc_event(sc_u32 dir);
 void sc_note(sc_u32 kind, sc_u32 site);
-void sc_event_flush(void);
+/* The end of the stream that was not sent yet, and how many bytes were before it; the CRC is brought up to date. */
+typedef struct { const sc_u8 *at; sc_u32 offset, size; } sc_tail;
+void sc_event_tail(sc_tail *tail);
 void sc_mix(sc_hash *h, sc_u32 x);
-sc_u64 sc_hash_value(const sc_hash *h);
 void sc_condition(sc_u32 x);
 
 /* taint.c: one bit a byte of the program's RAM */
@@ -82,6 +83,7 @@ void sc_main_loop(void) __attribute__((noreturn));
 void sc_program(void);
 void sc_end(sc_u32 verdict, sc_i32 code) __attribute__((noreturn));
 void sc_log(const void *p, sc_u32 n);
+void sc_send_piece(sc_u32 type, sc_u32 offset, const void *p, sc_u32 n);
 void sc_copy_bytes(void *to, const void *from, sc_size n);
 void sc_fill_zero(void *to, sc_size n);
 

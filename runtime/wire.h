@@ -2,22 +2,22 @@
 #ifndef SC_WIRE_H
 #define SC_WIRE_H
 
-#define SC_WIRE_VERSION 3u
+#define SC_WIRE_VERSION 4u
 #define SC_MAX_OUTPUT 65536u
-#define SC_RUN_SIZE 69u /* most bytes of a RUN before the input */
+#define SC_RUN_SIZE 48u /* most bytes of a RUN before the input */
 
 enum {
     SC_TYPE_HELLO = 1,
     SC_TYPE_RUN = 2,
     SC_TYPE_AGAIN = 3,
     SC_TYPE_RESET = 4,
-    SC_TYPE_READY = 129,
-    SC_TYPE_TRACE = 130,
-    SC_TYPE_END = 131,
-    SC_TYPE_LOG = 132,
-    SC_TYPE_NEED_FULL = 133,
-    SC_TYPE_COVERAGE = 134,
-    SC_TYPE_DAMAGED = 135,
+    SC_TYPE_READY = 9,
+    SC_TYPE_TRACE = 10,
+    SC_TYPE_END = 11,
+    SC_TYPE_LOG = 12,
+    SC_TYPE_NEED_FULL = 13,
+    SC_TYPE_COVERAGE = 14,
+    SC_TYPE_DAMAGED = 15,
 };
 
 enum {
@@ -25,13 +25,17 @@ enum {
     SC_RUN_PREDICTED = 2,
     SC_RUN_ELIDED = 4,
     SC_RUN_SHORT = 8,
+    SC_RUN_ACKNOWLEDGED = 16,
 };
 
 enum {
     SC_END_MATCHED = 1,
     SC_END_ELISION_FAILED = 2,
     SC_END_INTACT = 4,
-    SC_END_DETAILS = 8,
+    SC_END_USED = 8,
+    SC_END_CHUNKED = 16,
+    SC_END_VERDICT = 32,
+    SC_END_EXTRAS = 64,
 };
 
 enum {

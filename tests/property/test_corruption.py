@@ -18,11 +18,12 @@ from wire import STREAMS, Lockstep, build_c_side, damaged, run_c_side, target_fr
 from score_embed.errors import TargetError
 from score_embed.link import frame
 from score_embed.link.frame import DecodeError, Decoder, Frame, encode
+from score_embed.link.message import EndFlag
 from score_embed.link.session import Request, Result, Session
 from score_embed.simulate.noise import Wire
 from score_embed.simulate.scenario import Scenario
 
-MARK = 0x70  # the type of frames that stand between those of the test
+MARK = 7  # the type of frames that stand between those of the test
 PROOF = 1_000_000  # from so many on 16 bits of CRC would certainly let some through
 BUILD_ID = bytes(range(16))
 INPUTS = 200  # different inputs of a campaign: bytes, each a path of its own
@@ -126,7 +127,10 @@ class Board:
 
 def outcome(result: Result) -> Result:
     """Without what differs from attempt to attempt."""
-    return replace(result, end=replace(result.end, number=0, link_errors=0, coverage_size=0), coverage=())
+    end = result.end
+    flags = end.flags & ~(EndFlag.CHUNKED | EndFlag.EXTRAS)
+    end = replace(end, number=0, flags=flags, offset=None, tail=b"", link_errors=0, coverage_size=0)
+    return replace(result, end=end, coverage=())
 
 
 def test_a_campaign_over_a_bad_line_has_the_results_of_a_good_one(c_side: Path) -> None:

@@ -165,7 +165,7 @@ class Program:
             path_hash=hashes.value(path),
             conditions=count,
             condition_match=matched,
-            operand_hash=hashes.value(operand),
+            operand_hash=hashes.folded(operand),
             events=bytes(stream) if matched else b"",
             coverage=tuple(covered),
             branches=count,

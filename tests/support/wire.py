@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from images import RUNTIME, SUPPORT, compile_c
 
 from score_embed.link import message
 from score_embed.link.frame import encode
-from score_embed.link.message import RunMessage, Type, again, hello
+from score_embed.link.message import EndFlag, RunMessage, Type, again, hello, varint
 
 # How many streams a test sends: a few in every run of the tests, 10⁶ with SCORE_PROOF_STREAMS=1000000.
 STREAMS = int(os.environ.get("SCORE_PROOF_STREAMS", "20000"))
@@ -82,7 +83,7 @@ def _run_message(rng: random.Random) -> bytes:
                 base[rng.randrange(len(base))] ^= 0xFF
     return RunMessage(
         number=rng.randrange(4),
-        acknowledged=rng.randrange(4),
+        acknowledged=rng.random() < 0.5,
         data=data,
         base=bytes(base) if base is not None else None,
         predicted=rng.choice((0, 1, 3, 0xFFFFFFFF)),
@@ -107,27 +108,42 @@ def valid_frame(rng: random.Random) -> bytes:
             (Type.TRACE, lambda: rng.randbytes(rng.randrange(300))),
         ]
     )
-    return encode(kind, rng.randrange(256), payload())
+    return encode(kind, rng.randrange(16), payload())
+
+
+def ready_message(build_id: bytes, version: int, capabilities: int = 0, chunk: int = 64) -> bytes:
+    return message._READY.pack(version, capabilities, 8, build_id, 1000, 1000, chunk, 10)
+
+
+def piece(number: int, offset: int, data: bytes) -> bytes:
+    return bytes((number,)) + varint(offset) + data
+
+
+def end_message(
+    number: int, path_hash: int, flags: int, events: bytes, tail: bytes, *, log: int = 0, coverage: int = 0
+) -> bytes:
+    """END of a test that returned 0. `tail`: how many bytes of its events come with it; sizes of log and coverage."""
+    flags |= EndFlag.CHUNKED | EndFlag.EXTRAS
+    head = message._END.pack(number, flags, path_hash, 222, zlib.crc32(events))
+    return head + b"".join(map(varint, (2, 5, len(events) - len(tail), log, coverage, 0))) + tail
 
 
 def target_frame(rng: random.Random) -> bytes:
     """One frame as the target may send it, of every type."""
-    number = message._NUMBER.pack(rng.randrange(1 << 32))
-    chunk = message._CHUNK.pack(rng.randrange(1 << 32), rng.randrange(1 << 16))
-    end = message._END.pack(*(0, 1, 4, 3), *(rng.randrange(1 << 30) for _ in range(12))) + rng.randbytes(12)
-    ready = message._READY.pack(message.WIRE_VERSION, 0, 4, bytes(16), 300, rng.randrange(1 << 20), 64, 40)
+    number, offset = rng.randrange(256), rng.randrange(1 << 16)
+    events = rng.randbytes(rng.randrange(1, 60))
     kind, payload = rng.choice(
         [
-            (Type.READY, ready),
-            (Type.TRACE, chunk + rng.randbytes(rng.randrange(1, 256))),
-            (Type.LOG, chunk + rng.randbytes(rng.randrange(1, 60))),
-            (Type.COVERAGE, chunk + rng.randbytes(4 * rng.randrange(1, 16))),
-            (Type.NEED_FULL, number),
+            (Type.READY, ready_message(bytes(16), message.WIRE_VERSION)),
+            (Type.TRACE, piece(number, offset, rng.randbytes(rng.randrange(1, 256)))),
+            (Type.LOG, piece(number, offset, rng.randbytes(rng.randrange(1, 60)))),
+            (Type.COVERAGE, piece(number, offset, rng.randbytes(4 * rng.randrange(1, 16)))),
+            (Type.NEED_FULL, bytes((number,))),
             (Type.DAMAGED, b""),
-            (Type.END, end),
+            (Type.END, end_message(number, rng.getrandbits(64), EndFlag.MATCHED, events, events[3:])),
         ]
     )
-    return encode(kind, rng.randrange(256), payload)
+    return encode(kind, rng.randrange(16), payload)
 
 
 def damaged(rng: random.Random, data: bytes, other: bytes) -> bytes:
@@ -179,7 +195,7 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
 
 def reframed(rng: random.Random, data: bytes) -> bytes:
     """A damaged payload in a good frame: gets past the CRC."""
-    return encode(rng.choice((*Type, 0, 0x7F, 0xFF)), rng.randrange(256), mutated(rng, data))
+    return encode(rng.choice((*Type, 0, 5)), rng.randrange(16), mutated(rng, data))
 
 
 def streams(seed: int, count: int) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 from images import RUNTIME
+from wire import end_message, piece, ready_message
 
 from score_embed.errors import TargetError
 from score_embed.link import message
@@ -50,8 +51,9 @@ def apply(base: bytes, diff: bytes, size: int) -> bytes:
 
 def parse_run(payload: bytes) -> tuple[dict[str, int], bytes]:
     """A RUN's fields, and the difference."""
-    run: dict[str, int] = {}
-    at = 0
+    number, flags = payload[:2]
+    run = {"number": number, "flags": flags & ~RunFlag.ACKNOWLEDGED, "ack": int(bool(flags & RunFlag.ACKNOWLEDGED))}
+    at = 2
 
     def fixed(name: str, size: int) -> None:
         nonlocal at
@@ -61,23 +63,18 @@ def parse_run(payload: bytes) -> tuple[dict[str, int], bytes]:
         nonlocal at
         run[name], at = take_varint(payload, at)
 
-    variable("number")
-    variable("ack")
-    run["ack"] = run["number"] - run["ack"]
-    fixed("flags", 1)
+    run |= {"e": 0, "ecrc": 0, "chunk": CHUNK}
     fixed("crc", 4)
-    run |= {"base": 0, "e": 0, "ecrc": 0, "chunk": CHUNK}
-    if not run["flags"] & RunFlag.FULL:
-        fixed("base", 4)
-    for name in ("size", "branches", "ms"):
-        variable(name)
-    if run["flags"] & RunFlag.PREDICTED:
+    if flags & RunFlag.FULL:
+        for name in ("size", "branches", "ms"):
+            variable(name)
+    if flags & RunFlag.PREDICTED:
         variable("k")
-        fixed("hash", 8)
-    if run["flags"] & RunFlag.ELIDED:
+        fixed("hash", 2)
+    if flags & RunFlag.ELIDED:
         variable("e")
-        fixed("ecrc", 4)
-    if run["flags"] & RunFlag.SHORT:
+        fixed("ecrc", 2)
+    if flags & RunFlag.SHORT:
         variable("chunk")
     return run, payload[at:]
 
@@ -113,7 +110,7 @@ class FakeTarget:
         return encode(kind, self.sequence, payload)
 
     def ready(self, build_id: bytes = BUILD_ID, version: int = message.WIRE_VERSION) -> bytes:
-        return self.frame(Type.READY, message._READY.pack(version, 0, 8, build_id, 1000, 1000, CHUNK, 10))
+        return self.frame(Type.READY, ready_message(build_id, version, chunk=CHUNK))
 
     def answer(self, data: bytes) -> bytes:
         out = b""
@@ -131,23 +128,27 @@ class FakeTarget:
     def run(self, payload: bytes) -> bytes:
         run, diff = parse_run(payload)
         self.runs.append(run)
-        self.number = run["number"].to_bytes(4, "little")
+        number, full = run["number"], run["flags"] & RunFlag.FULL
+        self.number = bytes((number,))
         fault = self.faults.pop(0) if self.faults else ""
-        if not run["flags"] & 1 and (self.held is None or zlib.crc32(self.held) != run["base"] or fault == "forgot"):
+        held = apply(b"" if full else self.held or b"", diff, run["size"] if full else len(self.held or b""))
+        if zlib.crc32(held) != run["crc"] or fault == "forgot":
             self.held = None
             return self.frame(Type.NEED_FULL, self.number)
-        self.held = apply(b"" if run["flags"] & 1 else self.held or b"", diff, run["size"])
+        self.held = held
         events, e = self.events, run["e"]
-        failed = zlib.crc32(events[:e]) != run["ecrc"] or len(events) < e
-        out = b""
-        chunk = run["chunk"]
-        for at in range(e, 0 if failed else len(events), chunk):
+        failed = (zlib.crc32(events[:e]) & 0xFFFF) != run["ecrc"] or len(events) < e
+        out, at, chunk = b"", e, run["chunk"]
+        while not failed and len(events) - at > chunk:
             if not (fault == "chunk" and at <= 8 < at + chunk):
-                out += self.frame(Type.TRACE, message._CHUNK.pack(run["number"], at) + events[at : at + chunk])
-        coverage = self.frame(Type.COVERAGE, message._CHUNK.pack(run["number"], 0) + bytes([1, 0, 0, 0, 7, 0, 0, 0]))
-        flags = EndFlag.MATCHED | (EndFlag.ELISION_FAILED if failed else 0)
-        numbers = (0, 111, 2, 222, len(events), zlib.crc32(events), zlib.crc32(self.held), 4, 5, 0, 2, 0)
-        end = self.frame(Type.END, message._END.pack(run["number"], 1, flags, 0, *numbers))
+                out += self.frame(Type.TRACE, piece(number, at, events[at : at + chunk]))
+            at += chunk
+        indices = bytes([1, 0, 0, 0, 7, 0, 0, 0])
+        coverage = self.frame(Type.COVERAGE, piece(number, 0, indices))
+        flags, tail = EndFlag.MATCHED, events[at:]
+        if failed:
+            flags, tail = flags | EndFlag.ELISION_FAILED, b""
+        end = self.frame(Type.END, end_message(number, 111, flags, events, tail, coverage=2))
         self.end = coverage + end
         return out + {"end": b"", "coverage": end}.get(fault, coverage + end)
 
@@ -190,7 +191,7 @@ def test_inputs_travel_as_differences_and_whole_when_asked() -> None:
         play(session, target, Request(data))
         assert target.held == data
     assert [run["flags"] for run in target.runs] == [1, 0, 0, 1]
-    assert [run["ack"] for run in target.runs][:3] == [0, 1, 2]
+    assert [run["ack"] for run in target.runs][:3] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("prefix", [b"events of", b"something else", b"events of this test and more"])
@@ -247,7 +248,7 @@ def test_a_restart_during_a_test_is_seen() -> None:
     target = FakeTarget()
     session = connected(target)
     session.start(Request(b""))
-    booted = message._READY.pack(message.WIRE_VERSION, message.Capability.BOOTED, 8, BUILD_ID, 1, 1, 8, 1)
+    booted = ready_message(BUILD_ID, message.WIRE_VERSION, message.Capability.BOOTED)
     session.receive(target.ready())
     assert not session.restarted
     session.receive(encode(Type.READY, 0, booted))

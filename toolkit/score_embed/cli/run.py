@@ -23,7 +23,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         allow_abbrev=False,
     )
     config.add_options(sub)
-    sub.add_argument("sources", nargs="*", metavar="SOURCES", help="C files of the program; .o, .a, .s and .S files are linked as they are")
+    sub.add_argument(
+        "sources",
+        nargs="*",
+        metavar="SOURCES",
+        help="C files of the program; .o, .a, .s and .S files are linked as they are",
+    )
     sub.set_defaults(execute=execute)
 
 

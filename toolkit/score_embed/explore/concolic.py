@@ -147,7 +147,7 @@ class Explorer:
             if not (as_predicted and self._check(finished, notes)):
                 flips = _Flips()
         elif as_predicted and finished.conditions:
-            notes["trace lost", finished.site] += 1
+            notes["trace lost", pair.site] += 1
         mispredicted = not as_predicted and not lost
         if mispredicted:
             notes["mispredicted", pair.site] += 1
@@ -210,7 +210,8 @@ class Explorer:
             expected = (finished.conditions, finished.operand_hash)
             if (len(trail.conditions), trail.operand_hash) != expected:
                 self.divergences += 1
-                notes["operands differ from their formulas", finished.site] += 1
+                last = trail.conditions[-1].site if trail.conditions else finished.site
+                notes["operands differ from their formulas", last] += 1
                 return False
         self.divergences += len(trail.disagreements)
         return not trail.disagreements

@@ -1,4 +1,4 @@
-"""Frames: `00 | COBS(type, seq, payload, CRC-32) | 00`, the same on pipes and serial lines.
+"""Frames: `COBS(type | seq << 4, payload, CRC-32) | 00`, the same on pipes and serial lines.
 
 COBS keeps 0 out of the body, so that a receiver that joins late or loses bytes is in step again at the next 0.
 Any byte stream decodes to frames and named errors; nothing raises, hangs or grows without bound. No I/O here.
@@ -25,7 +25,7 @@ class FrameTooLong(DecodeError):
 
 
 class FrameTooShort(DecodeError):
-    """Fewer bytes than type, sequence number and CRC."""
+    """Fewer bytes than head and CRC."""
 
 
 class BadStuffing(DecodeError):
@@ -42,14 +42,16 @@ class BadSequence(DecodeError):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
+    """`type` and `sequence`: 4 bits each."""
+
     type: int
     sequence: int
     payload: bytes
 
 
 def encode(kind: int, sequence: int, payload: bytes) -> bytes:
-    body = bytes((kind, sequence & 0xFF)) + payload
-    return b"".join((b"\0", cobs.encode(body + zlib.crc32(body).to_bytes(CRC, "little")), b"\0"))
+    body = bytes((kind | (sequence & 15) << 4,)) + payload
+    return b"".join((cobs.encode(body + zlib.crc32(body).to_bytes(CRC, "little")), b"\0"))
 
 
 class Decoder:
@@ -95,16 +97,16 @@ class Decoder:
         except cobs.DecodeError as error:
             self._fail(BadStuffing(str(error)), out)
             return
-        if len(body) < 2 + CRC:
+        if len(body) < 1 + CRC:
             self._fail(FrameTooShort(f"{len(body)} bytes"), out)
             return
         if zlib.crc32(body) != _INTACT:
             self._fail(BadCrc(f"in a frame of {len(body)} bytes"), out)
             return
-        frame = Frame(body[0], body[1], body[2:-CRC])
+        frame = Frame(body[0] & 15, body[0] >> 4, body[1:-CRC])
         if self._expected is not None and frame.sequence != self._expected:
             self._fail(BadSequence(f"expected {self._expected}, found {frame.sequence}"), out)
-        self._expected = (frame.sequence + 1) & 0xFF
+        self._expected = (frame.sequence + 1) & 15
         out.append(frame)
 
     def _fail(self, error: DecodeError, out: list[Frame | DecodeError]) -> None:

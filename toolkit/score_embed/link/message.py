@@ -2,7 +2,8 @@
 
 `python -m score_embed.link.message > runtime/wire.h` writes the C side of them; a test checks that the committed
 header is current. All numbers are little endian. Payloads are parsed strictly: what has the wrong length or an
-impossible value is a MessageError, never a half-filled message. No I/O here.
+impossible value is a MessageError, never a half-filled message. A slow line carries one RUN and one END for every test,
+so these are as short as can be. No I/O here.
 """
 
 from __future__ import annotations
@@ -13,43 +14,46 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 from score_embed.link.frame import DecodeError
 
-WIRE_VERSION = 3
-MAX_RUN_HEAD = 5 + 5 + 1 + 4 + 4 + 5 + 5 + 5 + 5 + 8 + 5 + 4 + 5 + 8  # the last 8: one (skip, count)
+WIRE_VERSION = 4
+MAX_RUN_HEAD = 1 + 1 + 4 + 5 + 5 + 5 + 5 + 2 + 5 + 2 + 5 + 8  # the last 8: one (skip, count)
 MAX_OUTPUT = 65536  # bytes of the program's own output that are kept of one test
 
 
 class Type(IntEnum):
-    """Message types; those above 0x80 come from the target."""
+    """Message types, 4 bits; those from 8 on come from the target."""
 
-    HELLO = 0x01
-    RUN = 0x02
-    AGAIN = 0x03  # send the END of this test again
-    RESET = 0x04
-    READY = 0x81
-    TRACE = 0x82
-    END = 0x83
-    LOG = 0x84
-    NEED_FULL = 0x85
-    COVERAGE = 0x86
-    DAMAGED = 0x87  # a frame came to the target that was none
+    HELLO = 1
+    RUN = 2
+    AGAIN = 3  # send the END of this test again
+    RESET = 4
+    READY = 9
+    TRACE = 10
+    END = 11
+    LOG = 12
+    NEED_FULL = 13
+    COVERAGE = 14
+    DAMAGED = 15  # a frame came to the target that was none
 
 
 class RunFlag(IntEnum):
-    FULL = 1  # the input is a difference against nothing
-    PREDICTED = 2  # the number of predicted conditions and their hash follow
-    ELIDED = 4  # the number of event bytes the host holds and their CRC follow
+    FULL = 1  # the size of the input and the limits follow; the input is a difference against nothing
+    PREDICTED = 2  # the number of predicted conditions and 16 bits of their hash follow
+    ELIDED = 4  # the number of event bytes the host holds and 16 bits of their CRC follow
     SHORT = 8  # the most bytes that a TRACE, LOG or COVERAGE may carry follow
+    ACKNOWLEDGED = 16  # the host has all of the test before this one, coverage too
 
 
 class EndFlag(IntEnum):
     MATCHED = 1  # the condition hash was as predicted
     ELISION_FAILED = 2  # the events left out were not those the host holds
     INTACT = 4  # the runtime's canaries are alive
-    DETAILS = 8  # code, pc and address follow: they are not all zero
+    USED = 8  # the bytes of input that were used follow: not all of it, or more
+    CHUNKED = 16  # the number of event bytes before those in this message follows: not just those left out
+    VERDICT = 32  # verdict, code, site, pc, address, stack follow: it was not a plain return of 0
+    EXTRAS = 64  # the sizes of output and coverage and the number of damaged frames follow
 
 
 class Capability(IntEnum):
@@ -76,11 +80,9 @@ VERDICTS: tuple[str, ...] = (
 
 _HELLO = struct.Struct("<H")
 _READY = struct.Struct("<HHB16sIIHI")
-_END = struct.Struct("<IBBBIQIQIIIIIIII")
-_DETAILS = struct.Struct("<iQQ")
-_CHUNK = struct.Struct("<II")
-_NUMBER = struct.Struct("<I")
-_HASH = struct.Struct("<Q")
+_END = struct.Struct("<BBQII")
+_SHORT = struct.Struct("<H")
+_CRC = struct.Struct("<I")
 
 
 class MessageError(DecodeError):
@@ -110,25 +112,30 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class End:
+    """How a test ended. `tail`: the last bytes of its event stream, from `offset` on; `event_crc` is over all of them.
+
+    `input_used`, `offset`: None stands for the input's size, and for what was left out.
+    """
+
     number: int
-    verdict: str
     flags: int
-    site: int
     path_hash: int
-    conditions: int
     operand_hash: int
-    event_count: int
     event_crc: int
-    input_crc: int
-    input_used: int
+    conditions: int
     branches: int
-    log_size: int
-    coverage_size: int
-    link_errors: int
+    input_used: int | None
+    offset: int | None
+    verdict: str
     code: int
+    site: int
     pc: int
     address: int
     stack: tuple[int, ...]
+    log_size: int
+    coverage_size: int
+    link_errors: int
+    tail: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +174,20 @@ def hello() -> bytes:
 
 
 def again(number: int) -> bytes:
-    return _NUMBER.pack(number)
+    return bytes((number & 0xFF,))
+
+
+def fold(condition_hash: int) -> int:
+    """16 bits of a condition hash: the host looks at all of them when it has the events."""
+    return (condition_hash ^ condition_hash >> 32) & 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
 class RunMessage:
-    """RUN: `acknowledged` is the last test whose END, and so coverage, the host has in full."""
+    """RUN: the limits go with the whole input only, since they hardly ever change."""
 
     number: int
-    acknowledged: int
+    acknowledged: bool  # the host has all of the test before this one
     data: bytes
     base: bytes | None  # the input the target holds; None sends everything
     predicted: int
@@ -187,24 +199,23 @@ class RunMessage:
     chunk: int  # bytes that a frame of the answer may carry; 0: as many as the target likes
 
     def encode(self) -> bytes:
-        """As short as can be: a slow line carries one of these for every test."""
         base = self.base if self.base is not None and len(self.base) == len(self.data) else None
         flags = 0 if base is not None else int(RunFlag.FULL)
         flags |= RunFlag.PREDICTED if self.predicted else 0
         flags |= RunFlag.ELIDED if self.elide else 0
         flags |= RunFlag.SHORT if self.chunk else 0
-        parts = [varint(self.number), varint(self.number - self.acknowledged & 0xFFFFFFFF), bytes((flags,))]
-        parts.append(_NUMBER.pack(zlib.crc32(self.data)))
-        if base is not None:
-            parts.append(_NUMBER.pack(zlib.crc32(base)))
-        parts += [varint(len(self.data)), varint(self.max_branches), varint(self.watchdog_ms)]
+        flags |= RunFlag.ACKNOWLEDGED if self.acknowledged else 0
+        parts = [bytes((self.number & 0xFF, flags)), _CRC.pack(zlib.crc32(self.data))]
+        if base is None:
+            parts += [varint(len(self.data)), varint(self.max_branches), varint(self.watchdog_ms)]
         if self.predicted:
-            parts += [varint(self.predicted), _HASH.pack(self.condition_hash)]
+            parts += [varint(self.predicted), _SHORT.pack(fold(self.condition_hash))]
         if self.elide:
-            parts += [varint(self.elide), _NUMBER.pack(self.elide_crc)]
+            parts += [varint(self.elide), _SHORT.pack(self.elide_crc & 0xFFFF)]
         if self.chunk:
             parts.append(varint(self.chunk))
-        return b"".join(parts) + difference(base, self.data)
+        parts.append(difference(base, self.data))
+        return b"".join(parts)
 
 
 def varint(n: int) -> bytes:
@@ -244,48 +255,108 @@ def parse(kind: int, payload: bytes) -> Reply:
     try:
         return _PARSERS[kind](payload)
     except KeyError:
-        raise MessageError(f"unknown message type 0x{kind:02x}") from None
+        raise MessageError(f"unknown message type {kind}") from None
     except (struct.error, ValueError, IndexError) as error:
-        raise MessageError(f"damaged message of type 0x{kind:02x}: {error}") from None
+        raise MessageError(f"damaged message of type {kind}: {error}") from None
+
+
+def _take_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Its value, and where it ends."""
+    value = data[at]
+    if value < 128:
+        return value, at + 1
+    value, shift = value & 127, 7
+    while True:
+        at += 1
+        byte = data[at]
+        value |= (byte & 127) << shift
+        if byte < 128:
+            break
+        shift += 7
+    if value >> 64:
+        raise ValueError("a number of more than 64 bits")
+    return value, at + 1
 
 
 def _ready(payload: bytes) -> Ready:
     return Ready(*_READY.unpack(payload))
 
 
+def _piece(payload: bytes) -> tuple[int, int, bytes]:
+    """Number of the test, offset, bytes."""
+    offset, at = _take_varint(payload, 1)
+    return payload[0], offset, payload[at:]
+
+
 def _trace(payload: bytes) -> Trace:
-    number, offset = _CHUNK.unpack_from(payload)
-    return Trace(number, offset, payload[_CHUNK.size :])
+    return Trace(*_piece(payload))
 
 
 def _log(payload: bytes) -> Log:
-    number, offset = _CHUNK.unpack_from(payload)
-    return Log(number, offset, payload[_CHUNK.size :])
+    return Log(*_piece(payload))
 
 
 def _coverage(payload: bytes) -> Coverage:
-    number, offset = _CHUNK.unpack_from(payload)
-    body = payload[_CHUNK.size :]
+    number, offset, body = _piece(payload)
     if len(body) % 4:
         raise ValueError(f"{len(body)} bytes of indices")
     return Coverage(number, offset, body)
 
 
 def _end(payload: bytes) -> End:
-    number, verdict, flags, depth, *rest = _END.unpack_from(payload)
-    at, details = _END.size, (0, 0, 0)
-    if flags & EndFlag.DETAILS:
-        details = _DETAILS.unpack_from(payload, at)
-        at += _DETAILS.size
-    stack = struct.unpack(f"<{depth}I", payload[at:])
+    number, flags, path_hash, operand_hash, event_crc = _END.unpack_from(payload)
+    conditions, at = _take_varint(payload, _END.size)
+    branches, at = _take_varint(payload, at)
+    used = offset = None
+    verdict = code = site = pc = address = log = coverage = errors = 0
+    stack: list[int] = []
+    if flags & EndFlag.USED:
+        used, at = _take_varint(payload, at)
+    if flags & EndFlag.CHUNKED:
+        offset, at = _take_varint(payload, at)
+    if flags & EndFlag.VERDICT:
+        verdict, at = payload[at], at + 1
+        code, at = _take_varint(payload, at)
+        site, at = _take_varint(payload, at)
+        pc, at = _take_varint(payload, at)
+        address, at = _take_varint(payload, at)
+        entered, at = _take_varint(payload, at)
+        while entered:
+            stack.append(entered)
+            entered, at = _take_varint(payload, at)
+        code = (code & 0xFFFFFFFF ^ 1 << 31) - (1 << 31)
+    if flags & EndFlag.EXTRAS:
+        log, at = _take_varint(payload, at)
+        coverage, at = _take_varint(payload, at)
+        errors, at = _take_varint(payload, at)
     if verdict >= len(VERDICTS):
         raise ValueError(f"verdict {verdict}")
-    values: list[Any] = [number, VERDICTS[verdict], flags, *rest, *details, stack]
-    return End(*values)
+    return End(
+        number,
+        flags,
+        path_hash,
+        operand_hash,
+        event_crc,
+        conditions,
+        branches,
+        used,
+        offset,
+        VERDICTS[verdict],
+        code,
+        site,
+        pc,
+        address,
+        tuple(stack),
+        log,
+        coverage,
+        errors,
+        tail=payload[at:],
+    )
 
 
 def _need_full(payload: bytes) -> NeedFull:
-    return NeedFull(*_NUMBER.unpack(payload))
+    (number,) = payload
+    return NeedFull(number)
 
 
 def _damaged(payload: bytes) -> Damaged:

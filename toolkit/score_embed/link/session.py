@@ -40,6 +40,7 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Result:
     end: message.End
+    input_used: int  # bytes
     events: bytes  # empty if the run was mispredicted
     coverage: tuple[int, ...]
     output: bytes
@@ -56,10 +57,12 @@ class Session:
         self._build_id = build_id
         self._decoder = Decoder()
         self._sequence = 0
-        self._number = 0  # of the attempt under way
-        self._done_number = 0  # of the last test whose END we have in full
+        self._number = 0  # of the attempt under way, modulo 256: answers that come late come soon
+        self._done = False  # all of that attempt has arrived
         self._held: bytes | None = None  # the input the target has
+        self._limits = (0, 0)  # that it has, too
         self._request: Request | None = None
+        self._elided = 0  # event bytes it leaves out
         self._sent = b""  # the last RUN or AGAIN
         self._fruitless = 0  # attempts since something new arrived
         self._refusals = 0  # of frames of ours since something new arrived
@@ -78,7 +81,7 @@ class Session:
     def hello(self) -> bytes:
         self._decoder.resynchronise()
         self.ready, self._held, self._damaged = None, None, False
-        return self._frame(Type.HELLO, message.hello())
+        return self._greeting()
 
     def reset(self) -> bytes:
         """Ask the target to start again from its beginning."""
@@ -105,8 +108,8 @@ class Session:
     def nudge(self) -> bytes:
         """It has been quiet for long: a RUN or an END may be lost."""
         if self.ready is None:
-            return self._frame(Type.HELLO, message.hello())
-        return self._again()
+            return self._greeting()
+        return b"\0" + self._again()
 
     def receive(self, data: bytes) -> bytes:
         """Take bytes in; returns bytes to send. Raises TargetError if the target is not ours or the link useless."""
@@ -125,6 +128,10 @@ class Session:
             out += self._take(reply)
         return out
 
+    def _greeting(self) -> bytes:
+        """HELLO, apart from whatever a line may have carried before."""
+        return b"\0" + self._frame(Type.HELLO, message.hello())
+
     def _frame(self, kind: Type, payload: bytes) -> bytes:
         self._sequence += 1
         return encode(kind, self._sequence, payload)
@@ -136,13 +143,14 @@ class Session:
         if self._had >= 0:
             self.reruns += 1
         self._count()
-        self._number = (self._number + 1) & 0xFFFFFFFF
+        self._number = (self._number + 1) & 0xFF
         prefix = self._events.whole
+        limits = (request.max_branches, request.watchdog_ms)
         run = message.RunMessage(
             number=self._number,
-            acknowledged=self._done_number,
+            acknowledged=self._done,
             data=request.data,
-            base=None if full else self._held,
+            base=None if full or limits != self._limits else self._held,
             predicted=request.predicted,
             condition_hash=request.condition_hash,
             elide=len(prefix),
@@ -151,7 +159,7 @@ class Session:
             watchdog_ms=request.watchdog_ms,
             chunk=self._chunk,
         )
-        self._held = request.data
+        self._held, self._limits, self._done, self._elided = request.data, limits, False, len(prefix)
         return self._send(Type.RUN, run.encode())
 
     def _again(self) -> bytes:
@@ -226,26 +234,27 @@ class Session:
         request = self._request
         assert request is not None
         self.bad_frames += end.link_errors
-        if end.input_crc != zlib.crc32(request.data):
-            return self._attempt(full=True)
         events, missing = b"", False
         if end.flags & EndFlag.MATCHED and end.verdict != "watchdog":
             if end.flags & EndFlag.ELISION_FAILED:
                 self._events.clear()
                 return self._attempt()
+            offset = self._elided if end.offset is None else end.offset
+            self._events.add(offset, end.tail)
             events = self._events.whole
-            missing = len(events) < end.event_count
-            if not missing and (len(events) > end.event_count or zlib.crc32(events) != end.event_crc):
+            missing = len(events) < offset + len(end.tail)
+            if not missing and (len(events) > offset + len(end.tail) or zlib.crc32(events) != end.event_crc):
                 self._events.clear()
                 self._had = sys.maxsize  # runs differ, so more bytes are no progress
                 return self._attempt()
-        if missing or len(self._coverage.whole) < 4 * end.coverage_size or len(self._output.whole) < end.log_size:
+        coverage, output = self._coverage.whole[: 4 * end.coverage_size], self._output.whole[: end.log_size]
+        if missing or len(coverage) < 4 * end.coverage_size or len(output) < end.log_size:
             self._shrink()
             return self._attempt()
         self._grow()
-        self._done_number = self._number
-        coverage = struct.unpack(f"<{end.coverage_size}I", self._coverage.whole[: 4 * end.coverage_size])
-        self.result = Result(end, events, coverage, self._output.whole[: end.log_size])
+        self._done = True
+        used = len(request.data) if end.input_used is None else end.input_used
+        self.result = Result(end, used, events, struct.unpack(f"<{end.coverage_size}I", coverage), output)
         self._request = None
         return b""
 

@@ -58,7 +58,7 @@ class Finished:
     code: int  # exit status, signal or fault status
     pc: int  # program counter of a fault, else 0
     address: int  # faulting data address, else 0
-    site: int  # the last site seen before the end (0 if none)
+    site: int  # the last site seen before the end (0 if none, or if it just returned)
     stack: tuple[int, ...]  # `enter` sites, innermost first, at most 16
     path_hash: int
     conditions: int

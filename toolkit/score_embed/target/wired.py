@@ -265,7 +265,7 @@ def _finished(result: Result) -> Finished:
         events=result.events,
         coverage=result.coverage,
         branches=end.branches,
-        input_used=end.input_used,
+        input_used=result.input_used,
         output=result.output,
     )
 

@@ -22,6 +22,11 @@ def value(lanes: Lanes) -> int:
     return lanes[0] | lanes[1] << 32
 
 
+def folded(lanes: Lanes) -> int:
+    """32 bits of the hash."""
+    return lanes[0] ^ lanes[1]
+
+
 def mix_operand(lanes: Lanes, operand: int, bits: int) -> Lanes:
     """A leaf of a condition, as unsigned."""
     a, b = lanes

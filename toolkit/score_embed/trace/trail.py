@@ -89,7 +89,7 @@ class Trail:
 
     @property
     def operand_hash(self) -> int:
-        return hashes.value(self._operands.lanes)
+        return hashes.folded(self._operands.lanes)
 
     def condition_hash(self, count: int) -> int:
         """The condition hash over the first `count` conditions."""
