@@ -34,6 +34,8 @@ _IN_OBJECT = re.compile(r"(?P<object>\S.*?\.(?:o|a\([^)]*\))):(?P<at>.+)$")
 _FULL = re.compile(r"region `(?P<region>[^']+)' overflowed by (?P<bytes>\d+) bytes")
 _NO_LIBRARY = re.compile(r"cannot find (?P<what>-l\S+|[^:\n]+)")
 _FLOATS = re.compile(r"error: (?P<file>.+?) uses VFP register arguments, (?P<other>.+?) does not")
+_FROM_PLUGIN = " (symbol from plugin)"  # of an object that holds no code yet: the runtime compiled as a whole
+_WHOLE = re.compile(r"\.ltrans\d*\.ltrans\.o$")  # what came of it
 _PREFIX = re.compile(r"^(?:\S*[/\\])?(?:\S*-)?ld(?:\.\w+)?(?:\.exe)?: ?")
 
 
@@ -150,7 +152,8 @@ class Messages:
         found = _IN_OBJECT.match(text)
         if found:
             within, text = found["object"], found["at"]
-        owner = self._names.get(within, within)
+        within = within or (text if text in self._names else "")
+        owner = RUNTIME if _WHOLE.search(within) else self._names.get(within, within)
         if owner == RUNTIME or text.startswith(self._runtime):
             return RUNTIME
         if _LINE.match(text):
@@ -163,7 +166,7 @@ def _lines(messages: str) -> list[tuple[str, str]]:
     """Each line, and the object that the head of its group names (`x.o: in function `f':`)."""
     found: list[tuple[str, str]] = []
     within = ""
-    for line in messages.splitlines():
+    for line in messages.replace(_FROM_PLUGIN, "").splitlines():
         head = re.match(r"(?P<object>.+?): in function `[^']*':$", _PREFIX.sub("", line))
         if head:
             within = head["object"]
