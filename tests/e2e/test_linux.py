@@ -1,0 +1,119 @@
+"""Programs under test as Linux processes: what one test leaves behind in the process is gone in the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from corpus import build, target_of
+from runner import LINUX
+
+from score_embed.target.base import Finished, Run, Verdict
+
+PROGRAM = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <fenv.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "score.h"
+static __thread int local = 5;
+static volatile double one = 1, three = 3;
+static volatile int zero;
+static void handler(int number)
+{
+    _exit(number);
+}
+static void *map(size_t size)
+{
+    return mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+static void report(void)
+{
+    char *large = malloc(100 << 20);
+    int file = open("/dev/null", O_RDONLY), i, dirty = 0;
+    sigset_t blocked;
+    sigprocmask(SIG_BLOCK, 0, &blocked);
+    for (i = 0; i < 100 << 20; i += 512)
+        dirty |= large[i];
+    for (i = 0; i < 100 << 20; i += 4096)
+        large[i] = 1;
+    printf("malloc %d %d", malloc(100 << 20) != 0, dirty);
+    errno = 0;
+    printf(" mmap %d", map(4096) != MAP_FAILED);
+    printf(" file %d errno %d local %d", file, errno == ENOMEM, local);
+    printf(" third %.17g blocked %d fork %d", one / three, sigismember(&blocked, SIGSEGV), fork() == -1);
+    printf(" long %.3Lg", (long double)one / 8 + local);
+}
+static void deface(void)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+    sigset_t all;
+    local = 7;
+    errno = 99;
+    fesetround(FE_DOWNWARD);
+#if defined __x86_64__ || defined __i386__
+    __asm__ volatile("fld1; fld1; fld1; fld1; fld1; fld1; fld1; fld1");
+#endif
+    sigaltstack(&none, 0);
+    signal(SIGSEGV, handler);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, 0);
+    dup(0);
+}
+static int deep(int n)
+{
+    volatile char frame[4096];
+    frame[0] = (char)n;
+    return n ? deep(n - 1) + frame[0] : 0;
+}
+int main(void)
+{
+    unsigned char x;
+    SYM_U8(x);
+    switch (x) {
+    case 0: report(); break;
+    case 1: deface(); break;
+    case 2: *(volatile int *)(long)zero = 1; break;
+    case 3: return deep(1000);
+    case 4: raise(SIGSEGV); break;
+    case 5: raise(SIGBUS); break;
+    case 6: raise(SIGFPE); break;
+    }
+    return 0;
+}
+"""
+VERDICTS = {
+    2: Verdict.NULL_DEREFERENCE,
+    3: Verdict.STACK_OVERFLOW,
+    4: Verdict.INVALID_MEMORY_ACCESS,
+    5: Verdict.INVALID_MEMORY_ACCESS,
+    6: Verdict.DIVISION_BY_ZERO,
+}
+
+
+@pytest.mark.parametrize("board", ["native", *LINUX])
+def test_nothing_is_left_of_the_test_before(board: str, tmp_path: Path) -> None:
+    source = tmp_path / "p.c"
+    source.write_text(PROGRAM)
+    image = build(board, [source], cflags=("-lm",))
+    with target_of(board, image) as target:
+
+        def run(x: int) -> Finished:
+            return target.run(Run(1, bytes([x]), max_branches=10_000_000))
+
+        wanted = b"malloc 0 0 mmap 0 file 3 errno 1 local 5 third 0.33333333333333331 blocked 0 fork 1 long 5.12"
+        assert run(0).output == wanted
+        for x, verdict in VERDICTS.items():
+            assert run(1).verdict is Verdict.RETURN
+            again = run(0)
+            assert (again.verdict, again.output) == (Verdict.RETURN, wanted), x
+            assert run(1).verdict is Verdict.RETURN
+            ended = run(x)
+            assert ended.verdict is verdict, x
+            assert x == 3 or ended.address == 0
