@@ -79,6 +79,9 @@ void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
     sc.stack[sc.depth % SC_STACK_SITES] = sc.last_site;
     sc.stack_depth[sc.depth % SC_STACK_SITES] = sc.depth;
     sc_mix(&sc.path, sc.last_site << 1);
+#ifdef SC_STACK_LIMIT /* where no memory protection finds it */
+    if ((sc_uptr)f < SC_STACK_LIMIT) sc_end(SC_VERDICT_STACK_OVERFLOW, 0);
+#endif
     sc_step();
 }
 

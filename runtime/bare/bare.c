@@ -27,18 +27,22 @@ void sc_bare_start(void)
     set_up();
     sc_bare_link_start();
     sc_bare_protect();
+    sc_port_restore(); /* the runtime's own constants may be data */
     sc_main_loop();
     for (;;) {}
 }
 
 void sc_port_restore(void)
 {
-    const sc_u32 *from = __put_data_load;
+    const SC_ROM sc_u32 *from = __put_data_load;
     sc_uptr high = ((sc_uptr)heap_high + 3u) & ~(sc_uptr)3u;
     sc_u32 *to;
     for (to = __put_data_start; to < __put_data_end;) *to++ = *from++;
     fill_words(__put_bss_start, __put_bss_end);
-    if (heap_high) fill_words(__put_heap_start, (sc_u32 *)high);
+#ifdef SC_HEAP_IS_FREE
+    high = (sc_uptr)__put_heap_end;
+#endif
+    if (high) fill_words(__put_heap_start, (sc_u32 *)high);
     heap_end = heap_high = (sc_u8 *)__put_heap_start;
     fill_words(__put_stack_base, __put_stack_top);
 }
@@ -55,7 +59,7 @@ void *sc_bare_sbrk(int increment)
 /* In the program's context: constructors first, as their effects are part of what a restore undoes. */
 void sc_bare_program(void)
 {
-    void (*const *f)(void);
+    void (*const SC_ROM *f)(void);
     for (f = __init_array_start; f < __init_array_end; f++) (*f)();
     sc_program();
 }
@@ -66,6 +70,9 @@ void sc_port_run(sc_u32 watchdog_ms)
     sc_bare_watch(watchdog_ms);
     sc_bare_enter(__put_stack_top, &sc_bare_saved_sp);
     sc.running = 0;
+#ifdef SC_STACK_LIMIT
+    if (*__put_stack_base) sc.verdict = SC_VERDICT_STACK_OVERFLOW; /* in code without probes: the restore had cleared it */
+#endif
     sc_bare_watch(0);
     sc_bare_flush();
     sc_bare_protect();

@@ -7,18 +7,28 @@
 
 #include "state.h"
 
-#define REGISTER(address) (*(volatile sc_u32 *)(address))
+#ifndef SC_REGISTER
+#define SC_REGISTER sc_u32
+#endif
+#define REGISTER(address) (*(volatile SC_REGISTER *)(address))
+
+#ifndef SC_RETURN_ADDRESS
+#define SC_RETURN_ADDRESS() ((sc_u64)(sc_uptr)__builtin_return_address(0))
+#endif
 
 /* From the linker script. */
-extern sc_u32 __put_data_start[], __put_data_end[], __put_data_load[], __put_bss_start[], __put_bss_end[];
+extern sc_u32 __put_data_start[], __put_data_end[], __put_bss_start[], __put_bss_end[];
 extern sc_u32 __put_heap_start[], __put_heap_end[], __put_stack_base[], __put_stack_top[];
 extern sc_u32 __sc_data_start[], __sc_data_end[], __sc_stack_top[];
-extern void (*const __init_array_start[])(void), (*const __init_array_end[])(void);
+extern const SC_ROM sc_u32 __put_data_load[];
+extern void (*const SC_ROM __init_array_start[])(void), (*const SC_ROM __init_array_end[])(void);
 
 void sc_bare_start(void) __attribute__((noreturn));
 void sc_bare_program(void);             /* what runs on the program's stack */
 void *sc_bare_sbrk(int increment);      /* (void *)-1: no memory */
 extern sc_u32 *sc_bare_saved_sp;        /* the runtime's stack while the program runs */
+
+void sc_bare_assertion(const char *file, int line, const char *function, const char *text) __attribute__((noreturn));
 
 /* The port's. */
 void sc_bare_enter(sc_u32 *stack_top, sc_u32 **saved_sp); /* run sc_bare_program there; returns at sc_bare_leave */

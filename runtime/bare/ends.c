@@ -5,14 +5,16 @@ void _exit(int status);
 void abort(void);
 void __assert_func(const char *file, int line, const char *function, const char *text);
 
+#ifndef SC_OWN_EXIT
 void _exit(int status)
 {
     sc_end(SC_VERDICT_EXIT, status);
 }
+#endif
 
 void abort(void)
 {
-    sc.pc = (sc_u64)(sc_uptr)__builtin_return_address(0) - 2u; /* within the call: what follows may be of another line */
+    sc.pc = SC_RETURN_ADDRESS() - 2u; /* within the call: what follows may be of another line */
     sc_end(SC_VERDICT_ABORT, 6);
 }
 
@@ -23,7 +25,7 @@ static void say(const char *text)
     sc_log(text, n);
 }
 
-void __assert_func(const char *file, int line, const char *function, const char *text)
+void sc_bare_assertion(const char *file, int line, const char *function, const char *text)
 {
     char digits[12];
     int at = sizeof digits;
@@ -38,6 +40,11 @@ void __assert_func(const char *file, int line, const char *function, const char 
     say(": Assertion `");
     say(text);
     say("' failed.\n");
-    sc.pc = (sc_u64)(sc_uptr)__builtin_return_address(0) - 2u; /* within the call: what follows may be of another line */
     sc_end(SC_VERDICT_ASSERTION, 0);
+}
+
+void __assert_func(const char *file, int line, const char *function, const char *text)
+{
+    sc.pc = SC_RETURN_ADDRESS() - 2u;
+    sc_bare_assertion(file, line, function, text);
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from score_embed import yamlfile
 from score_embed.errors import UsageError
 
-UARTS = ("cmsdk", "pl011", "stm32", "nrf51", "ns16550")
+UARTS = ("cmsdk", "pl011", "stm32", "nrf51", "ns16550", "avr")
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,10 @@ PORTS: dict[str, tuple[str, ...]] = {
     "arm-linux": _LINUX,
     "arm": ("-nostartfiles", "-Wl,-z,noexecstack"),
     "riscv": ("-nostartfiles", "-Wl,-z,noexecstack"),
+    "avr": ("-nostartfiles",),
 }
-SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare"}  # what several ports have in common
+# What several ports have in common.
+SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", "avr": "bare"}
 # Where flash is dear gcc sees the whole runtime at once and drops the probes that a program does not use.
 WHOLE = ("-flto=1", "-flto-partition=one", "-fno-inline-functions-called-once")
 _BEFORE_C99 = frozenset(

@@ -24,10 +24,10 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.pins import varying_part
-from score_embed.frontend.sites import MAGIC, SiteKind
+from score_embed.frontend.sites import MAGIC, Op, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.templates import LeafText, TemplateText
+from score_embed.frontend.templates import LeafText, TemplateText, long_words
 from score_embed.frontend.types import (
     CType,
     Pointer,
@@ -164,7 +164,9 @@ class Probes:
 
     def _note(self, reason: str) -> str:
         """A descriptor of a note without operands."""
-        site = self._site(SiteKind.PIN, ["0", "3", str(2 | 8 << 8), "1", "0"], reason)
+        one = long_words("1", self.types.model.pointer)
+        words = ["0", str(1 + len(one)), str(int(Op.CONST) | 8 << 8), *one]
+        site = self._site(SiteKind.PIN, words, reason)
         return self._descriptor(site, ["0"])
 
 

@@ -20,7 +20,12 @@ from score_embed.link.transport import Channel
 from score_embed.target.qmp import Qmp, QmpFailed
 from score_embed.target.wired import WiredTarget
 
-_PACKAGES = {"qemu-system-arm": "qemu-system-arm", "qemu-system-riscv32": "qemu-system-misc"}
+_PACKAGES = {
+    "qemu-system-arm": "qemu-system-arm",
+    "qemu-system-riscv32": "qemu-system-misc",
+    "qemu-system-avr": "qemu-system-misc",
+}
+_WITHOUT_RESET = ("qemu-system-avr",)  # its system_reset resets the devices and lets the CPU run on
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -141,8 +146,8 @@ class QemuTarget(WiredTarget):
 
     def _reset(self) -> bool:
         # While the guest waits in semihosting, QEMU does not listen to QMP: a new instance is quicker.
-        waits = self._how.link == "semihosting"
-        if waits or self._qmp is None or self._process is None or self._process.poll() is not None:
+        no = self._how.link == "semihosting" or Path(self._how.command).name in _WITHOUT_RESET
+        if no or self._qmp is None or self._process is None or self._process.poll() is not None:
             return False
         try:
             self._qmp.reset()
