@@ -11,9 +11,14 @@ import pytest
 from runner import explore, score_embed
 
 from score_embed.board.profile import NativeRun, QemuRun, known_boards, load_board
+from score_embed.build.image import build_image
+from score_embed.target.base import Run, Verdict
+from score_embed.target.qemu import QemuTarget
 
 BOARDS = sorted(name for name, path in known_boards().items() if isinstance(load_board(path).run, QemuRun))
 LINUX = sorted(name for name, path in known_boards().items() if isinstance(load_board(path).run, NativeRun))
+
+AVR = [name for name in BOARDS if load_board(known_boards()[name]).runtime == "avr"]
 
 # Three ways to use memory between faults, so that a restore that forgets some of it is seen.
 PROGRAM = """
@@ -27,6 +32,8 @@ PROGRAM = """
 #define ILLEGAL "ud2"
 #elif defined __aarch64__
 #define ILLEGAL ".inst 0"
+#elif defined __AVR__ /* nothing traps, so what follows is not tried */
+#define ILLEGAL "nop"
 #else
 #define ILLEGAL ".short 0xde00"
 #endif
@@ -52,7 +59,11 @@ int main(void)
     case 2: return *(volatile int *)(uintptr_t)zero;
     case 3: return 10 / zero;
     case 4: for (;;) {}
+#ifdef __AVR__
+    case 5: return 5;
+#else
     case 5: ((void (*)(void))((uintptr_t)seen | 1))();
+#endif
     case 6: SCORE_ASSERT(x != 6);
     case 7: abort();
     case 8: exit(3);
@@ -75,6 +86,7 @@ UNSEEN = {
     "microbit": ("null-dereference",),  # no MPU: address 0 is flash, which can be read
     "riscv32-virt": ("division-by-zero",),  # gives all ones
     "aarch64-linux": ("division-by-zero",),  # gives 0
+    **dict.fromkeys(AVR, ("null-dereference", "division-by-zero", "invalid-memory-access", "illegal-instruction")),
 }
 
 
@@ -111,6 +123,42 @@ def test_the_uart_gives_the_same_paths(board: str, tmp_path: Path) -> None:
         printed = {row[0] for row in record.execute("SELECT output FROM tests")}
     assert printed == {f"{n} of 20" for n in range(21)}
     assert found.summary["link"]["crc_errors"] <= 1  # a HELLO that comes while the board starts is cut
+
+
+@pytest.mark.parametrize("board", AVR)
+def test_what_protects_an_avr(board: str, tmp_path: Path) -> None:
+    """Its timer finds what the branch budget does not see, the lowest words of its stack a deep call without probes."""
+    program = """
+        #include <stdlib.h>
+        #include "score.h"
+        int fill(int n);
+        extern char __put_stack_base[], __put_stack_top[];
+        int main(void)
+        {
+            unsigned char x;
+            SYM_UCHAR(x);
+            if (x == 1) __asm__ volatile("1: rjmp 1b");
+            if (x == 2) return fill(__put_stack_top - __put_stack_base);
+            if (x == 3) atexit(abort);
+            return x == 4;
+        }
+    """
+    plain = """
+        #include <string.h>
+        int fill(int n) { volatile char big[n]; memset((char *)big, 1, n); return big[n / 2]; }
+    """
+    (tmp_path / "plain.c").write_text(plain)
+    (tmp_path / "p.c").write_text(program)
+    profile = load_board(known_boards()[board])
+    image = build_image(profile, [tmp_path / "p.c"], native=[tmp_path / "plain.c"])
+    assert isinstance(profile.run, QemuRun)
+    target = QemuTarget(image.elf, image.build_id, profile.run, watchdog=0.5)
+    try:
+        ends = [target.run(Run(x, bytes([x]))) for x in range(1, 6)]
+    finally:
+        target.close()
+    expected = [Verdict.WATCHDOG, Verdict.STACK_OVERFLOW, Verdict.ABORT, Verdict.RETURN, Verdict.RETURN]
+    assert [end.verdict for end in ends] == expected
 
 
 def test_a_project_file_and_stm32_yaml_are_all_it_takes(tmp_path: Path) -> None:
