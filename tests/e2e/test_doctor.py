@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from rig import rig, write_profile
 from runner import score_embed
+
+from score_embed.target.port import PortLock
 
 
 @pytest.mark.parametrize("board", ["native", "arm-linux", "stm32"])
@@ -37,6 +40,39 @@ def test_each_problem_has_a_fix(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (2, ""), board
         assert all(word in done.stdout for word in words), done.stdout
         assert "1 problem\n" in done.stdout
+
+
+def said(folder: Path, code: int, *words: str) -> str:
+    done = score_embed("doctor", "--board", "desk.yaml", *words, cwd=folder)
+    assert (done.returncode, done.stderr) == (code, ""), done.stdout
+    return done.stdout
+
+
+def test_a_board_on_the_desk(tmp_path: Path) -> None:
+    write_profile(tmp_path, line={"port": ""})
+    assert "no  profile: no serial port is given for the board 'desk'" in said(tmp_path, 2)
+    write_profile(tmp_path)
+    assert "no  port: there is no ./port\n      Plug it in" in said(tmp_path, 2)
+    with rig(tmp_path):
+        found = said(tmp_path, 2)
+        assert "ok  commands: cp found\n  ok  port: ./port is free\n" in found
+        assert "no  board: nothing came from the board within 0.5 s\n      Is the board powered" in found
+        assert not (tmp_path / "flash.elf").exists()
+        found = said(tmp_path, 0, "--flash")
+        assert "an image was built, started and answered" in found
+        assert "ok  board: it answers; the target runs another image: found build " in said(tmp_path, 0)
+        assert "nothing came" in said(tmp_path, 2, "--port", "/dev/ptmx")
+        lock = PortLock(str(tmp_path / "port"))
+        assert f"no  port: ./port is in use by score-embed, process {os.getpid()} of " in said(tmp_path, 2)
+        lock.release()
+        with (tmp_path / "port").open("rb", buffering=0):
+            assert f"no  port: ./port is in use by python3 (process {os.getpid()})" in said(tmp_path, 2).replace(
+                Path("/proc/self/comm").read_text().strip(), "python3"
+            )
+        write_profile(tmp_path, power={"off": "no-such-relay", "on": "true"})
+        assert "no  commands: the program 'no-such-relay' (`power: off`) is not there" in said(tmp_path, 2)
+    write_profile(tmp_path, run="command", command=["sh", "-c", "echo no route >&2"])
+    assert "the program that leads to the board ended: no route" in said(tmp_path, 2)
 
 
 def test_without_tools_every_board_is_named(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ def write_profile(folder: Path, board: str = "native", line: dict[str, Any] | No
 
 
 @contextmanager
-def rig(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """`score-embed simulate serial flash.elf --link port` in `folder`, as soon as its port is there. `rig.log`: what it
+def rig(folder: Path, *options: str, link: str = "port") -> Iterator[subprocess.Popen[str]]:
+    """`score-embed simulate serial flash.elf --link LINK` in `folder`, as soon as its port is there. `rig.log`: what it
     says of itself."""
-    words = ["simulate", "serial", "flash.elf", "--link", "port", *options]
+    words = ["simulate", "serial", "flash.elf", "--link", link, *options]
     with (folder / "rig.log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "score_embed.cli.main", *words],
@@ -50,7 +50,7 @@ def rig(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
         )
     try:
         assert process.stdout is not None
-        assert process.stdout.readline().strip() == "port"
+        assert process.stdout.readline().strip() == link
         yield process
     finally:
         process.terminate()

@@ -6,14 +6,16 @@ The last check of a board is a real one: a small image is built, started, and on
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed import workplace
+from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, NativeRun, QemuRun
 from score_embed.build.image import build_image
 from score_embed.errors import ScoreError, UsageError
@@ -22,9 +24,13 @@ from score_embed.solve.expr import Kind
 from score_embed.solve.query import Query, Result
 from score_embed.solve.smt import SmtLayer
 from score_embed.target.base import Run, Verdict
+from score_embed.target.desk import DeskTarget
+from score_embed.target.port import holder
+from score_embed.target.ports import connected_ports, known_ports
 
 PROGRAM = '#include "score.h"\nint main(void) { int x; SYM_INT(x); if (x == 7) return 1; return 0; }\n'
 SEE_MORE = "Run `score-embed run --keep` on a small program to see more."
+PERMISSION = "Join the group that owns it (`sudo usermod -aG dialout $USER`), then log in again."
 DEADLINE = 60  # seconds for one question to a tool
 
 
@@ -43,9 +49,15 @@ def machine() -> Iterator[Finding]:
     yield _serial()
 
 
-def board(profile: Board) -> Iterator[Finding]:
-    """A board's tools, and a round trip with an image of its own. Stops at the first problem: the rest follows from it."""
-    for check in (_compiler, _emulator, _round_trip):
+def board(profile: Board, flash: bool = False) -> Iterator[Finding]:
+    """A board's tools, and a round trip with an image of its own. Stops at the first problem: the rest follows from it.
+
+    On the desk nothing is changed unless `flash` says so: the board is only greeted.
+    """
+    checks: tuple[Callable[[Board], Finding | None], ...] = (_compiler, _emulator, _round_trip)
+    if isinstance(profile.run, DeskRun):
+        checks = (_compiler, _commands, _port, _round_trip if flash else _greeting)
+    for check in checks:
         finding = check(profile)
         if finding is not None:
             yield finding
@@ -62,11 +74,10 @@ def _solver() -> Finding:
 
 
 def _serial() -> Finding:
-    ports = sorted(str(port) for port in Path("/dev/serial/by-id").glob("*"))
+    ports = [port.port for port in connected_ports()]
     closed = [port for port in ports if not os.access(port, os.R_OK | os.W_OK)]
     if closed:
-        fix = "Join the group that owns it (`sudo usermod -aG dialout $USER`), then log in again."
-        return Finding("serial ports", f"no permission to use {closed[0]}", fix)
+        return Finding("serial ports", f"no permission to use {closed[0]}", PERMISSION)
     return Finding("serial ports", ", ".join(ports) or "none is connected")
 
 
@@ -103,6 +114,51 @@ def _process_emulator(command: str) -> Finding:
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding("emulator", f"{command} does not run: {error}", "Install it again.")
     return Finding("emulator", done.stdout.partition("\n")[0] or command)
+
+
+def _commands(profile: Board) -> Finding | None:
+    """The programs that the profile and the lab file name."""
+    how = _desk(profile)
+    named = {"command": how.program, "flash": how.flash, "reset": how.reset_command, "safe-state": how.safe_state}
+    named |= {"power: on": how.power_on, "power: off": how.power_off}
+    tools = {words[0]: key for key, words in named.items() if words}
+    for tool, key in tools.items():
+        if "{" not in tool and shutil.which(tool) is None:
+            package = profile.apt.get(tool)
+            fix = f"Install it: apt-get install {package}" if package else f"Install it, or correct `{key}`."
+            return Finding("commands", f"the program {tool!r} (`{key}`) is not there", fix)
+    return Finding("commands", f"{', '.join(tools)} found") if tools else None
+
+
+def _port(profile: Board) -> Finding | None:
+    """It is there, we may use it, and nobody else does."""
+    port = _desk(profile).port
+    if _desk(profile).program or "://" in port:
+        return None
+    if not os.path.exists(port):
+        return Finding("port", f"there is no {port}", f"Plug it in, or give another with --port. {known_ports()}")
+    if not os.access(port, os.R_OK | os.W_OK):
+        return Finding("port", f"no permission to use {port}", PERMISSION)
+    who = holder(port)
+    if who:
+        return Finding("port", f"{port} is in use by {who}", "Wait for its end, or stop it.")
+    return Finding("port", f"{port} is free")
+
+
+def _greeting(profile: Board) -> Finding:
+    """HELLO, and what the board says to it."""
+    how = _desk(profile)
+    try:
+        with closing(DeskTarget(Path(), bytes(16), how, profile.cc)) as target:
+            return Finding("board", f"it answers; {target.greet()}")
+    except ScoreError as error:
+        flash = "`score-embed run` flashes a board that does not answer; --flash does so now." if how.flash else ""
+        return Finding("board", error.what, f"{error.hint} {flash}".strip() or SEE_MORE)
+
+
+def _desk(profile: Board) -> DeskRun:
+    assert isinstance(profile.run, DeskRun)
+    return profile.run
 
 
 def _round_trip(profile: Board) -> Finding:

@@ -10,7 +10,19 @@ from dataclasses import dataclass
 from score_embed import config, yamlfile
 from score_embed.errors import UsageError
 
-PLACEHOLDERS = ("elf", "bin", "hex", "port")
+PLACEHOLDERS = ("elf", "bin", "hex", "port", "probe")
+# The keys of `serial`; a device of the lab file may have them too.
+SERIAL_KEYS = (
+    "port",
+    "baud",
+    "probe",
+    "flash",
+    "reset",
+    "pacing",
+    "boot-seconds",
+    "test-seconds",
+    "reconnect-seconds",
+)
 LINES = ("dtr", "rts")  # modem lines that may be wired to a board's reset
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z]+)\}")
 
@@ -31,6 +43,7 @@ class DeskRun:
 
     port: str = ""
     baud: int = 115200
+    probe: str = ""  # the debug probe's serial number: where several are plugged in, commands must name one
     program: Command = ()
     flash: Command = ()
     reset_line: str = ""
@@ -48,8 +61,7 @@ class DeskRun:
 def read_desk(doc: yamlfile.Section, run: str) -> DeskRun:
     """The keys `serial`, `command`, `power` and `safe-state` of a profile whose `run` is `serial` or `command`."""
     serial, power, safe = (yamlfile.group(doc, key) for key in ("serial", "power", "safe-state"))
-    known = ("port", "baud", "flash", "reset", "pacing", "boot-seconds", "test-seconds", "reconnect-seconds")
-    serial.check_keys(known, "key of `serial`")
+    serial.check_keys(SERIAL_KEYS, "key of `serial`")
     power.check_keys(("on", "off"), "key of `power`")
     safe.check_keys(("command", "every"), "key of `safe-state`")
     program = _command(doc, "command")
@@ -65,6 +77,7 @@ def read_desk(doc: yamlfile.Section, run: str) -> DeskRun:
         raise UsageError("every: 0 tests", safe.where("every"), "Give a number from 1 on.")
     return DeskRun(
         port=serial.text("port", ""),
+        probe=serial.text("probe", ""),
         baud=_positive(serial, "baud", uart.number("baud", 115200)),
         program=program if run == "command" else (),
         flash=_command(serial, "flash"),

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from score_embed import config, yamlfile
-from score_embed.board import share
+from score_embed.board import lab, share
 from score_embed.board.desk import DeskRun, read_desk
 from score_embed.board.hardware import Hardware, read_hardware
 from score_embed.errors import UsageError
@@ -134,14 +134,19 @@ def find_profile(name: str) -> Path:
 
 
 def find_board(name: str, run: str | None = None, port: str | None = None) -> Board:
-    """The board of that name, or described by that file, run as the profile says or in another way."""
-    return load_board(find_profile(name), run, port)
+    """The board of that name, or described by that file, run as the profile says or in another way. On a serial line
+    it is a device: that of the port (which may be a device's name), or the one of this lab that the profile fits."""
+    path = find_profile(name)
+    device = _device(path, run, port)
+    return load_board(path, run, device.port if device and port else port, device)
 
 
-def load_board(path: Path, run: str | None = None, port: str | None = None) -> Board:
-    """Read a profile. `run` and `port` come before what it says; a port means a serial line."""
+def load_board(path: Path, run: str | None = None, port: str | None = None, device: lab.Device | None = None) -> Board:
+    """Read a profile. `run` and `port` come before what it says, then `device`; a port means a serial line."""
     doc = read_profile(path)
     doc.check_keys(_KEYS, "key")
+    if device is not None:
+        doc = yamlfile.Section(doc.place, device.keys.values, device.keys.places).over(doc)
     doc = _told(doc, run, port)
     order = doc.word("argument-order", ("left", "right"))
     packages = doc.section("packages") if "packages" in doc.values else None
@@ -159,6 +164,19 @@ def load_board(path: Path, run: str | None = None, port: str | None = None) -> B
         run=_run(doc),
         apt=MappingProxyType({tool: packages.text(tool) for tool in packages.values} if packages else {}),
     )
+
+
+def _device(path: Path, run: str | None, port: str | None) -> lab.Device | None:
+    """Raises UsageError if a device is needed and it is not clear which."""
+    doc = _told(read_profile(path), run, port)
+    if doc.values.get("run") not in ("serial", "command"):
+        return None
+    given = yamlfile.group(doc, "serial").text("port", "")
+    if given:
+        return lab.find_lab().device(given)
+    if doc.values.get("run") == "command":
+        return None
+    return lab.find_lab().choose(path.stem)
 
 
 def read_profile(path: Path) -> yamlfile.Section:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from score_embed.board.profile import find_board
+from score_embed.board.profile import find_profile, load_board
 from score_embed.build.toolchain import SHARED
 from score_embed.errors import UsageError
 from score_embed.simulate.scenario import KEYS, read_scenario
@@ -31,8 +31,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(values: argparse.Namespace) -> int:
     scenario = read_scenario(values.scenario, vars(values))
-    board = find_board(values.board)
-    board = find_board(values.board, "native" if SHARED[board.runtime] == "posix" else "qemu")
+    path = find_profile(values.board)
+    board = load_board(path, "native" if SHARED[load_board(path).runtime] == "posix" else "qemu")
     board.require_tools()
     link: Path | None = values.link
     if link is not None and link.exists() and not link.is_symlink():

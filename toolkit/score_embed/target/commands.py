@@ -20,13 +20,16 @@ _FORMATS = {"bin": "binary", "hex": "ihex"}
 class Commands:
     """Runs commands about one image on one port."""
 
-    def __init__(self, elf: Path, compiler: str, port: str) -> None:
-        self._values = {"elf": str(elf.absolute()), "port": port}
+    def __init__(self, elf: Path, compiler: str, port: str, probe: str) -> None:
+        self._values = {"elf": str(elf.absolute()), "port": port, "probe": probe}
         self._compiler = compiler
         self._folder: tempfile.TemporaryDirectory[str] | None = None  # for the image in other formats
 
     def fill(self, command: desk.Command) -> list[str]:
         """The words of the command with every placeholder filled in. Raises TargetError."""
+        if desk.uses(command, "probe") and not self._values["probe"]:
+            hint = "Add `probe: NUMBER` to the device in the lab file, or to `serial` of the profile."
+            raise TargetError("this command wants to know the debug probe's serial number", " ".join(command), hint)
         for name in _FORMATS:
             if desk.uses(command, name) and name not in self._values:
                 self._values[name] = self._converted(name)

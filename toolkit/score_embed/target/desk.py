@@ -21,7 +21,8 @@ from score_embed.link.session import Session, WrongImage
 from score_embed.link.transport import Channel, Line, LinkClosed, Paced
 from score_embed.target.base import Finished, Run, Verdict
 from score_embed.target.commands import Commands
-from score_embed.target.port import Port, PortGone, PortLock, known_ports
+from score_embed.target.port import Port, PortGone, PortLock
+from score_embed.target.ports import known_ports
 from score_embed.target.wired import WiredTarget
 
 _RETRY = 0.2  # seconds
@@ -47,7 +48,7 @@ class DeskTarget(WiredTarget):
         super().__init__(self._where, build_id, how.test_seconds)
         self.ready_within = how.boot_seconds
         self._how = how
-        self._commands = Commands(elf, compiler, how.port)
+        self._commands = Commands(elf, compiler, how.port, how.probe)
         self._lock: PortLock | None = None
         self._port: Port | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -91,6 +92,18 @@ class DeskTarget(WiredTarget):
             if self._lock is not None:
                 self._lock.release()
 
+    def greet(self) -> str:
+        """What the board says to a HELLO, in words. Nothing is changed on it. Raises TargetError if it is silent."""
+        try:
+            self._channel = self._launch()
+            self._hello(self._channel)
+        except WrongImage as error:
+            return error.what
+        except LinkClosed:
+            self._stop()
+            raise self._broken() from None
+        return f"it runs the image {self._build_id.hex()}"
+
     # --- the line
 
     def _launch(self) -> Line:
@@ -120,6 +133,9 @@ class DeskTarget(WiredTarget):
         how = self._how
         if not how.port:
             raise UsageError("no serial port is given", "", f"Name it with --port. {known_ports()}")
+        if self._lock is not None and Path(how.port).exists() and not self._lock.holds(how.port):
+            self._lock.release()  # the board came back as another device
+            self._lock = None
         if self._lock is None:
             self._lock = PortLock(how.port)
         self._port = Port(how.port, how.baud, how.reset_line)
@@ -193,7 +209,7 @@ class DeskTarget(WiredTarget):
                 self._reset()
         except LinkClosed:
             self._stop()
-            return PortGone(self._why_closed(), self._where, "Is the board still plugged in?")
+            return self._broken()
         except (_Mute, WrongImage) as error:
             return error
         return None
@@ -221,6 +237,9 @@ class DeskTarget(WiredTarget):
         if not self._how.program:
             hint = f"Is the baud rate {self._how.baud}? Or is it another program's output?"
         return _Mute(f"{count} bytes came from the board {within}, but no frame: {shown} …", self._where, hint)
+
+    def _broken(self) -> PortGone:
+        return PortGone(self._why_closed(), self._where, "Is the board still plugged in?")
 
     def _why_closed(self) -> str:
         if not self._how.program:

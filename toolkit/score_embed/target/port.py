@@ -18,13 +18,16 @@ from pathlib import Path
 from typing import IO
 
 import serial
-from serial.tools import list_ports
 
 from score_embed.errors import TargetError
 from score_embed.link.transport import Channel, Line, PolledChannel
+from score_embed.target.ports import known_ports
 
 _NAP = 0.02  # seconds that a port without a descriptor is waited for at most in one go
 _PULSE = 0.1
+_GLANCE = 0.05  # seconds; longer than somebody needs who only asks whether the port is locked
+_MASTERS = {"/dev/ptmx", "/dev/pts/ptmx"}
+_UNNAMED = "somebody who has not said who"
 
 
 class PortGone(TargetError):
@@ -36,20 +39,17 @@ class PortLock:
 
     def __init__(self, port: str) -> None:
         """Raises TargetError if somebody else has it."""
-        folder = Path(tempfile.gettempdir()) / "score-embed-locks"
-        self._path = folder / (identity(port).strip("/").replace("/", "!") + ".lock")
+        self._path = _lock_path(port)
         while True:
             try:
-                self._file = _open_shared(folder, self._path)
+                self._file = _open_shared(self._path)
             except OSError as error:
                 what = f"cannot lock the port: {error.strerror}"
                 raise TargetError(what, str(self._path), "Remove that file, or set TMPDIR.") from None
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                holder = self._file.read().strip() or "somebody who has not said who"
+            if not _lock(self._file) and not _lock(self._file, _GLANCE):
+                who = self._file.read().strip() or _UNNAMED
                 self._file.close()
-                raise TargetError(f"the port is in use by {holder}", port, "Wait for its end, or stop it.") from None
+                raise TargetError(f"the port is in use by {who}", port, "Wait for its end, or stop it.")
             if self._is_current():
                 break
             self._file.close()  # its last holder has just removed it
@@ -57,6 +57,10 @@ class PortLock:
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         self._file.write(f"score-embed, process {os.getpid()} of {_user()}, since {since}")
         self._file.flush()
+
+    def holds(self, port: str) -> bool:
+        """It is the lock of what this name leads to now."""
+        return self._path == _lock_path(port)
 
     def release(self) -> None:
         """Safe to call twice."""
@@ -74,6 +78,16 @@ class PortLock:
 def identity(port: str) -> str:
     """One name for a port, whatever link leads to it."""
     return port if "://" in port else os.path.realpath(port)
+
+
+def holder(port: str) -> str:
+    """Who works with the port, in words; empty if nobody does."""
+    with contextlib.suppress(OSError), _lock_path(port).open(encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return file.read().strip() or _UNNAMED
+    return "" if "://" in port else _openers(port)
 
 
 class Port:
@@ -103,12 +117,6 @@ class Port:
             time.sleep(_PULSE)
 
 
-def known_ports() -> str:
-    """A sentence for a hint."""
-    names = sorted(port.device for port in list_ports.comports())
-    return f"Ports found: {', '.join(names)}." if names else "No serial port was found on this machine."
-
-
 def _line(port: serial.Serial) -> Line:
     try:
         descriptor = port.fileno()
@@ -130,28 +138,46 @@ def _failure(error: Exception, name: str) -> TargetError:
         hint = "Join the group that owns it: sudo usermod -aG dialout $USER, then log in again."
         return TargetError("you may not open this port", name, hint)
     if code in (errno.EAGAIN, errno.EBUSY):
-        return TargetError(f"the port is in use by {_holders(name)}", name, "Stop that program, then start again.")
+        return TargetError(
+            f"the port is in use by {_openers(name) or 'another program'}", name, "Stop that program, then start again."
+        )
     if isinstance(error, ValueError):
         hint = "Give a device (/dev/ttyUSB0), socket://host:port or rfc2217://host:port."
         return TargetError(f"this is not a port: {error}", name, hint)
     return PortGone(f"the port cannot be opened: {error}", name, "Is the other end running?" if "://" in name else "")
 
 
-def _holders(name: str) -> str:
-    """The programs that have the port open, as far as this user may see."""
+def _openers(name: str) -> str:
+    """The programs that have the port open, as far as this user may see. Who holds the other end of a pseudo-terminal
+    is no user of it."""
     found: list[str] = []
     real = identity(name)
     for folder in Path("/proc").glob("[0-9]*"):
         if folder.name == str(os.getpid()):
             continue
         with contextlib.suppress(OSError):
-            if any(os.path.realpath(fd) == real for fd in (folder / "fd").iterdir()):
+            opened = {os.path.realpath(fd) for fd in (folder / "fd").iterdir()}
+            if real in opened and opened.isdisjoint(_MASTERS):
                 found.append(f"{(folder / 'comm').read_text().strip()} (process {folder.name})")
-    return ", ".join(found) or "another program"
+    return ", ".join(found)
 
 
-def _open_shared(folder: Path, path: Path) -> IO[str]:
+def _lock_path(port: str) -> Path:
+    return Path(tempfile.gettempdir()) / "score-embed-locks" / (identity(port).strip("/").replace("/", "!") + ".lock")
+
+
+def _lock(file: IO[str], after: float = 0.0) -> bool:
+    time.sleep(after)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _open_shared(path: Path) -> IO[str]:
     """Every user must be able to read and to take the lock."""
+    folder = path.parent
     if not folder.is_dir():
         folder.mkdir(exist_ok=True)
         folder.chmod(0o1777)
