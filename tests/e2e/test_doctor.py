@@ -58,8 +58,9 @@ def test_a_board_on_the_desk(tmp_path: Path) -> None:
         assert "ok  commands: cp found\n  ok  port: ./port is free\n" in found
         assert "no  board: nothing came from the board within 0.5 s\n      Is the board powered" in found
         assert not (tmp_path / "flash.elf").exists()
-        found = said(tmp_path, 0, "--flash")
-        assert "an image was built, started and answered" in found
+        done = score_embed("doctor", "--board", "desk.yaml", "--flash", cwd=tmp_path)
+        assert (done.returncode, "flashing the board" in done.stderr) == (0, True)
+        assert "an image was built, started and answered" in done.stdout
         assert "ok  board: it answers; the target runs another image: found build " in said(tmp_path, 0)
         assert "nothing came" in said(tmp_path, 2, "--port", "/dev/ptmx")
         lock = PortLock(str(tmp_path / "port"))
