@@ -24,6 +24,7 @@ from score_embed.target.port import PortLock
 SIZE = 6
 Reference = Callable[[int], set[int]]
 PROGRAM = """
+#include <stdio.h>
 #include "score.h"
 int main(void)
 {
@@ -32,6 +33,7 @@ int main(void)
     SYM_BYTES(b, sizeof b);
     for (unsigned i = 0; i < sizeof b; i++)
         if (b[i] > 100 + i) n++;
+    for (unsigned i = 0; i < 10; i++) puts("whatever is said must come");
     return n >= sizeof b;
 }
 """

@@ -72,6 +72,7 @@ class Session:
         self._largest = 0  # bytes of payload that the target likes
         self._clean = 0  # tests since payloads changed
         self.ready: message.Ready | None = None
+        self.booted = False  # since HELLO a READY has come that was not asked for
         self.result: Result | None = None
         self.restarted = False  # a READY came while a test ran: the target started again by itself
         self._damaged = False  # something of the answer was lost on the way
@@ -80,7 +81,7 @@ class Session:
 
     def hello(self) -> bytes:
         self._decoder.resynchronise()
-        self.ready, self._held, self._damaged = None, None, False
+        self.ready, self.booted, self._held, self._damaged = None, False, None, False
         return self._greeting()
 
     def reset(self) -> bytes:
@@ -226,8 +227,9 @@ class Session:
                 f"the target runs another image: found build {ready.build_id.hex()}, expected {self._build_id.hex()}",
                 hint="load the image that was built from these sources onto the target, then start again",
             )
-        if self._request is not None and self.result is None and ready.capabilities & Capability.BOOTED:
-            self.restarted = True
+        if ready.capabilities & Capability.BOOTED:
+            self.booted = True
+            self.restarted = self._request is not None and self.result is None
         self.ready, self._largest = ready, ready.chunk
 
     def _take_end(self, end: message.End) -> bytes:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from score_embed.board.desk import DeskRun
 from score_embed.errors import TargetError, UsageError
-from score_embed.link.message import Capability
 from score_embed.link.session import Session, WrongImage
 from score_embed.link.transport import Channel, Line, LinkClosed, Paced
 from score_embed.target.base import Finished, Run, Verdict
@@ -28,6 +27,7 @@ from score_embed.target.wired import WiredTarget
 _RETRY = 0.2  # seconds
 _RESETS = 5  # until READY says that the board has just booted: on a bad line that word may be lost
 _TRIALS = 3  # of a test whose board or line fails
+_SETTLE = 0.3  # seconds after a reset in which what was said before it may still arrive
 _POWERLESS = 1.0  # seconds without power
 # Silence after which something damaged is asked for again. To ask too early does no harm: the board answers later.
 _PAUSE, _PAUSE_BYTES = 0.01, 10  # seconds, and the time of so many bytes
@@ -201,10 +201,10 @@ class DeskTarget(WiredTarget):
     def _problem(self) -> TargetError | None:
         """Greet the board, and reset it unless it has just booted: a campaign's tests begin in a known state."""
         try:
-            for _ in range(_RESETS):
+            for resets in range(_RESETS):
                 if self._channel is None:
                     self._channel = self._launch()
-                if self._hello(self._channel):
+                if self._hello(self._channel, _SETTLE if resets else 0.0):
                     return None
                 self._reset()
         except LinkClosed:
@@ -214,8 +214,9 @@ class DeskTarget(WiredTarget):
             return error
         return None
 
-    def _hello(self, channel: Line) -> bool:
-        """The board is READY; has it just booted? Raises LinkClosed, _Mute, WrongImage."""
+    def _hello(self, channel: Line, settle: float = 0.0) -> bool:
+        """The board is READY; has it just booted? A READY of before the reset may come first, then the other is waited
+        for. Raises LinkClosed, _Mute, WrongImage."""
         self._keep_counters()
         self._session = session = Session(self._build_id)
         seen = self._greet(channel, session)
@@ -225,7 +226,10 @@ class DeskTarget(WiredTarget):
         byte = 0.0 if self._how.program else 10 / self._how.baud
         self.impatience = _PAUSE + _PAUSE_BYTES * byte
         self.first_patience = _PATIENCE * self.impatience
-        return bool(session.ready.capabilities & Capability.BOOTED)
+        deadline = time.monotonic() + settle
+        while not session.booted and time.monotonic() < deadline:
+            session.receive(channel.receive(deadline))
+        return session.booted
 
     def _mute(self, seen: bytes, count: int) -> _Mute:
         within = f"within {self.ready_within:g} s"
