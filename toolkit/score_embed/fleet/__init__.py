@@ -1,0 +1,1 @@
+"""Many clients, one exploration: SCORE's protocol made fault-tolerant (docs/design/fleet.md). Sans I/O."""

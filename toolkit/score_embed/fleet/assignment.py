@@ -1,0 +1,54 @@
+"""A campaign as the server has it: its frontier, who deals its pairs, and what messages about pairs mean for both."""
+
+from __future__ import annotations
+
+import random
+
+from score_embed.fleet.dealing import Dealer
+from score_embed.fleet.frontier import Frontier, Opened
+from score_embed.fleet.messages import Ack, Children, Pair, Peer, Results
+from score_embed.fleet.protocol import Timing
+
+
+class Campaign:
+    def __init__(self, opened: Opened, timing: Timing, rng: random.Random) -> None:
+        self.number, self.image = opened.campaign, opened.image
+        self.frontier = Frontier(opened.campaign, opened.frontier)
+        self.dealer = Dealer(self.frontier, timing, rng)
+        self.finished = False
+        self.repeated = 0  # results of pairs that were done already
+
+    def record(self, message: Results | Children, owner: Peer | None) -> tuple[int, tuple[bytes, ...]]:
+        """Take results in, each once; their children are the owner's from now on.
+
+        Returns how many were new, and the children that are not the owner's: done, or another's.
+        """
+        if isinstance(message, Children):
+            return 0, tuple(self._take_children(message.parent, message.pairs, owner))
+        new = 0
+        drop: list[bytes] = []
+        for result in message.results:
+            drop += self._take_children(result.id, result.children, owner)
+            new += self.frontier.done(result)
+        self.repeated += len(message.results) - new
+        return new, tuple(drop)
+
+    def _take_children(self, parent: bytes, children: tuple[Pair, ...], owner: Peer | None) -> list[bytes]:
+        """Make them known, unless the parent is done: then they are known. Returns those that are not the owner's."""
+        if parent in self.frontier:
+            for child in children:
+                self.frontier.add(child, owner)
+        return [child.id for child in children if not self._belongs(child.id, owner)]
+
+    def _belongs(self, ident: bytes, owner: Peer | None) -> bool:
+        return ident in self.frontier and self.frontier.owner(ident) == owner
+
+    def assign(self, message: Ack) -> tuple[bytes, ...]:
+        """The pairs are the receiver's now if they were the giver's or nobody's; returns those that were not."""
+        drop = []
+        for ident in message.ids:
+            if ident in self.frontier and self.frontier.owner(ident) in (message.giver, message.peer, None):
+                self.frontier.move(ident, message.peer)
+            else:
+                drop.append(ident)
+        return tuple(drop)

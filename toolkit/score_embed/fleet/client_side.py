@@ -1,0 +1,415 @@
+"""A client of the fleet, sans I/O: takes pairs, has them run, reports, shares, says when it has nothing left.
+
+Its driver hands in messages, ends of tests and the time, and carries out the effects that come back. Everything that
+has to arrive is said again until it is answered; saying it twice does no harm. What decides is in `protocol.CLIENT`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from score_embed.fleet.hand import Hand
+from score_embed.fleet.messages import (
+    SERVER,
+    VERSION,
+    Ack,
+    Alive,
+    Ask,
+    Bye,
+    Children,
+    Empty,
+    FromServer,
+    Gone,
+    Hello,
+    Leave,
+    Nack,
+    Noted,
+    Pair,
+    Pairs,
+    Peer,
+    Refused,
+    Rejoin,
+    Req,
+    Result,
+    Results,
+    Settled,
+    Stop,
+    Stored,
+    ToServer,
+    Welcome,
+)
+from score_embed.fleet.outbox import Ahead, Outbox, slim
+from score_embed.fleet.protocol import CLIENT, IGNORE, ClientEvent, ClientState, End, Run, Send, Timing, Wake
+from score_embed.fleet.sharing import Gift, Sharing
+from score_embed.fleet.timers import Timers
+
+EPOCH_SHIFT = 32  # the number of a REQ or a hand-over: the epoch of the server that made it, and a count
+_REMEMBERED = 4096  # hand-overs, so that copies of them are recognised
+
+Effect = Send | Run | Wake | End
+
+_EVENTS: dict[type, ClientEvent] = {
+    Welcome: ClientEvent.WELCOME,
+    Refused: ClientEvent.REFUSED,
+    Rejoin: ClientEvent.REJOIN,
+    Leave: ClientEvent.LEAVE,
+    Gone: ClientEvent.GONE,
+    Stop: ClientEvent.STOP,
+    Stored: ClientEvent.STORED,
+    Req: ClientEvent.REQ,
+    Pairs: ClientEvent.PAIRS,
+    Noted: ClientEvent.NOTED,
+    Settled: ClientEvent.SETTLED,
+}
+
+
+class Client:
+    """Call `start`; then `receive`, `ran` and `tick` as things happen. `leave` makes it go when its test has ended."""
+
+    def __init__(
+        self, peer: Peer, hand: Hand, timing: Timing, address: str = "", where: str = "", image: bytes = b""
+    ) -> None:
+        self.peer, self.state = peer, ClientState.JOINING
+        self._hand, self._timing = hand, timing
+        self._address, self._where, self._image = address, where, image
+        self._epoch = self._campaign = 0
+        self._running: Pair | None = None
+        self._outbox = Outbox(timing)
+        self._sharing = Sharing(timing)
+        self._acks: dict[int, Ack] = {}  # not noted yet, by hand-over
+        self._not_noted: set[bytes] = set()  # their pairs, for look-ups only
+        self._taken: dict[int, Ack] = {}  # hand-overs received, the latest ones
+        self._turn = 0  # how many that were
+        self._again = False  # told to leave, and to join once more
+        self._now = 0.0
+        self._timers = Timers(timing.resend, timing.resend_most)
+        self._effects: list[Effect] = []
+
+    # What happens -------------------------------------------------------------------------------------------
+
+    def start(self, now: float) -> list[Effect]:
+        self._now = now
+        self._do_say_hello()
+        return self._done()
+
+    def receive(self, message: FromServer, now: float) -> list[Effect]:
+        """A message for this client, from the server or another client."""
+        self._now = now
+        if self._concerns_us(message):
+            self._event(self._event_of(message), message)
+        return self._done()
+
+    def ran(self, result: Result, now: float) -> list[Effect]:
+        """The pair that was to be run has been run."""
+        self._now = now
+        if self._running is not None and self._running.id == result.id:
+            self._running = None
+            self._event(ClientEvent.RAN, result)
+        return self._done()
+
+    def leave(self, now: float) -> list[Effect]:
+        """Somebody on this side wants it to go."""
+        self._now = now
+        if (self.state, ClientEvent.LEAVE) in CLIENT:
+            self._event(ClientEvent.LEAVE, Leave(self.peer, again=False))
+        return self._done()
+
+    def tick(self, now: float) -> list[Effect]:
+        """Time has passed."""
+        self._now = now
+        for name in self._timers.due(now):
+            getattr(self, f"_due_{name}")()
+        return self._done()
+
+    @property
+    def waiting(self) -> int:
+        """Pairs that it holds, besides the one that runs."""
+        return len(self._hand)
+
+    def _concerns_us(self, message: FromServer) -> bool:
+        """Not so if it was meant for an earlier life, or comes from an earlier epoch of the server."""
+        if message.to != self.peer:
+            return False
+        if isinstance(message, Pairs):
+            late = message.giver == SERVER and message.req >> EPOCH_SHIFT != self._epoch
+            return not late and message.campaign == self._campaign
+        if isinstance(message, Rejoin) and not message.given_up:
+            return message.epoch > self._epoch
+        return True
+
+    def _event_of(self, message: FromServer) -> ClientEvent:
+        match message:
+            case Rejoin(given_up=True):
+                return ClientEvent.GIVEN_UP
+            case Stop(again=True):
+                return ClientEvent.NEXT
+            case Gone() if self._again:
+                return ClientEvent.MOVED
+        return _EVENTS[type(message)]
+
+    def _event(self, event: ClientEvent, what: Any = None) -> None:
+        """Look up what is to be done, do it, then see what follows from it."""
+        self.state, action = CLIENT[self.state, event]
+        if action != IGNORE:
+            getattr(self, f"_do_{action}")(*(() if what is None else (what,)))
+        self._look_around()
+
+    def _look_around(self) -> None:
+        """What the new situation makes possible: share, send, run; and the events that are nobody's message."""
+        state = self.state
+        if state is ClientState.BUSY and self._sharing.asked:
+            self._give(self._sharing.share(self._hand, self._is_ours_alone, self._now))
+        if state in _REPORTING and self._outbox.batch is None and self._outbox.waits and self._urgent():
+            self._send_batch()
+        if self._running is not None:
+            return
+        if state is ClientState.BUSY:
+            if self._hand:
+                self._running = self._hand.take()
+                self._effects.append(Run(self._running))
+            else:
+                self._event(ClientEvent.OUT)
+        elif state is ClientState.FLUSHING and self._hand:
+            self._event(ClientEvent.WORK)
+        elif state in _CLEARING and self._outbox.clear and not self._acks and not self._sharing.open:
+            self._event(ClientEvent.CLEAR)
+
+    def _is_ours_alone(self, ident: bytes) -> bool:
+        """The server does not know, or not yet, that this pair is here: so nobody else can get it from us."""
+        return self._outbox.is_fresh(ident) or ident in self._not_noted
+
+    def _urgent(self) -> bool:
+        """Is the batch to be sent before it is full?"""
+        if self._outbox.full or self.state is not ClientState.BUSY:
+            return True
+        return self._sharing.asked and self._outbox.has_fresh
+
+    # Joining and leaving ------------------------------------------------------------------------------------
+
+    def _do_say_hello(self, _: Rejoin | None = None) -> None:
+        self._say(Hello(self.peer, self._epoch, VERSION, self._address, self._where, self._campaign, self._image))
+        self._timers.repeat("hello", self._now)
+
+    def _do_begin(self, message: Welcome) -> None:
+        self._epoch, self._campaign = message.epoch, message.campaign
+        self._timers.clear("hello")
+        if self._outbox.batch is not None:
+            self._say_batch()
+        if self._outbox.waits:
+            self._timers.start("flush", self._now + self._timing.batch_seconds)
+
+    def _do_renew(self, message: Welcome) -> None:
+        """The server has started again: what it had not put into the record it does not know."""
+        if message.epoch < self._epoch:
+            return
+        self._timers.clear("hello")
+        if message.epoch == self._epoch:
+            return
+        self._epoch = message.epoch
+        if self._outbox.batch is not None:
+            self._say_batch()
+        self._due_acks()
+        if self.state is ClientState.IDLE:
+            self._do_say_empty()
+
+    def _do_be_refused(self, message: Refused) -> None:
+        self._timers.clear_all()
+        self._effects.append(End((message.what, message.hint)))
+
+    def _do_start_anew(self, why: Rejoin | Gone | Stop) -> None:
+        """Begin another life. What the server knows is others' now; what it does not know yet stays with us."""
+        other_work = not isinstance(why, Rejoin)
+        self.peer = Peer(self.peer.client, self.peer.incarnation + 1)
+        self._sharing.clear()
+        self._acks.clear()
+        self._not_noted.clear()
+        self._timers.clear_all()
+        self._hand.drop([pair.id for pair in self._hand if other_work or not self._outbox.is_fresh(pair.id)])
+        if other_work:
+            self._running, self._outbox, self._campaign, self._again = None, Outbox(self._timing), 0, False
+        self._do_say_hello()
+        if self.state is ClientState.LEAVING and self._outbox.batch is not None:
+            self._say_batch()
+
+    def _do_drain(self, message: Leave) -> None:
+        self._again = message.again
+        self._do_refuse_held()
+
+    def _do_say_bye(self, _: Any = None) -> None:
+        self._say(Bye(self.peer, self._epoch))
+        if self.state is ClientState.PARTING:
+            self._timers.repeat("bye", self._now)
+
+    def _do_stop(self, _: Stop) -> None:
+        self._hand.drop([pair.id for pair in self._hand])
+        self._do_say_bye()
+        self._do_end()
+
+    def _do_end(self, _: Any = None) -> None:
+        self._timers.clear_all()
+        self._effects.append(End())
+
+    # Results ------------------------------------------------------------------------------------------------
+
+    def _do_book(self, result: Result) -> None:
+        self._hand.add(result.children)
+        self._outbox.add(result)
+        if self.state is ClientState.BUSY:
+            self._timers.start("flush", self._now + self._timing.batch_seconds)
+
+    def _due_flush(self) -> None:
+        if self.state in _REPORTING and self._outbox.batch is None and self._outbox.waits:
+            self._send_batch()
+
+    def _send_batch(self) -> None:
+        self._outbox.next()
+        self._timers.clear("flush")
+        self._say_batch()
+
+    def _say_batch(self) -> None:
+        batch = self._outbox.batch
+        assert batch is not None
+        head = self.peer, self._epoch, self._campaign, batch.number
+        if isinstance(batch.content, Ahead):
+            self._say(Children(*head, batch.content.parent, batch.content.pairs))
+        else:
+            self._say(Results(*head, len(self._hand), slim(batch.content)))
+        self._timers.repeat("batch", self._now)
+
+    def _due_batch(self) -> None:
+        if self.state in _REPORTING and self._outbox.batch is not None:
+            self._say_batch()
+
+    def _do_drop_batch(self, message: Stored) -> None:
+        if not self._outbox.stored(message.batch):
+            return
+        self._timers.clear("batch")
+        self._hand.drop(message.drop)
+        if self._outbox.waits:
+            self._timers.start("flush", self._now + self._timing.batch_seconds)
+
+    def _due_alive(self) -> None:
+        if self.state in _REPORTING:
+            self._say(Alive(self.peer, self._epoch, len(self._hand)))
+
+    # Pairs from others --------------------------------------------------------------------------------------
+
+    def _do_say_empty(self) -> None:
+        self._say(Empty(self.peer, self._epoch, self._turn))
+        self._timers.repeat("empty", self._now)
+
+    def _due_empty(self) -> None:
+        if self.state is ClientState.IDLE:
+            self._do_say_empty()
+
+    def _do_take(self, message: Pairs) -> None:
+        """Take pairs over, once; a copy shows that our ACK is not known yet."""
+        self._timers.clear("empty")
+        ack = self._taken.get(message.req)
+        if ack is None:
+            self._turn += 1
+            ids = tuple(pair.id for pair in message.pairs)
+            ack = Ack(self.peer, self._epoch, message.req, message.giver, self._turn, ids)
+            self._taken[message.req] = ack
+            if len(self._taken) > _REMEMBERED:
+                del self._taken[next(iter(self._taken))]
+            self._hand.add(message.pairs)
+            self._not_noted.update(ids)
+        self._acks[message.req] = ack
+        self._say_ack(ack)
+        self._timers.repeat("acks", self._now)
+
+    def _say_ack(self, ack: Ack) -> None:
+        self._say(Ack(self.peer, self._epoch, ack.req, ack.giver, self._turn, ack.ids))
+
+    def _due_acks(self) -> None:
+        for ack in self._acks.values():
+            self._say_ack(ack)
+        if self._acks:
+            self._timers.repeat("acks", self._now)
+
+    def _do_drop_ack(self, message: Noted) -> None:
+        ack = self._acks.pop(message.req, None)
+        if ack is not None:
+            self._not_noted.difference_update(ack.ids)
+        self._hand.drop(message.drop)
+        if not self._acks:
+            self._timers.clear("acks")
+
+    # Pairs for others ---------------------------------------------------------------------------------------
+
+    def _do_hold(self, message: Req) -> None:
+        again, refused = self._sharing.hold(message, self._now)
+        for gift in again:
+            self._say_gift(gift, direct=False)
+        if refused:
+            self._say(Nack(self.peer, self._epoch, message.req, tuple(refused)))
+        self._watch_shares()
+
+    def _do_refuse(self, message: Req) -> None:
+        self._do_hold(message)
+        self._do_refuse_held()
+
+    def _do_refuse_held(self) -> None:
+        self._refuse(self._sharing.refuse())
+
+    def _refuse(self, refused: dict[int, list[Peer]]) -> None:
+        for req, peers in refused.items():
+            self._say(Nack(self.peer, self._epoch, req, tuple(peers)))
+
+    def _give(self, gifts: list[Gift]) -> None:
+        for gift in gifts:
+            self._say_gift(gift, direct=True)
+        self._watch_shares()
+
+    def _say_gift(self, gift: Gift, direct: bool) -> None:
+        """From hand to hand; what does not seem to arrive goes by way of the server."""
+        receiver = gift.receiver
+        pairs = Pairs(receiver.peer, gift.req, self._campaign, self.peer, gift.pairs)
+        if direct and receiver.address:
+            self._effects.append(Send(pairs, receiver.peer, receiver.address))
+        else:
+            self._effects.append(Send(pairs))
+
+    def _due_shares(self) -> None:
+        self._refuse(self._sharing.refuse(self._now))
+        for gift in self._sharing.overdue(self._now):
+            self._say_gift(gift, direct=False)
+            self._say(Ask(self.peer, self._epoch, gift.req, gift.receiver.peer, gift.pairs[0].id))
+        self._watch_shares()
+
+    def _watch_shares(self) -> None:
+        due = self._sharing.due
+        if due is None:
+            self._timers.clear("shares")
+        else:
+            self._timers.set("shares", due)
+
+    def _do_settle(self, message: Settled) -> None:
+        back = self._sharing.settle(message.req, message.receiver, message.taken)
+        if self.state is not ClientState.LEAVING:
+            self._hand.add(back)
+        self._watch_shares()
+
+    # How ----------------------------------------------------------------------------------------------------
+
+    def _say(self, message: ToServer) -> None:
+        self._effects.append(Send(message))
+        self._timers.set("alive", self._now + self._timing.status)
+
+    def _due_hello(self) -> None:
+        self._do_say_hello()
+
+    def _due_bye(self) -> None:
+        self._do_say_bye()
+
+    def _done(self) -> list[Effect]:
+        wake = self._timers.wake()
+        if wake is not None:
+            self._effects.append(Wake(wake))
+        effects, self._effects = self._effects, []
+        return effects
+
+
+_REPORTING = frozenset({ClientState.BUSY, ClientState.FLUSHING, ClientState.LEAVING})
+_CLEARING = frozenset({ClientState.FLUSHING, ClientState.LEAVING})

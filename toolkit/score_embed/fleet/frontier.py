@@ -1,0 +1,167 @@
+"""The durable frontier: the pairs of a campaign that are known and not done. It alone says when a campaign is finished.
+
+Everything else (the status table, who holds which pair) may be wrong for a while and costs time only. A test's children
+become known in the transaction in which it becomes done, and a pair is done only after the pair it came from. So
+whatever is committed when everybody dies, the frontier still leads to every path, and no pair is recorded twice.
+
+Owners are kept in the record too, so that a server that starts again takes away from no client what it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from score_embed.fleet.messages import Pair, Peer, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What one transaction changes in a campaign. Pairs that are in `tests` are known and done from then on."""
+
+    campaign: int
+    tests: Sequence[Result]  # their children are in `known`, or in `tests` themselves
+    known: Sequence[tuple[Pair, Peer | None]]  # with the owner
+    moved: Sequence[tuple[bytes, Peer | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """An effect of the server: make this durable, all or nothing, then call `committed(number)`."""
+
+    number: int
+    epoch: int  # the highest so far
+    writes: Sequence[Write]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A campaign as its record has it."""
+
+    campaign: int
+    image: bytes
+    frontier: Mapping[bytes, Peer | None]  # id → owner
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that a starting server needs of the record."""
+
+    epoch: int
+    campaigns: Sequence[Opened]
+
+
+class Reader(Protocol):
+    """Reads committed pairs that are not done."""
+
+    def __call__(self, campaign: int, ids: Sequence[bytes]) -> Sequence[Pair]: ...
+
+
+class Frontier:
+    """One campaign's frontier in memory, as it will be once the pending changes are committed."""
+
+    def __init__(self, campaign: int, frontier: Mapping[bytes, Peer | None]) -> None:
+        self.campaign = campaign
+        self.tests = 0  # recorded since the server started
+        self._owner: dict[bytes, Peer | None] = dict(frontier)
+        self._held: dict[Peer, dict[bytes, None]] = {}
+        self._pool: dict[bytes, None] = {}  # nobody's, the first to come first
+        for ident, owner in frontier.items():
+            self._hand(ident, owner)
+        self._tests: dict[bytes, Result] = {}
+        self._known: dict[bytes, Pair] = {}
+        self._moved: dict[bytes, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._owner)
+
+    def __contains__(self, ident: bytes) -> bool:
+        return ident in self._owner
+
+    @property
+    def pool(self) -> int:
+        return len(self._pool)
+
+    def owner(self, ident: bytes) -> Peer | None:
+        return self._owner.get(ident)
+
+    def owners(self) -> list[Peer]:
+        return list(self._held)
+
+    def held(self, peer: Peer) -> int:
+        return len(self._held.get(peer, ()))
+
+    # Changes ------------------------------------------------------------------------------------------------
+
+    def add(self, pair: Pair, owner: Peer | None) -> None:
+        """A pair is known now. Its parent is not done, so it is not done either; if it is known, its owner stays."""
+        if pair.id in self._owner:
+            return
+        self._owner[pair.id] = owner
+        self._hand(pair.id, owner)
+        self._known[pair.id] = pair
+
+    def done(self, result: Result) -> bool:
+        """A pair is done now; False if it was before."""
+        if result.id not in self._owner:
+            return False
+        self._forget(result.id, self._owner.pop(result.id))
+        self._known.pop(result.id, None)
+        self._moved.pop(result.id, None)
+        self._tests[result.id] = result
+        self.tests += 1
+        return True
+
+    def move(self, ident: bytes, owner: Peer | None) -> None:
+        """A pair of the frontier has another owner now."""
+        before = self._owner[ident]
+        if before == owner:
+            return
+        self._forget(ident, before)
+        self._owner[ident] = owner
+        self._hand(ident, owner)
+        if ident not in self._known:
+            self._moved[ident] = None
+
+    def free(self, peer: Peer, keep: Iterable[bytes] = ()) -> int:
+        """Whatever is assigned to this client is nobody's now, but for `keep`; says how many that are."""
+        kept = set(keep)
+        freed = [ident for ident in self._held.get(peer, ()) if ident not in kept]
+        for ident in freed:
+            self.move(ident, None)
+        return len(freed)
+
+    def first_of_pool(self, count: int) -> list[bytes]:
+        return [ident for ident, _ in zip(self._pool, range(count), strict=False)]
+
+    # What is to be committed --------------------------------------------------------------------------------
+
+    @property
+    def changed(self) -> bool:
+        return bool(self._tests or self._known or self._moved)
+
+    def take_changes(self) -> Write:
+        """All changes since this was last called."""
+        known = [(pair, self._owner[ident]) for ident, pair in self._known.items()]
+        moved = [(ident, self._owner[ident]) for ident in self._moved]
+        write = Write(self.campaign, tuple(self._tests.values()), known, moved)
+        self._tests, self._known, self._moved = {}, {}, {}
+        return write
+
+    # How ----------------------------------------------------------------------------------------------------
+
+    def _hand(self, ident: bytes, owner: Peer | None) -> None:
+        if owner is None:
+            self._pool[ident] = None
+        else:
+            self._held.setdefault(owner, {})[ident] = None
+
+    def _forget(self, ident: bytes, owner: Peer | None) -> None:
+        if owner is None:
+            del self._pool[ident]
+            return
+        held = self._held[owner]
+        del held[ident]
+        if not held:
+            del self._held[owner]

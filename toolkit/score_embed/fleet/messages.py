@@ -1,0 +1,247 @@
+"""What server and clients say to each other: typed, tagged, limited in size. One frame is one message.
+
+EMPTY, REQ, ACK, NACK and STOP are SCORE's; the others make them reliable and let clients come and go. A frame that is
+no message, or too big a one, is a DecodeError and nothing else: the limits are checked before memory is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+VERSION = 1
+
+MAX_FRAME = 8 << 20  # bytes
+MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
+MAX_RECORD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
+MAX_RESULTS = 256  # tests in a batch
+MAX_PAIRS = 4096  # in one hand-over, and children in one message
+MAX_RECEIVERS = 64  # of one REQ
+MAX_DROP = 1 << 16  # ids of pairs not to run, in one answer
+
+PairId = Annotated[bytes, Meta(min_length=16, max_length=16)]
+Name = Annotated[str, Meta(min_length=1, max_length=64)]
+Text = Annotated[str, Meta(max_length=1024)]
+Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Campaign = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class DecodeError(ValueError):
+    """A frame that is no message of ours."""
+
+
+# What messages are made of --------------------------------------------------------------------------------------
+
+
+class Peer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A client in one of its lives. It starts a new one, with a higher number, when it has lost what it held."""
+
+    client: Name
+    incarnation: Number
+
+
+SERVER = Peer("server", 0)  # as the giver of pairs
+
+
+class Pair(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A test to run. The image is the campaign's, so the id of the predicted decisions is enough to know it by."""
+
+    id: PairId
+    depth: Annotated[int, Meta(ge=0, le=2**32 - 1)]  # neg_limit: how much of its path is not flipped
+    data: Annotated[bytes, Meta(max_length=MAX_INPUT)]  # serialised; empty if the pair is done in the same batch
+
+
+class Result(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A test that was run. Its children become known in the transaction in which it becomes done."""
+
+    id: PairId
+    path: Annotated[bytes, Meta(min_length=8, max_length=8)]  # hash of the path it took
+    record: Annotated[bytes, Meta(max_length=MAX_RECORD)]
+    children: Annotated[tuple[Pair, ...], Meta(max_length=MAX_PAIRS)]
+
+
+class Receiver(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    peer: Peer
+    address: Text  # where its pairs are to be sent; empty: by way of the server
+
+
+class FromClient(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    peer: Peer
+    epoch: Number  # of the server that the client knows; each start of the server is an epoch
+
+
+class ToClient(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    to: Peer
+
+
+# Joining and leaving --------------------------------------------------------------------------------------------
+
+
+class Hello(FromClient, frozen=True, tag=1):
+    """I am here. Said again until WELCOME comes, and to every new epoch of the server."""
+
+    version: Number
+    address: Text  # for direct hand-over
+    where: Text  # host and device, for people
+    campaign: Campaign  # of the pairs it holds; 0: none
+    image: Annotated[bytes, Meta(max_length=32)]  # hash of the image the device is bound to; empty: any
+
+
+class Welcome(ToClient, frozen=True, tag=2):
+    epoch: Number
+    campaign: Campaign
+    image: Annotated[bytes, Meta(max_length=32)]
+
+
+class Refused(ToClient, frozen=True, tag=3):
+    what: Text
+    hint: Text
+
+
+class Rejoin(ToClient, frozen=True, tag=4):
+    """The server does not know you: say HELLO. `given_up`: your pairs went to others; start a new incarnation."""
+
+    epoch: Number
+    given_up: bool
+
+
+class Leave(ToClient, frozen=True, tag=5):
+    """Finish your test, send what you have, say BYE. `again`: then join once more, for other work."""
+
+    again: bool
+
+
+class Bye(FromClient, frozen=True, tag=6):
+    """Everything I had is with you. What is still assigned to me is free."""
+
+
+class Gone(ToClient, frozen=True, tag=7):
+    """The answer to BYE."""
+
+
+class Stop(ToClient, frozen=True, tag=8):
+    """Nothing is left to do: the durable frontier is empty. `again`: join once more, for another campaign."""
+
+    again: bool
+
+
+# Results --------------------------------------------------------------------------------------------------------
+
+
+class Results(FromClient, frozen=True, tag=16):
+    """A batch, sent again until it is acknowledged by STORED. A client has one batch on the way at a time."""
+
+    campaign: Campaign
+    batch: Number
+    queue: Number  # pairs the client holds: a hint
+    results: Annotated[tuple[Result, ...], Meta(max_length=MAX_RESULTS)]
+
+
+class Children(FromClient, frozen=True, tag=17):
+    """Children of a test that has too many for one message: they go ahead of its result."""
+
+    campaign: Campaign
+    batch: Number
+    parent: PairId
+    pairs: Annotated[tuple[Pair, ...], Meta(max_length=MAX_PAIRS)]
+
+
+class Stored(ToClient, frozen=True, tag=18):
+    """That batch is in the record. `drop`: children that others know already; do not run them."""
+
+    batch: Number
+    drop: Annotated[tuple[PairId, ...], Meta(max_length=MAX_DROP)]
+
+
+class Alive(FromClient, frozen=True, tag=19):
+    """I am alive. `queue`: pairs the client holds."""
+
+    queue: Number
+
+
+# Pairs from hand to hand ----------------------------------------------------------------------------------------
+
+
+class Empty(FromClient, frozen=True, tag=32):
+    """EMPTY: my results are acknowledged, I hold nothing. `turn`: hand-overs I have received so far."""
+
+    turn: Number
+
+
+class Req(ToClient, frozen=True, tag=33):
+    """REQ: share your queue with those who wait."""
+
+    req: Number
+    receivers: Annotated[tuple[Receiver, ...], Meta(min_length=1, max_length=MAX_RECEIVERS)]
+
+
+class Pairs(ToClient, frozen=True, tag=34):
+    """The pairs themselves: from the giver, from the giver by way of the server, or from the server's pool."""
+
+    req: Number
+    campaign: Campaign
+    giver: Peer
+    pairs: Annotated[tuple[Pair, ...], Meta(min_length=1, max_length=MAX_PAIRS)]
+
+
+class Ack(FromClient, frozen=True, tag=35):
+    """ACK of the receiver: these pairs are mine now. Sent again until NOTED."""
+
+    req: Number
+    giver: Peer
+    turn: Number
+    ids: Annotated[tuple[PairId, ...], Meta(min_length=1, max_length=MAX_PAIRS)]
+
+
+class Noted(ToClient, frozen=True, tag=36):
+    """That ACK is in the record. `drop`: pairs that are not the giver's any more; do not run them."""
+
+    req: Number
+    drop: Annotated[tuple[PairId, ...], Meta(max_length=MAX_PAIRS)]
+
+
+class Nack(FromClient, frozen=True, tag=37):
+    """NACK: I have nothing to give to these."""
+
+    req: Number
+    receivers: Annotated[tuple[Peer, ...], Meta(min_length=1, max_length=MAX_RECEIVERS)]
+
+
+class Ask(FromClient, frozen=True, tag=38):
+    """Did this receiver take what I gave it? `id`: one of the pairs. Answered by SETTLED as soon as it is known."""
+
+    req: Number
+    receiver: Peer
+    id: PairId
+
+
+class Settled(ToClient, frozen=True, tag=39):
+    """To the giver: your copy may go. Or, not `taken`: the receiver is gone, take the pairs back."""
+
+    req: Number
+    receiver: Peer
+    taken: bool
+
+
+ToServer = Hello | Bye | Results | Children | Alive | Empty | Ack | Nack | Ask
+FromServer = Welcome | Refused | Rejoin | Leave | Gone | Stop | Stored | Req | Pairs | Noted | Settled
+Message = ToServer | FromServer
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
+
+
+def encode(message: Message) -> bytes:
+    return _encoder.encode(message)
+
+
+def decode(frame: bytes) -> Message:
+    """The message of a frame. Raises DecodeError, whatever the frame holds."""
+    if len(frame) > MAX_FRAME:
+        raise DecodeError(f"a frame of {len(frame)} bytes; at most {MAX_FRAME} are allowed")
+    try:
+        return _decoder.decode(frame)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DecodeError(str(error)) from None

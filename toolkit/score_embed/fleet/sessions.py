@@ -1,0 +1,59 @@
+"""The server's status table: one session for each client, and a way to pick some of them at random."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from score_embed.fleet.messages import Peer
+from score_embed.fleet.protocol import Status
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """What the server knows of a client in one of its lives. All of it is hints; the frontier is the truth."""
+
+    peer: Peer
+    campaign: int
+    heard: float  # when it was last heard of
+    joined: float
+    status: Status = Status.AWAITED
+    address: str = ""
+    where: str = ""
+    queue: int = 0  # pairs that it holds, as it last said
+    tests: int = 0
+    turn: int = 0  # hand-overs it has received
+    since: float = 0.0  # when its status changed
+    again: bool = False  # if it was told to leave: it is to join once more
+    due: float = 0.0  # when LEAVE or STOP is to be said once more
+    pause: float = field(default=0.0)
+
+
+class Crowd:
+    """Sessions to pick from at random, reproducibly."""
+
+    def __init__(self) -> None:
+        self._sessions: list[Session] = []
+        self._place: dict[Peer, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def add(self, session: Session) -> None:
+        if session.peer not in self._place:
+            self._place[session.peer] = len(self._sessions)
+            self._sessions.append(session)
+
+    def discard(self, session: Session) -> None:
+        place = self._place.pop(session.peer, None)
+        if place is None:
+            return
+        last = self._sessions.pop()
+        if last is not session:
+            self._sessions[place] = last
+            self._place[last.peer] = place
+
+    def sample(self, rng: random.Random, count: int) -> list[Session]:
+        if len(self._sessions) <= count:
+            return list(self._sessions)
+        return rng.sample(self._sessions, count)

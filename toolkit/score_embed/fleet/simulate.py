@@ -1,0 +1,381 @@
+"""The real protocol code of one server and 1 to 4096 clients, in simulated time, with simulated work and faults.
+
+Events are taken in order of time, then of their making; all chance comes from one seed; nothing depends on the order of
+a set. So a run is repeated exactly by its seed, which its digest shows. While it runs, what must never happen is
+watched (`Violation`): a STOP while something is left to do, a result acknowledged and not in the record, a pair
+recorded twice. Costs are parameters: they decide how long everything takes, not what is right.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from heapq import heappop, heappush
+from typing import Any
+
+from score_embed.fleet import client_side, server_side
+from score_embed.fleet.client_side import Client
+from score_embed.fleet.faults import SERVER, Change, Crash, Faults
+from score_embed.fleet.frontier import Commit, Opened, Snapshot
+from score_embed.fleet.hand import Stack
+from score_embed.fleet.messages import (
+    SERVER as SERVER_PEER,
+)
+from score_embed.fleet.messages import (
+    Message,
+    Pair,
+    Pairs,
+    Peer,
+    Result,
+    Results,
+    Stop,
+    Stored,
+    decode,
+    encode,
+)
+from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
+from score_embed.fleet.server_side import Server
+from score_embed.fleet.trees import Tree
+
+_CAMPAIGN = 1
+_RICH = 4  # pairs
+_IMAGE = b"image"
+
+
+class Violation(AssertionError):
+    """Something happened that must never happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Seconds that things take."""
+
+    test: float = 0.05  # on average; each test between half and three halves of it
+    latency: float = 0.0005  # of a message, at least
+    jitter: float = 0.0005  # and at most so much more
+    commit: float = 0.005  # of a transaction …
+    row: float = 0.00001  # … and for each test in it
+    message: float = 0.00005  # for the server to take a message in …
+    result: float = 0.00001  # … and each test in it
+
+
+@dataclass(slots=True)
+class Node:
+    """One client's process and target, in all its lives."""
+
+    number: int
+    client: Client | None = None
+    life: int = 0  # of the process; events of an earlier one are void
+    incarnation: int = 0
+    free_at: float = 0.0  # when its target has ended what it runs
+    busy: float = 0.0  # seconds its target ran
+    tests: int = 0
+    joined: float = 0.0
+    ended: float | None = None
+    down: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"c{self.number}"
+
+
+class Journal:
+    """The record, as far as the fleet needs it. Survives everything."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.opened = False
+        self.known: dict[bytes, Pair] = {}  # known and not done
+        self.owner: dict[bytes, Peer | None] = {}
+        self.done: dict[bytes, None] = {}
+
+    def apply(self, commit: Commit) -> None:
+        self.epoch = commit.epoch
+        for write in commit.writes:
+            self.opened = True
+            for result in write.tests:
+                if result.id in self.done:
+                    raise Violation("a pair was recorded twice")
+                self.done[result.id] = None
+                self.known.pop(result.id, None)
+                self.owner.pop(result.id, None)
+            for pair, owner in write.known:
+                if pair.id not in self.done:
+                    if not pair.data:
+                        raise Violation("a pair is known without its data")
+                    self.known[pair.id], self.owner[pair.id] = pair, owner
+            for ident, owner in write.moved:
+                if ident in self.known:
+                    self.owner[ident] = owner
+
+    def interrupt(self, commit: Commit, rng: random.Random) -> None:
+        """The server died while this was being committed: all of it is in the record, or nothing."""
+        if rng.random() < 0.5:
+            self.apply(commit)
+
+    def snapshot(self) -> Snapshot:
+        opened = [Opened(_CAMPAIGN, _IMAGE, dict(self.owner))] if self.opened else []
+        return Snapshot(self.epoch, opened)
+
+    def read(self, campaign: int, ids: Sequence[bytes]) -> list[Pair]:
+        return [self.known[ident] for ident in ids]
+
+
+@dataclass
+class World:
+    """A fleet at work. `checked`: every message is encoded and decoded, every run counted by pair."""
+
+    tree: Tree
+    clients: int
+    costs: Costs = field(default_factory=Costs)
+    timing: Timing = field(default_factory=Timing)
+    faults: Faults = field(default_factory=Faults)
+    seed: int = 0
+    checked: bool = False
+    direct: bool = True  # clients reach each other
+    server_type: type[Server] = Server
+    client_type: type[Client] = Client
+    journal_type: type[Journal] = Journal
+
+    def __post_init__(self) -> None:
+        self.now = 0.0
+        self.journal = self.journal_type()
+        self.server: Server | None = None
+        self.nodes = [Node(number) for number in range(self.clients)]
+        self.messages: Counter[str] = Counter()  # sent, by kind
+        self.server_counts: Counter[str] = Counter()  # of all lives of the server
+        self.runs: Counter[bytes] = Counter()  # by pair, if checked
+        self.run_count = 0
+        self.digest = blake2b(digest_size=16)
+        self._rng = random.Random(self.seed)
+        self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._made = 0
+        self._ended = 0  # clients
+        self._server_life = 0
+        self._server_free_at = 0.0
+        self._committing: Commit | None = None
+        self._reported: dict[tuple[Peer, int], tuple[bytes, ...]] = {}  # batches on the way → pairs
+        self._starving: dict[int, float] = {}  # client → since when it has waited beside others' riches
+
+    # The run ------------------------------------------------------------------------------------------------
+
+    def run(self, until: float) -> None:
+        """Let the fleet work until all clients have ended or the time is over."""
+        self._start_server()
+        for node in self.nodes:
+            self._at(self.now, self._start_client, node)
+        for crash in self.faults.crashes:
+            self._at(crash.at, self._crash, crash)
+        for change in self.faults.changes:
+            self._at(change.at, self._change, change)
+        if self.checked:
+            self._at(self.faults.end, self._watch_over_the_poor)
+        while self._heap:
+            self.now, _, what, args = heappop(self._heap)
+            if self.now > until:
+                break
+            what(*args)
+            if self._ended == len(self.nodes):
+                break
+
+    def _at(self, time: float, what: Callable[..., None], *args: Any) -> None:
+        self._made += 1
+        heappush(self._heap, (time, self._made, what, args))
+
+    # The server ---------------------------------------------------------------------------------------------
+
+    def _start_server(self) -> None:
+        self._server_life += 1
+        self._committing = None
+        self._server_free_at = self.now
+        self.server = self.server_type(self.journal.snapshot(), self.journal.read, self.timing, self.seed)
+        self._carry_out(None, self.server.start(self.now))
+        self._carry_out(None, self.server.open(_CAMPAIGN, _IMAGE, self.tree.first, self.now))
+
+    def _server_receives(self, message: Any) -> None:
+        if self.server is None:
+            return
+        results = len(message.results) if isinstance(message, Results) else 0
+        start = max(self.now, self._server_free_at)
+        self._server_free_at = start + self.costs.message + self.costs.result * results
+        self._at(self._server_free_at, self._server_takes, self._server_life, message)
+
+    def _server_takes(self, life: int, message: Any) -> None:
+        if self.server is not None and life == self._server_life:
+            self._carry_out(None, self.server.receive(message, self.now))
+
+    def _server_commits(self, life: int, commit: Commit) -> None:
+        if self.server is not None and life == self._server_life:
+            self.journal.apply(commit)
+            self._committing = None
+            self._carry_out(None, self.server.committed(commit.number, self.now))
+
+    def _server_wakes(self, life: int) -> None:
+        if self.server is not None and life == self._server_life:
+            self._carry_out(None, self.server.tick(self.now))
+
+    # Clients ------------------------------------------------------------------------------------------------
+
+    def _start_client(self, node: Node) -> None:
+        node.down = False
+        node.life += 1
+        node.incarnation = max(node.incarnation + 1, int(self.now * 1000))
+        address = node.name if self.direct else ""
+        node.client = self.client_type(Peer(node.name, node.incarnation), Stack(), self.timing, address)
+        node.joined = node.free_at = self.now
+        self._carry_out(node, node.client.start(self.now))
+
+    def _client_receives(self, node: Node, message: Any) -> None:
+        if node.client is not None:
+            self._carry_out(node, node.client.receive(message, self.now))
+
+    def _client_ran(self, node: Node, life: int, result: Result, seconds: float) -> None:
+        if node.client is None or life != node.life:
+            return
+        node.busy += seconds
+        node.tests += 1
+        self._carry_out(node, node.client.ran(result, self.now))
+
+    def _client_wakes(self, node: Node, life: int) -> None:
+        if node.client is not None and life == node.life:
+            self._carry_out(node, node.client.tick(self.now))
+
+    # Effects ------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, node: Node | None, effects: Sequence[server_side.Effect | client_side.Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Send(message, to):
+                    self._send(node, message, to)
+                case Run(pair):
+                    assert node is not None
+                    self._run(node, pair)
+                case Wake(at) if node is None:
+                    self._at(max(at, self.now), self._server_wakes, self._server_life)
+                case Wake(at) if node is not None:
+                    self._at(max(at, self.now), self._client_wakes, node, node.life)
+                case Commit():
+                    self._committing = effect
+                    rows = sum(len(write.tests) for write in effect.writes)
+                    at = self.now + self.costs.commit + self.costs.row * rows
+                    self._at(at, self._server_commits, self._server_life, effect)
+                case End():
+                    assert node is not None
+                    self._end(node)
+
+    def _run(self, node: Node, pair: Pair) -> None:
+        self.run_count += 1
+        if self.checked:
+            self.runs[pair.id] += 1
+            if self.runs[pair.id] > 1 and not self._given_up():
+                raise Violation("a pair was run twice and nobody was given up")
+            self.digest.update(f"{self.now} {node.number} ".encode() + pair.id)
+        seconds = self.costs.test * (0.5 + pair.id[0] / 255)
+        node.free_at = max(self.now, node.free_at) + seconds
+        self._at(node.free_at, self._client_ran, node, node.life, self.tree.run(pair), seconds)
+
+    def _send(self, node: Node | None, message: Message, to: Peer | None) -> None:
+        kind = type(message).__name__
+        relayed = node is None and isinstance(message, Pairs) and message.giver != SERVER_PEER
+        self.messages["Relayed" if relayed else kind] += 1
+        if self.checked:
+            self._watch(message)
+            frame = encode(message)
+            self.digest.update(f"{self.now} ".encode() + frame)
+            message = decode(frame)
+        source = SERVER if node is None else node.number
+        target = SERVER if to is None else int(to.client[1:])
+        for late in self.faults.fates(self._rng, self.now, source, target):
+            at = self.now + self.costs.latency + self.costs.jitter * self._rng.random() + late
+            if to is None:
+                self._at(at, self._server_receives, message)
+            else:
+                self._at(at, self._client_receives, self.nodes[target], message)
+
+    def _end(self, node: Node) -> None:
+        if node.ended is None:
+            node.ended = self.now
+            self._ended += 1
+
+    # What must never happen ---------------------------------------------------------------------------------
+
+    def _watch(self, message: Message) -> None:
+        match message:
+            case Stop() if self.journal.known or not self.journal.done:
+                raise Violation(f"STOP while {len(self.journal.known)} pairs are left")
+            case Results():
+                self._reported[message.peer, message.batch] = tuple(result.id for result in message.results)
+            case Stored():
+                for ident in self._reported.pop((message.to, message.batch), ()):
+                    if ident not in self.journal.done:
+                        raise Violation("a result was acknowledged and is not in the record")
+
+    def _watch_over_the_poor(self) -> None:
+        """From the end of the faults on, nobody waits for long while another has many pairs."""
+        rich = any(node.client is not None and node.client.waiting >= _RICH for node in self.nodes)
+        patience = 2 * self.timing.hold + 4 * self.timing.resend_most + self.timing.dead
+        for node in self.nodes:
+            waits = node.client is not None and node.client.state is ClientState.IDLE and node.ended is None
+            if not (rich and waits):
+                self._starving.pop(node.number, None)
+            elif self.now - self._starving.setdefault(node.number, self.now) > patience:
+                raise Violation(f"{node.name} waits while others have many pairs")
+        self._at(self.now + self.timing.resend, self._watch_over_the_poor)
+
+    # Faults and changes -------------------------------------------------------------------------------------
+
+    def _crash(self, crash: Crash) -> None:
+        if crash.node == SERVER:
+            self._crash_server(crash.down or 0.0)
+            return
+        node = self.nodes[crash.node]
+        if node.client is None or node.ended is not None:
+            return
+        node.client, node.down = None, True
+        node.life += 1
+        if crash.down is None:
+            self._end(node)
+        else:
+            self._at(self.now + crash.down, self._start_client, node)
+
+    def _crash_server(self, down: float) -> None:
+        if self.server is None:
+            return
+        self.server_counts += self.server.counts
+        self.server = None
+        self._server_life += 1
+        if self._committing is not None:
+            self.journal.interrupt(self._committing, self._rng)
+        self._at(self.now + down, self._start_server)
+
+    def _change(self, change: Change) -> None:
+        if change.comes is not None:
+            node = Node(len(self.nodes))
+            self.nodes.append(node)
+            self._start_client(node)
+        elif change.by_itself:
+            node = self.nodes[change.goes or 0]
+            if node.client is not None and node.ended is None:
+                self._carry_out(node, node.client.leave(self.now))
+        elif self.server is not None:
+            effects = self.server.remove(lambda session: session.peer.client != "c0", change.goes, self.now)
+            self._carry_out(None, effects)
+
+    # Afterwards ---------------------------------------------------------------------------------------------
+
+    def verify(self) -> None:
+        """Everybody has stopped, and everything is done."""
+        left = [node.name for node in self.nodes if node.ended is None]
+        if left:
+            raise Violation(f"after {self.now:.1f} s these have not stopped: {', '.join(left)}")
+        lost = self.tree.tests - len(self.journal.done)
+        if lost or self.journal.known:
+            raise Violation(f"{lost} pairs were lost, {len(self.journal.known)} are left")
+
+    def _given_up(self) -> int:
+        """Pairs that were taken from clients that seemed dead, and so may be run twice."""
+        counts = self.server_counts + (self.server.counts if self.server else Counter())
+        return counts["pairs of those given up"] + counts["gifts taken back"]

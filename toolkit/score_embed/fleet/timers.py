@@ -1,0 +1,54 @@
+"""What is due when. A driver needs to know only the next moment at which something is."""
+
+from __future__ import annotations
+
+NEVER = float("inf")
+
+
+class Timers:
+    """Deadlines by name. Setting one anew moves it."""
+
+    def __init__(self, pause: float = 1.0, longest: float = 1.0) -> None:
+        """`pause`: until something is said once more, the first time; then ever longer ones, up to `longest`."""
+        self._pause, self._longest = pause, longest
+        self._pauses: dict[str, float] = {}
+        self._at: dict[str, float] = {}
+        self._told = NEVER  # the driver was told to wake us then
+
+    def set(self, name: str, at: float) -> None:
+        self._at[name] = at
+
+    def start(self, name: str, at: float) -> None:
+        """Set it, unless it is running."""
+        self._at.setdefault(name, at)
+
+    def repeat(self, name: str, now: float) -> None:
+        """It was said, perhaps once more; if no answer comes it is due again."""
+        pause = self._pauses.get(name, self._pause)
+        self._at[name] = now + pause
+        self._pauses[name] = min(2 * pause, self._longest)
+
+    def clear(self, name: str) -> None:
+        """It was answered, or matters no more."""
+        self._at.pop(name, None)
+        self._pauses.pop(name, None)
+
+    def clear_all(self) -> None:
+        self._at.clear()
+        self._pauses.clear()
+
+    def due(self, now: float) -> list[str]:
+        """Those that have come; they run no more. To be called when the driver wakes us."""
+        self._told = NEVER
+        due = [name for name, at in self._at.items() if at <= now]
+        for name in due:
+            del self._at[name]
+        return due
+
+    def wake(self) -> float | None:
+        """When the driver is to wake us, if it does not know yet."""
+        soonest = min(self._at.values(), default=NEVER)
+        if soonest >= self._told:
+            return None
+        self._told = soonest
+        return soonest
