@@ -6,10 +6,22 @@ from pathlib import Path
 
 import pytest
 from corpus import build, target_of
-from runner import LINUX
+from runner import LINUX, explore
 
 from score_embed.target.base import Finished, Run, Verdict
 
+MISALIGNED = """
+#include "score.h"
+static unsigned char bytes[32] __attribute__((aligned(8)));
+int main(void)
+{
+    unsigned char x;
+    SYM_U8(x);
+    if ((x & 0x81) == 0x81)
+        *(volatile double *)(bytes + (x & 3)) = 1.5;
+    return 0;
+}
+"""
 PROGRAM = """
 #define _GNU_SOURCE
 #include <errno.h>
@@ -117,3 +129,10 @@ def test_nothing_is_left_of_the_test_before(board: str, tmp_path: Path) -> None:
             ended = run(x)
             assert ended.verdict is verdict, x
             assert x == 3 or ended.address == 0
+
+
+def test_a_misaligned_double_faults_as_on_the_processor(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": MISALIGNED}, "--board", "arm-linux")
+    assert [(bug["kind"], bug["line"]) for bug in found.summary["bugs"]] == [
+        ("invalid-memory-access", 9)
+    ]
