@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from corpus import build, target_of
-from runner import LINUX, explore
+from runner import LINUX, explore, score_embed
 
 from score_embed.target.base import Finished, Run, Verdict
 
@@ -136,3 +136,11 @@ def test_a_misaligned_double_faults_as_on_the_processor(tmp_path: Path) -> None:
     assert [(bug["kind"], bug["line"]) for bug in found.summary["bugs"]] == [
         ("invalid-memory-access", 9)
     ]
+
+
+def test_native_on_another_processor_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "here.yaml").write_text("extends: native\ncompiler: aarch64-linux-gnu-gcc\n")
+    (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
+    done = score_embed("run", "--board", "here.yaml", "p.c", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "extends: aarch64-linux" in done.stderr
