@@ -133,9 +133,7 @@ def test_nothing_is_left_of_the_test_before(board: str, tmp_path: Path) -> None:
 
 def test_a_misaligned_double_faults_as_on_the_processor(tmp_path: Path) -> None:
     found = explore(tmp_path, {"p.c": MISALIGNED}, "--board", "arm-linux")
-    assert [(bug["kind"], bug["line"]) for bug in found.summary["bugs"]] == [
-        ("invalid-memory-access", 9)
-    ]
+    assert [(bug["kind"], bug["line"]) for bug in found.summary["bugs"]] == [("invalid-memory-access", 9)]
 
 
 def test_native_on_another_processor_says_what_to_do(tmp_path: Path) -> None:

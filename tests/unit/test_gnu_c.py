@@ -107,7 +107,11 @@ NEWLIB = [
     [
         *(("gcc", h) for h in STANDARD + GLIBC),
         *(("arm-none-eabi-gcc", h) for h in STANDARD + NEWLIB),
-        *((c, h) for c in ("arm-linux-gnueabihf-gcc", "aarch64-linux-gnu-gcc") for h in ("tgmath", "signal", "ucontext")),
+        *(
+            (c, h)
+            for c in ("arm-linux-gnueabihf-gcc", "aarch64-linux-gnu-gcc")
+            for h in ("tgmath", "signal", "ucontext")
+        ),
     ],
 )
 def test_headers(compiler: str, header: str, tmp_path: Path) -> None:
