@@ -28,6 +28,18 @@ void sc_port_stop(void) __attribute__((noreturn));
 /* Start the whole instance again; returns only if that is the host's business. */
 void sc_port_reset(void);
 
+/* A watch-dog of the board's that runs already is fed where time may pass: at every SC_FEED_EVERY-th branch, and in the
+ * port where it waits. */
+#ifdef SC_FEED
+#define SC_FEED_EVERY 256u
+void sc_port_feed(void);
+#define SC_FEED_NOW() sc_port_feed()
+#define SC_FEED_AT(branches) do { if ((branches) % SC_FEED_EVERY == 0) sc_port_feed(); } while (0)
+#else
+#define SC_FEED_NOW() ((void)0)
+#define SC_FEED_AT(branches) ((void)0)
+#endif
+
 /* RAM that is still free, for READY. */
 sc_u32 sc_port_free_ram(void);
 

@@ -87,6 +87,7 @@ static void send_leaves(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *wo
 void sc_step(void)
 {
     if (++sc.branches > sc.max_branches) sc_end(SC_VERDICT_HANG, 0);
+    SC_FEED_AT(sc.branches);
 }
 
 void sc_tick(void)

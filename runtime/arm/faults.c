@@ -1,4 +1,4 @@
-/* Cortex-M: faults and the watch-dog become verdicts. What makes them happen is in protect.c.
+/* Cortex-M: faults become verdicts. What makes them happen is in protect.c.
  *
  * The program runs on PSP in thread mode. Every fault handler records what the status registers say and leaves
  * through a made-up exception frame to the test loop. A fault anywhere else is a bug of ours or of an interrupt
@@ -10,14 +10,8 @@
 #define MMFAR 0xE000ED34u
 #define BFAR 0xE000ED38u
 #define AIRCR 0xE000ED0Cu
-#define SYST_CSR 0xE000E010u
-#define SYST_RVR 0xE000E014u
-#define SYST_CVR 0xE000E018u
 
 #define BELOW_STACK 0x1000u /* a frame that misses the stack by so much is still called an overflow */
-#define TICK_MS 10u
-#define CLOCK_KHZ (SC_CLOCK / 1000u)
-#define TO_PROGRAM 0xFFFFFFFDu /* EXC_RETURN: to thread mode on PSP */
 
 /* CFSR bits */
 #define MM_STACKING (1u << 4)
@@ -29,11 +23,8 @@
 #define USAGE_UNALIGNED (1u << 24)
 #define USAGE_DIVISION (1u << 25)
 
-static sc_u32 ticks_left SC_RUNTIME_DATA;
-
 void sc_arm_exit_handler(sc_u32 *saved_sp) __attribute__((noreturn));
 void sc_arm_on_fault(const sc_u32 *frame, sc_u32 exc_return);
-void sc_arm_on_tick(const sc_u32 *frame, sc_u32 exc_return);
 
 static const sc_u32 *valid(const sc_u32 *frame)
 {
@@ -97,23 +88,14 @@ void sc_arm_on_fault(const sc_u32 *psp, sc_u32 exc_return)
 {
     sc_u32 cfsr = status();
     const sc_u32 *frame = cfsr & (MM_STACKING | BUS_STACKING) ? 0 : valid(psp);
-    if (!sc.running || exc_return != TO_PROGRAM) sc_port_reset();
+    if (!sc.running || !SC_TO_PROGRAM(exc_return)) sc_port_reset();
     sc.code = (sc_i32)cfsr;
     leave(frame, verdict_of(cfsr, frame, psp));
 }
 
-void sc_arm_on_tick(const sc_u32 *psp, sc_u32 exc_return)
+void sc_arm_leave(const sc_u32 *psp, sc_u32 verdict)
 {
-    if (ticks_left && --ticks_left == 0 && sc.running && exc_return == TO_PROGRAM) leave(valid(psp), SC_VERDICT_WATCHDOG);
-}
-
-void sc_bare_watch(sc_u32 milliseconds)
-{
-    REGISTER(SYST_CSR) = 0;
-    ticks_left = milliseconds / TICK_MS + 1u;
-    REGISTER(SYST_RVR) = CLOCK_KHZ * TICK_MS - 1u;
-    REGISTER(SYST_CVR) = 0;
-    if (milliseconds) REGISTER(SYST_CSR) = 7;
+    leave(valid(psp), verdict);
 }
 
 void sc_port_reset(void)

@@ -5,11 +5,14 @@
 #include "arm.h"
 
 #define ACTLR 0xE000E008u
+#define ICTR 0xE000E004u
 #define NVIC_ICER 0xE000E180u
 #define NVIC_ICPR 0xE000E280u
+#define ICSR 0xE000ED04u
 #define VTOR 0xE000ED08u
 #define CCR 0xE000ED14u
 #define SHCSR 0xE000ED24u
+#define CPACR 0xE000ED88u
 #define MPU_TYPE 0xE000ED90u
 #define MPU_CTRL 0xE000ED94u
 #define MPU_RNR 0xE000ED98u
@@ -17,14 +20,16 @@
 #define MPU_RASR 0xE000EDA0u
 #define MPU_RLAR 0xE000EDA0u
 #define MPU_MAIR0 0xE000EDC0u
+#define FPCCR 0xE000EF34u
 
 void sc_arm_quiet(void)
 {
-    sc_u32 i;
-    for (i = 0; i < SC_IRQS / 32u; i++) {
+    sc_u32 i = REGISTER(ICTR) & 15u; /* reads as 0 in ARMv6-M, which has 32 */
+    do {
         REGISTER(NVIC_ICER + 4u * i) = 0xFFFFFFFFu;
         REGISTER(NVIC_ICPR + 4u * i) = 0xFFFFFFFFu;
-    }
+    } while (i--);
+    REGISTER(ICSR) = 1u << 27 | 1u << 25; /* nor PendSV or SysTick */
 }
 
 #if defined __ARM_ARCH_6M__
@@ -53,14 +58,18 @@ static void regions(void)
     sc_u32 code = SC_FLASH_BASE < SC_NULL_PAGE ? SC_NULL_PAGE : SC_FLASH_BASE;
     REGISTER(MPU_MAIR0) = 0x0444u; /* 0: normal memory, not cached; 1: device */
     region(0, code, SC_FLASH_BASE + SC_FLASH_SIZE - code, READ_EXECUTE, NORMAL);
+#ifdef SC_OWN_LAYOUT
+    sc_u32 guard = (sc_u32)__put_stack_base - SC_GUARD;
+    region(1, SC_RAM_BASE, guard - SC_RAM_BASE, READ_WRITE, NORMAL);
+    region(3, guard + SC_GUARD, SC_RAM_BASE + SC_RAM_SIZE - guard - SC_GUARD, READ_WRITE, NORMAL);
+#else
     region(1, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, NORMAL);
+#endif
     region(2, 0x40000000u, 0x20000000u, READ_WRITE, DEVICE);
     REGISTER(MPU_CTRL) = 1;
 }
 
 #else
-
-#define GUARD 0x400u /* bytes below RAM */
 
 enum { READ_ONLY = 6, READ_WRITE = 3, NO_ACCESS = 0, EXECUTE = 0, DATA = 1 };
 
@@ -77,7 +86,7 @@ static void regions(void)
     region(0, SC_FLASH_BASE, SC_FLASH_SIZE, READ_ONLY, EXECUTE);
     if (SC_NULL_PAGE) region(1, 0x00000000u, SC_NULL_PAGE, NO_ACCESS, DATA);
     region(2, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, DATA);
-    region(3, SC_RAM_BASE - GUARD, GUARD, NO_ACCESS, DATA); /* where what lies below RAM does not fault by itself */
+    region(3, (sc_u32)__put_stack_base - SC_GUARD, SC_GUARD, NO_ACCESS, DATA); /* what lies below may not fault by itself */
     REGISTER(MPU_CTRL) = 5; /* on; elsewhere the default map: peripherals */
 }
 
@@ -86,10 +95,15 @@ static void regions(void)
 void sc_bare_protect(void)
 {
     sc_arm_quiet();
-    REGISTER(VTOR) = SC_FLASH_BASE;
+    REGISTER(VTOR) = (sc_u32)SC_VECTORS;
     REGISTER(ACTLR) |= 2u;       /* no write buffer: a bad store faults where it is */
     REGISTER(SHCSR) |= 7u << 16; /* MemManage, BusFault, UsageFault */
     REGISTER(CCR) |= 1u << 4;    /* division by zero traps */
+#ifdef __ARM_FP
+    REGISTER(CPACR) |= 0xFu << 20;
+    REGISTER(FPCCR) = 1u << 31;  /* registers are stacked at once: a test that was left owes none */
+    __asm__ volatile("dsb\n\tisb\n\tvmsr fpscr, %0" ::"r"(0));
+#endif
     if (!(REGISTER(MPU_TYPE) & 0xFF00u)) return;
     REGISTER(MPU_CTRL) = 0;
     regions();

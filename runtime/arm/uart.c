@@ -34,14 +34,15 @@ sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
     sc_u32 got = 0;
     __asm__ volatile("cpsid i" ::: "memory");
     REGISTER(NVIC_ISER) = LINE;
-    sc_bare_watch(1); /* its ticks wake the processor, and with it an emulator that sleeps */
+    sc_arm_ticks(1); /* its ticks wake the processor, and with it an emulator that sleeps */
     while (!uart_has_byte()) {
         __asm__ volatile("dsb\n\twfi" ::: "memory");
         REGISTER(NVIC_ICPR) = LINE;
+        SC_FEED_NOW();
     }
     while (got < n && uart_has_byte()) to[got++] = (sc_u8)uart_get();
     uart_was_read();
-    sc_bare_watch(0);
+    sc_arm_ticks(0);
     REGISTER(NVIC_ICER) = LINE;
     REGISTER(NVIC_ICPR) = LINE;
     __asm__ volatile("cpsie i" ::: "memory");
@@ -50,6 +51,7 @@ sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
 
 void sc_port_write(const sc_u8 *from, sc_u32 n)
 {
+    SC_FEED_NOW();
     while (n--) {
         while (uart_is_full()) {}
         uart_put(*from++);

@@ -21,7 +21,16 @@ static void fill_words(sc_u32 *from, sc_u32 *to)
     while (from < to) *from++ = 0;
 }
 
-void sc_bare_start(void)
+#ifdef SC_FEED
+void sc_port_feed(void)
+{
+    static const struct { sc_u32 at, value; } steps[] = {SC_FEED};
+    sc_u32 i;
+    for (i = 0; i < sizeof steps / sizeof *steps; i++) REGISTER(steps[i].at) = steps[i].value;
+}
+#endif
+
+void sc_bare_go_on(void)
 {
     fill_words(__sc_data_start, __sc_data_end);
     set_up();
@@ -32,13 +41,61 @@ void sc_bare_start(void)
     for (;;) {}
 }
 
-void sc_port_restore(void)
+void sc_bare_start(void)
+{
+#ifdef SC_INIT
+#ifdef SC_INIT_WEAK
+    extern void SC_INIT(void) __attribute__((weak));
+#else
+    extern void SC_INIT(void);
+#endif
+    fill_words(__sc_data_start, __sc_data_end);
+    sc_port_restore();
+    sc.max_branches = 0xFFFFFFFFu; /* probes in it count, and send nothing */
+    sc.mispredicted = 1;
+    sc.chunk = SC_CHUNK;
+    if (SC_INIT) SC_INIT(); /* may be a whole start-up, that calls main */
+#endif
+    sc_bare_go_on();
+}
+
+#ifdef SC_OWN_LAYOUT
+static void bring_back(const sc_bare_region *r)
+{
+    sc_uptr start = (sc_uptr)r->start, n = (sc_uptr)r->end - start, words = 0;
+    if (!((start | (sc_uptr)r->load) & 3u)) {
+        const sc_u32 *from = r->load;
+        sc_u32 *to = r->start, *end = (sc_u32 *)(start + (n & ~(sc_uptr)3u));
+        words = n & ~(sc_uptr)3u;
+        if (from) while (to < end) *to++ = *from++;
+        else fill_words(to, end);
+    }
+    if (r->load) sc_copy_bytes((sc_u8 *)r->start + words, (const sc_u8 *)r->load + words, n - words);
+    else sc_fill_zero((sc_u8 *)r->start + words, n - words);
+}
+
+static void restore_data(void)
+{
+    const sc_bare_region *r;
+    for (r = sc_bare_regions; r->start; r++) {
+        bring_back(r);
+        SC_FEED_NOW();
+    }
+}
+#else
+static void restore_data(void)
 {
     const SC_ROM sc_u32 *from = __put_data_load;
-    sc_uptr high = ((sc_uptr)heap_high + 3u) & ~(sc_uptr)3u;
     sc_u32 *to;
     for (to = __put_data_start; to < __put_data_end;) *to++ = *from++;
     fill_words(__put_bss_start, __put_bss_end);
+}
+#endif
+
+void sc_port_restore(void)
+{
+    sc_uptr high = ((sc_uptr)heap_high + 3u) & ~(sc_uptr)3u;
+    restore_data();
 #ifdef SC_HEAP_IS_FREE
     high = (sc_uptr)__put_heap_end;
 #endif

@@ -23,7 +23,16 @@ extern sc_u32 __sc_data_start[], __sc_data_end[], __sc_stack_top[];
 extern const SC_ROM sc_u32 __put_data_load[];
 extern void (*const SC_ROM __init_array_start[])(void), (*const SC_ROM __init_array_end[])(void);
 
+/* Memory that a test's restore brings back: copied from `load`, zeroed if that is 0. The build lists them if the
+ * linker script is the firmware's own. */
+typedef struct {
+    sc_u32 *start, *end;
+    const sc_u32 *load;
+} sc_bare_region;
+extern const sc_bare_region sc_bare_regions[]; /* the last starts at 0 */
+
 void sc_bare_start(void) __attribute__((noreturn));
+void sc_bare_go_on(void) __attribute__((noreturn, used)); /* from where the firmware's own start-up has ended */
 void sc_bare_program(void);             /* what runs on the program's stack */
 void *sc_bare_sbrk(int increment);      /* (void *)-1: no memory */
 extern sc_u32 *sc_bare_saved_sp;        /* the runtime's stack while the program runs */

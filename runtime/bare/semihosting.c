@@ -48,9 +48,11 @@ static void flush(void)
 sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
 {
     sc_u32 left;
+    SC_FEED_NOW();
     flush();
     do left = request(SYS_READ, input, (sc_u32)to, n);
     while (left >= n);
+    SC_FEED_NOW();
     return n - left;
 }
 

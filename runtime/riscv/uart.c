@@ -26,13 +26,14 @@ void sc_bare_link_start(void)
 sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
 {
     sc_u32 got = 0;
-    while (!(BYTE(STATE) & 1u)) {}
+    while (!(BYTE(STATE) & 1u)) SC_FEED_NOW();
     while (got < n && (BYTE(STATE) & 1u)) to[got++] = BYTE(DATA);
     return got;
 }
 
 void sc_port_write(const sc_u8 *from, sc_u32 n)
 {
+    SC_FEED_NOW();
     while (n--) {
         while (!(BYTE(STATE) & 1u << 5)) {}
         BYTE(DATA) = *from++;

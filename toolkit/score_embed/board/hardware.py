@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from score_embed import yamlfile
 from score_embed.errors import UsageError
 
+_MAY_BE_ZERO = ("SC_UART_IRQ", "SC_TIMER_IRQ")
+TIMERS = ("clint", "cmsdk", "stm32")
 UARTS = ("cmsdk", "pl011", "stm32", "nrf51", "ns16550", "avr")
 
 
@@ -34,10 +36,12 @@ class Uart:
 
 @dataclass(frozen=True)
 class Timer:
-    """What the watch-dog uses where the core has no timer of its own; `clock`: Hz."""
+    """What the watch-dog uses where the core has no timer of its own, or the program needs that; `clock`: Hz."""
 
+    kind: str
     at: int
     clock: int
+    irq: int
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Hardware:
     flash: Region | None = None
     ram: Region | None = None
     stack: int = 0  # bytes of the program's stack
+    runtime_stack: int = 0  # bytes of the stack that the runtime and interrupt handlers use; 0: what the port chooses
     null_page: int = 0  # bytes from address 0 that no program may touch, where the MPU can see to it
     clock: int = 0  # Hz
     uart: Uart | None = None
@@ -68,7 +73,11 @@ class Hardware:
 
     def macros(self) -> dict[str, str]:
         """The C macros that tell the runtime."""
-        found: dict[str, int] = {"SC_STACK_SIZE": self.stack, "SC_CLOCK": self.clock}
+        found: dict[str, int] = {
+            "SC_STACK_SIZE": self.stack,
+            "SC_RUNTIME_STACK": self.runtime_stack,
+            "SC_CLOCK": self.clock,
+        }
         for name, region in (("FLASH", self.flash), ("RAM", self.ram)):
             if region is not None:
                 found |= {f"SC_{name}_BASE": region.at, f"SC_{name}_SIZE": region.size}
@@ -77,11 +86,15 @@ class Hardware:
             found |= {f"SC_UART_{kind}": 1, "SC_UART": self.uart.at, "SC_UART_IRQ": self.uart.irq}
             found["SC_BAUD"] = self.uart.baud
         if self.timer is not None:
-            found |= {"SC_CLINT": self.timer.at, "SC_CLINT_HZ": self.timer.clock}
+            if self.timer.kind == "clint":
+                found |= {"SC_CLINT": self.timer.at, "SC_CLINT_HZ": self.timer.clock}
+            else:
+                found |= {f"SC_TIMER_{self.timer.kind.upper()}": 1, "SC_TIMER": self.timer.at}
+                found |= {"SC_TIMER_HZ": self.timer.clock, "SC_TIMER_IRQ": self.timer.irq}
         if self.reset is not None:
             found |= {"SC_RESET_AT": self.reset[0], "SC_RESET_VALUE": self.reset[1]}
         found |= {"SC_INPUT_CAPACITY": self.input, "SC_CHUNK": self.chunk, "SC_SHADOW": self.shadow}
-        macros = {name: f"{value:#x}" for name, value in found.items() if value or name == "SC_UART_IRQ"}
+        macros = {name: f"{value:#x}" for name, value in found.items() if value or name in _MAY_BE_ZERO}
         if self.flash is not None:  # numbers that may be 0
             macros |= {"SC_FLASH_BASE": f"{self.flash.at:#x}", "SC_NULL_PAGE": f"{self.null_page:#x}"}
         if self.setup:
@@ -92,7 +105,7 @@ class Hardware:
 def read_hardware(doc: yamlfile.Section) -> Hardware:
     """The keys `memory`, `clock`, `uart`, `timer`, `reset`, `setup` and `buffers` of a profile."""
     memory, buffers = yamlfile.group(doc, "memory"), yamlfile.group(doc, "buffers")
-    memory.check_keys(("flash", "ram", "stack", "null-page"), "key of `memory`")
+    memory.check_keys(("flash", "ram", "stack", "runtime-stack", "null-page"), "key of `memory`")
     buffers.check_keys(("input", "chunk", "shadow"), "key of `buffers`")
     chunk = buffers.number("chunk", 0)
     if 0 < chunk < 16:
@@ -101,6 +114,7 @@ def read_hardware(doc: yamlfile.Section) -> Hardware:
         flash=_region(memory, "flash"),
         ram=_region(memory, "ram"),
         stack=memory.number("stack", 0),
+        runtime_stack=memory.number("runtime-stack", 0),
         null_page=memory.number("null-page", 0),
         clock=doc.number("clock", 0),
         uart=_uart(doc),
@@ -138,9 +152,10 @@ def _timer(doc: yamlfile.Section) -> Timer | None:
     if "timer" not in doc.values:
         return None
     timer = doc.section("timer")
-    timer.check_keys(("kind", "at", "clock"), "key of `timer`")
-    timer.word("kind", ("clint",))
-    return Timer(timer.number("at"), timer.number("clock"))
+    timer.check_keys(("kind", "at", "clock", "irq"), "key of `timer`")
+    kind = timer.word("kind", TIMERS)
+    irq = 0 if kind == "clint" else timer.number("irq")
+    return Timer(kind, timer.number("at"), timer.number("clock"), irq)
 
 
 def _reset(doc: yamlfile.Section) -> tuple[int, int] | None:

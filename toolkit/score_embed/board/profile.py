@@ -18,6 +18,8 @@ from typing import Literal
 from score_embed import config, yamlfile
 from score_embed.board import lab, share
 from score_embed.board.desk import DeskRun, read_desk
+from score_embed.board.firmware import KEYS as FIRMWARE_KEYS
+from score_embed.board.firmware import Firmware, read_firmware
 from score_embed.board.hardware import Hardware, read_hardware
 from score_embed.errors import UsageError
 
@@ -30,7 +32,6 @@ _KEYS = (
     "cflags",
     "ldflags",
     "runtime",
-    "linker-script",
     "argument-order",
     "memory",
     "clock",
@@ -47,6 +48,7 @@ _KEYS = (
     "power",
     "safe-state",
     "packages",
+    *FIRMWARE_KEYS,
 )
 _MOST_LAYERS = 8
 
@@ -81,9 +83,10 @@ class Board:
     cflags: tuple[str, ...]  # those that select CPU and ABI first
     ldflags: tuple[str, ...]
     runtime: str  # folder below runtime/ that holds the port
-    linker_script: str | None  # file in that folder
+    linker_script: str | None  # file in that folder, unless the firmware has one
     argument_order: Literal["left", "right"]
     hardware: Hardware
+    firmware: Firmware
     run: NativeRun | QemuRun | DeskRun
     apt: Mapping[str, str]  # tool → Debian package that brings it
 
@@ -149,6 +152,8 @@ def load_board(path: Path, run: str | None = None, port: str | None = None, devi
         doc = yamlfile.Section(doc.place, device.keys.values, device.keys.places).over(doc)
     doc = _told(doc, run, port)
     order = doc.word("argument-order", ("left", "right"))
+    runtime = _runtime(doc)
+    script, firmware = read_firmware(doc, runtime)
     packages = doc.section("packages") if "packages" in doc.values else None
     return Board(
         name=doc.text("name", path.stem),
@@ -157,10 +162,11 @@ def load_board(path: Path, run: str | None = None, port: str | None = None, devi
         cc=doc.text("compiler"),
         cflags=(*doc.texts("cpu"), *doc.texts("cflags")),
         ldflags=doc.texts("ldflags"),
-        runtime=_runtime(doc),
-        linker_script=doc.text("linker-script", "") or None,
+        runtime=runtime,
+        linker_script=script,
         argument_order="left" if order == "left" else "right",
         hardware=read_hardware(doc),
+        firmware=firmware,
         run=_run(doc),
         apt=MappingProxyType({tool: packages.text(tool) for tool in packages.values} if packages else {}),
     )
@@ -228,10 +234,11 @@ def _run(doc: yamlfile.Section) -> NativeRun | QemuRun | DeskRun:
     qemu = doc.section("qemu")
     qemu.check_keys(("command", "machine", "link", "loader", "options"), "key of `qemu`")
     link = qemu.word("link", ("uart", "semihosting"), "uart")
+    fed = "feed" in doc.values  # who waits in a semihosting call cannot feed a watch-dog
     return QemuRun(
         qemu.text("command"),
         qemu.text("machine"),
-        "uart" if link == "uart" else "semihosting",
+        "uart" if link == "uart" or fed else "semihosting",
         qemu.text("loader", "-kernel"),
         qemu.texts("options"),
     )

@@ -22,6 +22,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
+from score_embed.build.layout import check_sections, link_firmware
 from score_embed.build.linking import RUNTIME, Parts, link_parts
 from score_embed.build.objects import ASSEMBLY, check_objects
 from score_embed.build.toolchain import PORTS, RUNTIME_FLAGS, SEMANTICS, Toolchain
@@ -72,6 +73,7 @@ def build_image(
     if not sources:
         raise UsageError("there is nothing to build", hint="Name the C files of the program.")
     toolchain = Toolchain(board)
+    objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
     model = _data_model(toolchain, sources, flags)
     texts = [Source(path, preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)) for path in sources]
@@ -105,7 +107,12 @@ def build_image(
                 kept = tuple(path for path in objects if path.suffix not in ASSEMBLY)
                 check_objects(kept, made[0], board.cc)
                 built = Path(work) / "image.elf"
-                link_parts(toolchain, Parts(tuple(made), kept, names), built, cflags)
+                parts = Parts(tuple(made), kept, names)
+                if board.firmware.script is not None:
+                    link_firmware(toolchain, parts, built, cflags)
+                else:
+                    link_parts(toolchain, parts, built, cflags)
+                    check_sections(built, board.hardware)
             except BuildError as error:
                 raise _explained(error, program) from None
             _publish(built, elf)
@@ -190,13 +197,15 @@ def _identity(
         board.ldflags,
         board.runtime,
         board.linker_script,
+        board.firmware,
         toolchain.macros(),
         [list(own) for own in flags],
         facts,
     ]
     parts += [SEMANTICS, RUNTIME_FLAGS, toolchain.whole(), PORTS[board.runtime], program.texts, program.notes]
     digest.update(repr(parts).encode("utf-8", "surrogateescape"))
-    for path in [*runtime, *files]:
+    script = toolchain.board.firmware.script
+    for path in [*runtime, *files, *([script] if script else [])]:
         digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
     return digest.digest()[:16]
 

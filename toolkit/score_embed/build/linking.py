@@ -58,21 +58,24 @@ class Clash:
     ours: bool  # one of them is the runtime's
 
 
-def link_parts(toolchain: Toolchain, parts: Parts, output: Path, cflags: Sequence[str]) -> None:
-    """Link the image. Raises BuildError."""
-    messages = Messages(parts.names, toolchain.runtime)
+def link_parts(
+    toolchain: Toolchain, parts: Parts, output: Path, cflags: Sequence[str], extra: Sequence[str] = ()
+) -> Parts:
+    """Link the image; returns what it was linked of. `extra`: further flags. Raises BuildError."""
+    messages = Messages(parts.names, toolchain)
     try:
         try:
-            toolchain.link(parts.made, parts.kept, output, cflags)
+            toolchain.link(parts.made, parts.kept, output, cflags, extra)
         except LinkFailed as failed:
             symbols = _replaced(messages.clashes(failed.messages))
             if not symbols:
                 raise
             parts = _weakened(toolchain, parts, symbols, output.parent)
-            messages = Messages(parts.names, toolchain.runtime)
-            toolchain.link(parts.made, parts.kept, output, cflags)
+            messages = Messages(parts.names, toolchain)
+            toolchain.link(parts.made, parts.kept, output, cflags, extra)
     except LinkFailed as failed:
         raise messages.error(failed.messages) or failure(failed.messages, "link") from None
+    return parts
 
 
 def _replaced(clashes: Sequence[Clash]) -> list[str]:
@@ -100,10 +103,11 @@ def _weakened(toolchain: Toolchain, parts: Parts, symbols: Sequence[str], work: 
 
 
 class Messages:
-    """Reads the linker's messages. `names`: what the user calls the files it was given; `runtime`: its folder."""
+    """Reads the linker's messages. `names`: what the user calls the files it was given."""
 
-    def __init__(self, names: Mapping[str, str], runtime: Path) -> None:
-        self._names, self._runtime = names, str(runtime)
+    def __init__(self, names: Mapping[str, str], toolchain: Toolchain) -> None:
+        self._names, self._runtime = names, str(toolchain.runtime)
+        self._firmware = toolchain.board.firmware
 
     def clashes(self, messages: str) -> list[Clash]:
         found: dict[str, Clash] = {}
@@ -129,6 +133,12 @@ class Messages:
         hint = "Name the file that defines it, or pass its library after `--`."
         if name == "main":
             hint = "Name the C file that has it, or use --entry FUNC."
+        for key in ("vectors", "init"):
+            if place == RUNTIME and name == getattr(self._firmware, key):
+                hint = (
+                    "Give its name as the start-up has it; the file that has it is one of `objects` or of the sources."
+                )
+                return BuildError(f"{key}: there is no `{name}' in the program", self._firmware.places[key], hint)
         return BuildError(f"undefined reference to `{name}'", "link" if place == RUNTIME else place, hint)
 
     def _other(self, messages: str) -> BuildError | None:

@@ -69,7 +69,8 @@ class Toolchain:
         """What the runtime and its linker script are told of the board."""
         run = self.board.run
         semihosting = isinstance(run, QemuRun) and run.link == "semihosting"
-        found = [f"-D{name}={value}" for name, value in self.board.hardware.macros().items()]
+        macros = {**self.board.hardware.macros(), **self.board.firmware.macros()}
+        found = [f"-D{name}={value}" for name, value in macros.items()]
         return [*found, "-DSC_SEMIHOSTING"] if semihosting else found
 
     def data_model(self, cflags: Sequence[str]) -> DataModel:
@@ -123,8 +124,16 @@ class Toolchain:
         flags = [*self.board.cflags, *RUNTIME_FLAGS, *self.whole(), *includes, *(["-DSC_VERIFY"] if verify else [])]
         self._run([self.board.cc, *flags, *self.macros(), "-c", str(source), "-o", str(output)], str(source))
 
-    def link(self, objects: Sequence[Path], kept: Sequence[Path], output: Path, cflags: Sequence[str]) -> None:
-        """`kept`: objects and archives that were given. Raises LinkFailed with the linker's messages."""
+    def link(
+        self,
+        objects: Sequence[Path],
+        kept: Sequence[Path],
+        output: Path,
+        cflags: Sequence[str],
+        extra: Sequence[str] = (),
+    ) -> None:
+        """`kept`: objects and archives that were given; `extra`: further flags. Raises LinkFailed with the linker's
+        messages."""
         script = self._linker_script(output.with_suffix(".ld"))
         command = [
             self.board.cc,
@@ -132,6 +141,7 @@ class Toolchain:
             *PORTS[self.board.runtime],
             *self.whole(),
             *([f"-T{script}"] if script else []),
+            *extra,
             *map(str, objects),
             *(["-Wl,--start-group", *map(str, kept), "-Wl,--end-group"] if kept else []),
             *(flag for flag in cflags if flag.startswith(("-l", "-L", "-Wl,"))),
@@ -152,10 +162,14 @@ class Toolchain:
         """The port's script, preprocessed with the board's memory map."""
         if self.board.linker_script is None:
             return None
-        places = [folder / self.board.linker_script for folder in self._port()]
+        return self.expand(self.board.linker_script, output)
+
+    def expand(self, name: str, output: Path, macros: Sequence[str] = ()) -> Path:
+        """A linker script of the port's, preprocessed."""
+        places = [folder / name for folder in self._port()]
         script = next((path for path in places if path.is_file()), places[0])
-        command = [self.board.cc, "-E", "-P", "-undef", "-x", "c", *self.macros(), str(script), "-o", str(output)]
-        self._run(command, str(script))
+        flags = ["-E", "-P", "-undef", "-x", "c", *self.macros(), *macros]
+        self._run([self.board.cc, *flags, str(script), "-o", str(output)], str(script))
         return output
 
     def _run(self, command: Sequence[str], where: str) -> str:
@@ -194,5 +208,6 @@ def failure(stderr: str, where: str) -> BuildError:
     found = _ERROR.search(stderr)
     if found:
         return BuildError(found["what"], found["where"])
-    lines = [line for line in stderr.splitlines() if line.strip()]
+    said = [line for line in stderr.splitlines() if line.strip()]
+    lines = [line for line in said if not line.startswith("collect2:")] or said
     return BuildError(lines[-1] if lines else "the compiler failed without a message", where)

@@ -79,6 +79,12 @@ def short_reasons(summary: Mapping[str, Any]) -> Iterator[str]:
         yield "branch directions not taken: " + ", ".join(f"{n} {reason}" for reason, n in reasons.most_common())
 
 
+_CAUSES = {
+    "lost": "lost: the board started again during a test; if a watch-dog does it, `feed` of its profile feeds it",
+    "watchdog": "watchdog: no end and no branch for too long",
+}
+
+
 def incomplete(summary: Mapping[str, Any], most: int | None = None) -> Iterator[str]:
     """What the campaign could not follow; at most `most` lines of each kind."""
     written = [row for row in summary["incomplete"] if not row["count"]]
@@ -93,7 +99,7 @@ def _rows(title: str, rows: list[dict[str, Any]], most: int | None) -> Iterator[
     for row in rows[:most]:
         where = f"{row['file']}:{row['line']}: " if row["file"] else ""
         often = f" ({times(row['count'])})" if row["count"] else ""
-        yield f"  {where}{row['what']}{often}"
+        yield f"  {where}{_CAUSES.get(row['what'], row['what'])}{often}"
     if most is not None and len(rows) > most:
         yield f"  … and {len(rows) - most} more: score-embed report shows all"
 

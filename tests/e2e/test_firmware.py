@@ -1,0 +1,217 @@
+"""Firmware with its own start-up, linker script, archive, interrupt handler and watch-dog: docs/firmware.md, literally."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from runner import score_embed
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "firmware.md").read_text(encoding="utf-8")
+((BUILD, RUN), (PROFILE,)) = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("sh", "yaml"))
+STM32_FLAGS = BUILD.partition("gcc ")[2].partition(" -Os")[0].split()
+
+MPS2_MEMORY = """
+MEMORY
+{
+    FLASH (rx)  : ORIGIN = 0, LENGTH = 4M
+    RAM (xrw)   : ORIGIN = 0x20000000, LENGTH = 1M
+    CCMRAM (rw) : ORIGIN = 0x21000000, LENGTH = 64K
+}
+"""
+# Its watch-dog resets the machine 0.1 s after it was fed for the last time, in QEMU, too.
+MPS2_WATCHDOG = '"-DWATCHDOG=0x40008000", "-DWATCHDOG_START={0xC00,0x1ACCE551},{0,25000000/20},{8,3}"'
+MPS2 = f"""
+extends: mps2-an385
+memory: {{null-page: 1K, runtime-stack: 2K}}
+linker-script: thermostat.ld
+vectors: vector_table
+objects: [startup.s, libdriver.a]
+watchdog: none
+restore: [.ccmram, .noinit]
+cflags: [-Os, -g, {MPS2_WATCHDOG}]
+"""
+FEED = "feed: {at: 0x4000800C, value: 1}\n"
+PLAIN_DRIVER = """
+#include "driver.h"
+#include "system.h"
+static int offset = 2;
+void sample_start(void) { samples++; }
+int sample_value(int raw) { return raw + offset++; }
+"""
+
+
+def project(folder: Path, profile: str, flags: list[str]) -> None:
+    """The example's files, its driver library, and the profile as board.yaml."""
+    shutil.copytree(ROOT / "examples" / "firmware", folder, dirs_exist_ok=True)
+    (folder / "board.yaml").write_text(profile)
+    for command in (["arm-none-eabi-gcc", *flags, "-Os", "-g", "-c", "driver.c"], BUILD.splitlines()[1].split()):
+        subprocess.run(command, cwd=folder, check=True, timeout=60)
+
+
+def mps2(folder: Path, profile: str = MPS2 + FEED) -> None:
+    project(folder, profile, ["-mcpu=cortex-m3", "-mthumb"])
+    (folder / "memory.ld").write_text(MPS2_MEMORY)
+
+
+def paths(folder: Path) -> set[tuple[int, str, int]]:
+    with closing(sqlite3.connect(folder / "campaign.db")) as record:
+        return set(record.execute("SELECT path, verdict, code FROM tests"))
+
+
+def plain_paths(folder: Path, board: str) -> set[tuple[int, str, int]]:
+    """Those of the same program without all that."""
+    (folder / "plain.c").write_text(PLAIN_DRIVER)
+    words = [
+        "--board",
+        board,
+        "--out",
+        "plain",
+        "--native",
+        "plain.c",
+        "main.c",
+        "system.c",
+        "--",
+        "-DCCMRAM=",
+        "-DNOINIT=",
+    ]
+    done = score_embed("run", *words, cwd=folder)
+    assert done.returncode == 1, done.stderr
+    return paths(folder / "plain")
+
+
+def test_the_page_explores_its_project(tmp_path: Path) -> None:
+    assert (ROOT / "examples" / "firmware" / "board.yaml").read_text() == PROFILE
+    project(tmp_path, PROFILE, STM32_FLAGS)
+    done = score_embed(*RUN.split()[1:], cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    for said in re.findall(r"`(main on [^`]*|\d+ paths[^`]*)`", PAGE):
+        assert said in done.stdout
+    (line,) = re.findall(r"assertion on line (\d+)", PAGE)
+    assert f"main.c:{line}: assertion" in done.stdout
+    assert paths(tmp_path / "score-out" / "latest") == plain_paths(tmp_path, "stm32")
+
+
+@pytest.mark.parametrize("how", ["run: qemu", "init: Reset_Handler", "vectors: keep"])
+def test_a_running_watchdog_is_fed(how: str, tmp_path: Path) -> None:
+    mps2(tmp_path)
+    (tmp_path / "other.yaml").write_text(f"extends: board\n{how}\n")
+    done = score_embed("run", "--board", "other.yaml", "--out", "o", "main.c", "system.c", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "exhausted" in done.stdout
+    assert paths(tmp_path / "o") == plain_paths(tmp_path, "mps2-an385")
+
+
+SLOW = """
+#include "score.h"
+#include "system.h"
+volatile unsigned ticks;
+int main(void)
+{
+    unsigned char x;
+    unsigned n = 0;
+    SYM_U8(x);
+    if (x == 1)
+        for (unsigned i = 0; i < 300000; i++) n += i & 3;
+    return n == 7;
+}
+"""
+
+
+def test_a_watchdog_that_nobody_feeds_loses_tests(tmp_path: Path) -> None:
+    mps2(tmp_path, MPS2)
+    (tmp_path / "fed.yaml").write_text("extends: board\n" + FEED)
+    (tmp_path / "slow.c").write_text(SLOW)
+    lost = score_embed("run", "--board", "board.yaml", "--out", "a", "slow.c", "system.c", cwd=tmp_path)
+    assert "drained" in lost.stdout, lost.stdout + lost.stderr
+    assert "the board started again during a test; if a watch-dog does it, `feed`" in lost.stdout
+    fed = score_embed("run", "--board", "fed.yaml", "--out", "b", "slow.c", "system.c", cwd=tmp_path)
+    assert "exhausted" in fed.stdout, fed.stdout + fed.stderr
+
+
+TICKS = """
+#include "score.h"
+#include "system.h"
+volatile unsigned ticks;
+int main(void)
+{
+    unsigned char x;
+    volatile unsigned *systick = (volatile unsigned *)0xE000E010;
+    SCORE_ASSERT(ticks == 0);
+    systick[1] = 25000;
+    systick[2] = 0;
+    systick[0] = 7;
+    while (ticks < 3) continue; /* the firmware's own handler counts */
+    SYM_U8(x);
+    if (x == 1)
+        for (;;) __asm__ volatile(""); /* an end only for a watch-dog */
+    return x == 2;
+}
+"""
+
+
+def test_the_firmware_has_systick_and_a_timer_watches(tmp_path: Path) -> None:
+    timer = "watchdog: timer\ntimer: {kind: cmsdk, at: 0x40000000, irq: 8, clock: 25MHz}\n"
+    mps2(tmp_path, MPS2.replace("watchdog: none\n", timer).replace(f", {MPS2_WATCHDOG}", ""))
+    (tmp_path / "system.c").write_text(
+        '#include "system.h"\nvoid SystemInit(void) {}\nvoid SysTick_Handler(void) { ticks++; }\n'
+    )
+    (tmp_path / "ticks.c").write_text(TICKS)
+    done = score_embed("run", "--board", "board.yaml", "ticks.c", "system.c", "startup.s", cwd=tmp_path)
+    assert done.returncode == 3, "two start-ups"
+    assert "`vector_table' is defined twice" in done.stderr
+    done = score_embed("run", "--board", "board.yaml", "ticks.c", "system.c", "--max-branches", "5000", cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    assert "watchdog" in done.stdout or "hang" in done.stdout, done.stdout
+
+
+WRONG = {
+    "linker-script: none.ld": (2, "board.yaml:", "none.ld"),
+    "vectors: no_table": (3, "board.yaml:", "no_table"),
+    "vectors: SystemInit": (3, "board.yaml:", "no vector table"),
+    "init: nothing": (3, "board.yaml:", "`nothing'"),
+    "objects: [startup.s, none.a]": (2, "board.yaml:", "none.a"),
+    "objects: libdriver.a": (3, "board.yaml:", "vector_table"),
+    "restore: .ccmram": (3, "board.yaml:", ".noinit", "starts", "restore:"),
+    "restore: []": (3, ".ccmram", ".noinit", "limits"),
+    "watchdog: dog": (2, "board.yaml:", "'dog'"),
+    "watchdog: timer": (2, "board.yaml:", "timer"),
+    "feed: 0x40003000": (2, "board.yaml:", "feed"),
+    "feed: {at: 0x40003000}": (2, "board.yaml:", "value"),
+    "memory: {null-page: 64K, runtime-stack: 2K}": (3, "null page", "null-page: "),
+    "memory: {null-page: 1K, ram: {size: 16K}}": (3, "thermostat.ld", "bytes of RAM", "buffers"),
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_what_is_wrong_is_one_message(line: str, tmp_path: Path) -> None:
+    key = line.partition(":")[0]
+    profile = "".join(old for old in MPS2.splitlines(keepends=True) if not old.startswith(key))
+    mps2(tmp_path, f"{profile}{line}\n")
+    code, *words = WRONG[line]
+    done = score_embed("run", "--board", "board.yaml", "main.c", "system.c", cwd=tmp_path)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert done.stderr.count("error:") == 1, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 2, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def test_a_table_of_the_runtimes_needs_its_place(tmp_path: Path) -> None:
+    profile = MPS2.replace("vectors: vector_table\n", "").replace("startup.s, ", "")
+    mps2(tmp_path, profile)
+    (tmp_path / "p.c").write_text(SLOW.replace("system.h", "driver.h"))
+    done = score_embed("run", "--board", "board.yaml", "p.c", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "exhausted" in done.stdout
+    script = (tmp_path / "thermostat.ld").read_text()
+    (tmp_path / "thermostat.ld").write_text(re.sub(r"\.isr_vector : .*", ". = 1024;", script))
+    done = score_embed("run", "--board", "board.yaml", "p.c", cwd=tmp_path)
+    assert done.returncode == 3
+    assert ".isr_vector" in done.stderr
