@@ -1,0 +1,26 @@
+"""The probe runtime stays as small as docs/footprint.md says: sizes are the compiler's, the same every time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from footprint import bare_boards, footprint, sums
+
+MARGIN = 1.05  # of the figures reached, for the next version of the compiler
+STATE = 512  # bytes of RAM besides taint bits and buffers: the goal
+FLASH = {"least": 6200, "everything": 8200}
+
+
+@pytest.mark.parametrize("board", ["stm32vldiscovery", "microbit"])
+@pytest.mark.parametrize("program", FLASH)
+def test_cortex_m(board: str, program: str, tmp_path: Path) -> None:
+    found = sums(footprint(bare_boards()[board], program, tmp_path))
+    assert 0 < found["flash"] <= FLASH[program] * MARGIN
+    assert 0 < found["state"] <= STATE
+    assert min(found["probes"], found["events"], found["frames"], found["loop"], found["link"], found["faults"]) > 0
+
+
+def test_what_is_not_used_costs_nothing(tmp_path: Path) -> None:
+    board = bare_boards()["stm32vldiscovery"]
+    assert sums(footprint(board, "least", tmp_path))["probes"] < sums(footprint(board, "everything", tmp_path))["probes"]
