@@ -77,7 +77,7 @@ void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
     MASKS(f)[0] |= sc.depth;
     sc.last_site = table[0] | (sc_u32)table[1] << 16;
     sc.stack[sc.depth % SC_STACK_SITES] = sc.last_site;
-    sc.stack_depth[sc.depth % SC_STACK_SITES] = sc.depth;
+    sc.stack_depth[sc.depth % SC_STACK_SITES] = (sc_d)sc.depth;
     sc_mix(&sc.path, sc.last_site << 1);
 #ifdef SC_STACK_LIMIT /* where no memory protection finds it */
     if ((sc_uptr)f < SC_STACK_LIMIT) sc_end(SC_VERDICT_STACK_OVERFLOW, 0);
@@ -114,7 +114,7 @@ void sc_result(sc_frame *f, sc_uint at, const void *callee)
     if (!d) return;
     if (tainted) {
         sc_event(0);
-        sc.value_bytes = BYTES(d[1]);
+        VALUE_BYTES(d[1]);
     }
     if (KIND(d[1]) == SLOT) sc_set_slot(MASKS(f), INDEX(d[1]), tainted);
 }

@@ -17,13 +17,9 @@ void sc_mix(sc_hash *h, sc_u32 x)
 void sc_event_start(void)
 {
     static const sc_hash start = {0x9E3779B9u, 0x7F4A7C15u};
+    sc_fill_zero(&sc.path, (sc_size)((sc_u8 *)(&sc + 1) - (sc_u8 *)&sc.path)); /* and all that follows it */
     sc.path = sc.condition = sc.operand = start;
-    sc.conditions = sc.branches = 0;
-    sc.mispredicted = 0;
     sc.matched = sc.predicted == 0;
-    sc.count = sc.crc = sc.fill = sc.hashed = sc.elision_failed = sc.sent = 0;
-    sc.last_depth = 0;
-    sc.last_address = 0;
 }
 
 /* One more condition is in the hash when x is: is it the one the prediction was about? */

@@ -24,27 +24,16 @@ void sc_fill_zero(void *to, sc_size n)
     while (n--) *t++ = 0;
 }
 
+/* The low bytes of a number. Every target is little endian. */
 static void put_number(sc_u32 v, sc_u32 bytes)
 {
-    sc_u8 out[4];
-    sc_u32 i;
-    for (i = 0; i < bytes; i++, v >>= 8) out[i] = (sc_u8)v;
-    sc_frame_put(out, bytes);
+    sc_frame_put(&v, bytes);
 }
 
-static void put_hash(const sc_hash *h)
+static void put_varint(sc_wide v)
 {
-    put_number(h->a, 4);
-    put_number(h->b, 4);
-}
-
-static void put_varint(sc_u64 v)
-{
-    sc_u8 out[10];
-    sc_u32 n = 0;
-    for (; v > 127u; v >>= 7) out[n++] = (sc_u8)((sc_u32)v | 128u);
-    out[n++] = (sc_u8)v;
-    sc_frame_put(out, n);
+    for (; v > 127u; v >>= 7) put_number((sc_u32)v | 128u, 1);
+    put_number((sc_u32)v, 1);
 }
 
 /* Begin a message about the test that runs. */
@@ -154,33 +143,31 @@ static void forget_coverage(void)
     sc.coverage_new = 0;
 }
 
-/* Sites of the activations, innermost first: as many as are still known. */
-static sc_u32 stack_sites(sc_u32 *out)
+/* The enter site of the activation at a depth; 0: it is not known, or there is none. */
+static sc_u32 site_at(sc_u32 depth)
 {
-    sc_u32 n = 0, depth;
-    for (depth = sc.depth; depth && n < SC_STACK_SITES; depth--) {
-        if (sc.stack_depth[depth % SC_STACK_SITES] != depth) break;
-        out[n++] = sc.stack[depth % SC_STACK_SITES];
-    }
-    return n;
+    sc_u32 i = depth % SC_STACK_SITES;
+    return sc.stack_depth[i] == (sc_d)depth ? sc.stack[i] : 0;
 }
 
 /* How and where it ended, and what its details are: not sent for a plain return of 0. */
-static void put_verdict(const sc_u32 *stack, sc_u32 n)
+static void put_verdict(void)
 {
-    sc_u32 i;
+    sc_u32 site, depth = sc.depth;
     put_number(sc.verdict, 1);
     put_varint((sc_u32)sc.code);
     put_varint(sc.last_site);
     put_varint(sc.pc);
     put_varint(sc.address);
-    for (i = 0; i < n; i++) put_varint(stack[i]);
-    put_varint(0); /* no site */
+    do {
+        site = site_at(depth--);
+        put_varint(site); /* the last is 0: no site */
+    } while (site);
 }
 
 static void send_end(void)
 {
-    sc_u32 stack[SC_STACK_SITES], n = stack_sites(stack), flags = 0, coverage = send_coverage();
+    sc_u32 flags = 0, coverage = send_coverage(), fixed[4];
     sc_tail tail;
     sc_event_tail(&tail);
     if (sc.matched) flags |= SC_END_MATCHED;
@@ -192,18 +179,20 @@ static void send_end(void)
     if (canary[0] == CANARY && canary[1] == CANARY) flags |= SC_END_INTACT;
     if (sc.input_used != sc.input_size) flags |= SC_END_USED;
     if (tail.offset != sc.elide) flags |= SC_END_CHUNKED;
-    if (sc.verdict || sc.code || n) flags |= SC_END_VERDICT;
-    if (sc.log_sent || coverage || link_errors) flags |= SC_END_EXTRAS;
+    if (sc.verdict | (sc_u32)sc.code | site_at(sc.depth)) flags |= SC_END_VERDICT;
+    if (sc.log_sent | coverage | link_errors) flags |= SC_END_EXTRAS;
     begin(SC_TYPE_END);
     put_number(flags, 1);
-    put_hash(&sc.path);
-    put_number(sc.operand.a ^ sc.operand.b, 4);
-    put_number(sc.crc, 4);
+    fixed[0] = sc.path.a;
+    fixed[1] = sc.path.b;
+    fixed[2] = sc.operand.a ^ sc.operand.b;
+    fixed[3] = sc.crc;
+    sc_frame_put(fixed, sizeof fixed);
     put_varint(sc.conditions);
     put_varint(sc.branches);
     if (flags & SC_END_USED) put_varint(sc.input_used);
     if (flags & SC_END_CHUNKED) put_varint(tail.offset);
-    if (flags & SC_END_VERDICT) put_verdict(stack, n);
+    if (flags & SC_END_VERDICT) put_verdict();
     if (flags & SC_END_EXTRAS) {
         put_varint(sc.log_sent);
         put_varint(coverage);
@@ -216,9 +205,8 @@ static void send_end(void)
 
 static void need_full(sc_u32 number)
 {
-    sc_u8 byte = (sc_u8)number;
     sc_frame_begin(SC_TYPE_NEED_FULL);
-    sc_frame_put(&byte, 1);
+    put_number(number, 1);
     sc_frame_end();
     sc.ended = 0;
 }
@@ -257,6 +245,14 @@ static sc_u32 take_bytes(sc_u32 n)
     return v;
 }
 
+/* A count and 16 bits of a hash; a count of 0 if there are none. */
+static sc_u32 take_hashed(sc_u32 present, sc_u32 *hash)
+{
+    sc_u32 count = present ? take_varint() : 0;
+    if (present) *hash = take_bytes(2);
+    return count;
+}
+
 /* Make the input from what is held; 0 if that cannot be, or did not give the input that was meant. */
 static sc_u32 apply(sc_u32 crc)
 {
@@ -284,22 +280,14 @@ static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
     number = take();
     flags = take();
     crc = take_bytes(4);
-    sc.predicted = sc.elide = 0;
-    sc.chunk = SC_CHUNK;
     if (flags & SC_RUN_FULL) {
         sc.input_size = take_varint();
         sc.max_branches = take_varint();
         sc.watchdog_ms = take_varint();
     }
-    if (flags & SC_RUN_PREDICTED) {
-        sc.predicted = take_varint();
-        sc.predicted_hash = take_bytes(2);
-    }
-    if (flags & SC_RUN_ELIDED) {
-        sc.elide = take_varint();
-        sc.elide_crc = take_bytes(2);
-    }
-    if (flags & SC_RUN_SHORT) sc.chunk = take_varint();
+    sc.predicted = take_hashed(flags & SC_RUN_PREDICTED, &sc.predicted_hash);
+    sc.elide = take_hashed(flags & SC_RUN_ELIDED, &sc.elide_crc);
+    sc.chunk = flags & SC_RUN_SHORT ? take_varint() : SC_CHUNK;
     if (sc.chunk > SC_CHUNK) sc.chunk = SC_CHUNK;
     if (message.bad || sc.chunk < 4u || sc.input_size > SC_INPUT_CAPACITY || !apply(crc)) {
         sc.input_size = 0; /* no difference against it will do */
@@ -320,12 +308,6 @@ static void run(const sc_u8 *p, sc_u32 n)
     sc_port_restore();
     sc_taint_reset();
     sc_event_start();
-    sc.input_used = sc.last_site = sc.log_sent = 0;
-    sc.call = 0;
-    sc.callee = sc.returned = 0;
-    sc.structs = sc.struct_args_bound = sc.opaque = sc.depth = 0;
-    sc.pc = sc.address = 0;
-    sc_fill_zero(sc.stack_depth, sizeof sc.stack_depth);
     main_returned = 0;
     sc.running = 1;
     sc_port_run(sc.watchdog_ms);

@@ -214,7 +214,7 @@ void sc_assign(sc_frame *f, sc_uint at, const sc_uptr *words)
         sc_event(0);
         send_leaves(MASKS(f), d + 2, words, mask, 0);
         if (KIND(dest) == MEMORY) sc_address(to);
-        sc.value_bytes = BYTES(dest);
+        VALUE_BYTES(dest);
     }
     if (to) sc_taint(to, BYTES(dest), 1, mask ? 0xFFFFFFFFu : 0);
     else if (KIND(dest) == SLOT) sc_set_slot(MASKS(f), INDEX(dest), mask != 0);

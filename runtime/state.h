@@ -11,38 +11,49 @@
 
 typedef struct { sc_u32 a, b; } sc_hash;
 
+#if __SIZEOF_POINTER__ > 4
+typedef sc_u64 sc_wide; /* holds a count or an address */
+#else
+typedef sc_u32 sc_wide;
+#endif
+
+/* What is used most comes first: a Cortex-M reaches the first 128 bytes with shorter instructions. */
 typedef struct {
     /* limits and predictions of the test that runs, from RUN */
     sc_u32 number, predicted, elide, elide_crc, max_branches, watchdog_ms;
     sc_u32 chunk;                 /* bytes that a TRACE, LOG or COVERAGE may carry: short ones survive a bad line */
     sc_u32 predicted_hash;        /* 16 bits of it, as of elide_crc: the host looks again, at all of them */
     sc_u32 input_size;
-    /* its running account */
+    sc_u32 coverage_new;          /* not 0: there is coverage that was not acknowledged */
+    /* its running account: all that follows is 0 when it begins, but for the hashes */
     sc_hash path, condition, operand;
-    sc_u32 conditions, branches, input_used;
-    sc_u32 matched, mispredicted; /* the condition hash at `predicted` was as expected; was not */
+    sc_u32 last_depth, last_site;
+    sc_u32 depth;                 /* of the activation that ran last */
+    sc_u32 branches, conditions, input_used;
     sc_u32 count, crc;            /* event bytes made, CRC-32 of those flushed */
     sc_u32 fill, hashed;          /* bytes in the chunk; of these, bytes already in crc */
-    sc_u32 elision_failed, sent;  /* sent: the last probe sent an event (for sc_value) */
-    sc_u32 value_bytes;           /* verify images: size of what the last probe stored */
-    sc_u32 last_depth, last_site;
     sc_uptr last_address;
+    sc_u32 sent;                  /* the last probe sent an event (for sc_value) */
+    sc_u32 matched, mispredicted; /* the condition hash at `predicted` was as expected; was not */
+    sc_u32 elision_failed;
     /* calls */
-    sc_u32 depth;                 /* of the activation that ran last */
-    const SC_ROM sc_d *call;             /* descriptor of the pending sc_call, or null; its caller is the activation that ran last */
+    const SC_ROM sc_d *call;      /* descriptor of the pending sc_call, or null; its caller is the activation that ran last */
     const sc_frame *caller;
     const void *callee, *returned;
-    sc_u32 result_taint, structs;
-    const void *struct_args[SC_MAX_STRUCTS], *struct_ret;
-    sc_u32 struct_args_bound;
+    sc_u32 result_taint, structs, struct_args_bound;
     sc_u32 opaque;                /* the site of the opaque code that runs; not 0: the shadow is valid */
-    /* enter sites of the activations, by depth, for the stack of a bug */
-    sc_u32 stack[SC_STACK_SITES], stack_depth[SC_STACK_SITES];
     /* the end */
-    sc_u32 verdict, ended, log_sent, coverage_new;
+    sc_u32 verdict, ended, log_sent;
     sc_i32 code;
-    sc_u64 pc, address;
+    sc_wide pc, address;
     sc_u32 running;               /* the program has the processor */
+#ifdef SC_VERIFY
+    sc_u32 value_bytes;           /* size of what the last probe stored */
+#endif
+    const void *struct_args[SC_MAX_STRUCTS], *struct_ret;
+    /* enter sites of the activations, by depth, for the stack of a bug */
+    sc_u32 stack[SC_STACK_SITES];
+    sc_d stack_depth[SC_STACK_SITES];
 } sc_state;
 
 extern sc_state sc;
@@ -99,6 +110,11 @@ void sc_fill_zero(void *to, sc_size n);
 #define BYTES(word) (1u << ((word) >> 12 & 3u))
 #define INDEX(word) ((sc_u32)(word) & 0xFFFu)
 enum { SLOT, MEMORY, GLOBAL, NONE };
+#ifdef SC_VERIFY
+#define VALUE_BYTES(word) (sc.value_bytes = BYTES(word))
+#else
+#define VALUE_BYTES(word) ((void)0)
+#endif
 
 static inline sc_u32 sc_slot_taint(const sc_u32 *m, sc_u32 slot)
 {
