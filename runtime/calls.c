@@ -56,7 +56,7 @@ static void enter_callback(sc_frame *f)
 {
     MASKS(f)[0] = CALLBACK;
     f->self = (const void *)(sc_uptr)sc.opaque;
-    if (sc.opaque) sc_shadow_compare();
+    if (sc.opaque) sc.shadow(0);
     sc.opaque = 0;
     sc.struct_args_bound = 0;
 }
@@ -68,10 +68,10 @@ void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
     f->self = self;
     for (w = 0; w <= table[2]; w++) MASKS(f)[w] = 0;
     if (SC_IN_INTERRUPT()) return;
-    if (sc.call && sc.callee == self) bind(f);
+    if (sc.callee == self) bind(f);
     else enter_callback(f);
     sc.sent = 0;
-    sc.call = 0;
+    sc.callee = 0;
     sc.structs = 0;
     sc.depth++;
     MASKS(f)[0] |= sc.depth;
@@ -89,7 +89,7 @@ void sc_leave(sc_frame *f)
 {
     if (SC_IN_INTERRUPT()) return;
     sc.sent = 0;
-    sc.call = 0;
+    sc.callee = 0;
     sc.depth = sc_depth(f) - 1u;
     sc.result_taint = f->table[2] && (MASKS(f)[1] & 1u);
     sc.returned = f->self;
@@ -98,7 +98,7 @@ void sc_leave(sc_frame *f)
         if (sc.result_taint && sc.depth) /* depth 0 is the runtime: nobody looks at it */
             sc_note(4, f->table[0] | (sc_u32)f->table[1] << 16);
         sc.opaque = (sc_u32)(sc_uptr)f->self;
-        if (sc.opaque) sc_shadow_take();
+        if (sc.opaque) sc.shadow(1);
     }
 }
 
@@ -147,7 +147,7 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     va_list tail;
     sc_u32 i, seen = 0;
     if (!d) return 0;
-    sc.call = 0;
+    sc.callee = 0;
     sc.returned = 0;
     va_start(tail, at);
     for (i = 0; i < d[3]; i++) {
@@ -160,7 +160,8 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     sc.opaque = 0;
     if (!(d[1] & 1u)) {
         sc.opaque = sc.last_site;
-        sc_shadow_take();
+        sc.shadow = sc_shadow;
+        sc_shadow(1);
     }
     return seen;
 }
@@ -170,9 +171,9 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
     const SC_ROM sc_d *d = sc_begin(f, at);
     sc_u32 dest;
     if (!d) return;
-    sc.call = 0;
+    sc.callee = 0;
     if (seen && !(d[1] & 1u)) sc_note(3, sc.last_site);
-    if (sc.opaque) sc_shadow_compare();
+    if (sc.opaque) sc_shadow(0);
     sc.opaque = 0;
     dest = d[2];
     if (KIND(dest) != SLOT) return;

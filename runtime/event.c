@@ -33,18 +33,21 @@ void sc_condition(sc_u32 x)
     }
 }
 
-/* Bring the CRC up to the chunk's end, checking the elided prefix where it ends. */
+/* Bring the CRC up to that many bytes of the stream. */
+static void hash_to(sc_u32 count)
+{
+    sc.crc = sc_crc32(sc.crc, chunk + sc.fill - (sc.count - sc.hashed), count - sc.hashed);
+    sc.hashed = count;
+}
+
+/* And to its end, checking the elided prefix where it ends. */
 static void hash_chunk(void)
 {
-    sc_u32 before = sc.count - sc.fill; /* stream offset of the chunk */
-    if (sc.elide > before + sc.hashed && sc.elide <= sc.count) {
-        sc_u32 to = sc.elide - before;
-        sc.crc = sc_crc32(sc.crc, chunk + sc.hashed, to - sc.hashed);
-        sc.hashed = to;
+    if (sc.hashed < sc.elide && sc.elide <= sc.count) {
+        hash_to(sc.elide);
         if ((sc.crc & 0xFFFFu) != sc.elide_crc) sc.elision_failed = 1;
     }
-    sc.crc = sc_crc32(sc.crc, chunk + sc.hashed, sc.fill - sc.hashed);
-    sc.hashed = sc.fill;
+    hash_to(sc.count);
 }
 
 void sc_event_tail(sc_tail *tail)
@@ -63,7 +66,7 @@ static void flush(void)
     sc_tail tail;
     sc_event_tail(&tail);
     if (tail.size) sc_send_piece(SC_TYPE_TRACE, tail.offset, tail.at, tail.size);
-    sc.fill = sc.hashed = 0;
+    sc.fill = 0;
 }
 
 void sc_byte(sc_u32 byte)

@@ -120,21 +120,23 @@ static sc_i32 finish(const sc_u8 **payload, sc_u32 *size)
     return rx.body[0] & 15u;
 }
 
+static void keep(sc_u32 byte)
+{
+    if (rx.size < RECEIVE) rx.body[rx.size++] = (sc_u8)byte;
+    else rx.bad = 1;
+}
+
 /* Take one byte: the type of a frame that it completes, SC_FRAME_MORE, or SC_FRAME_BAD. */
 sc_i32 sc_frame_take(sc_u8 byte, const sc_u8 **payload, sc_u32 *size)
 {
     if (byte == 0) return finish(payload, size);
-    if (rx.left == 0) { /* byte is a block's code; the block before it may owe a 0 */
-        if (rx.pad) {
-            if (rx.size < RECEIVE) rx.body[rx.size++] = 0;
-            else rx.bad = 1;
-        }
+    if (rx.left) {
+        rx.left--;
+        keep(byte);
+    } else { /* byte is a block's code; the block before it may owe a 0 */
+        if (rx.pad) keep(0);
         rx.left = (sc_u32)byte - 1u;
         rx.pad = byte != 255;
-    } else {
-        rx.left--;
-        if (rx.size < RECEIVE) rx.body[rx.size++] = byte;
-        else rx.bad = 1;
     }
     return SC_FRAME_MORE;
 }

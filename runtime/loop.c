@@ -213,18 +213,15 @@ static void need_full(sc_u32 number)
 
 /* A RUN as it is read; everything after its end is 0 and sets `bad`. */
 static struct {
-    const sc_u8 *p;
-    sc_u32 left, bad;
+    const sc_u8 *p, *end;
+    sc_u32 bad;
 } message SC_RUNTIME_DATA;
 
 static sc_u32 take(void)
 {
-    if (!message.left) {
-        message.bad = 1;
-        return 0;
-    }
-    message.left--;
-    return *message.p++;
+    if (message.p != message.end) return *message.p++;
+    message.bad = 1;
+    return 0;
 }
 
 static sc_u32 take_varint(void)
@@ -257,14 +254,13 @@ static sc_u32 take_hashed(sc_u32 present, sc_u32 *hash)
 static sc_u32 apply(sc_u32 crc)
 {
     sc_u32 at = 0;
-    while (message.left) {
+    while (message.p != message.end) {
         sc_u32 skip = take_varint(), count = take_varint();
-        if (message.bad || skip > sc.input_size - at || count > sc.input_size - at - skip || count > message.left)
+        if (message.bad || skip > sc.input_size - at || count > sc.input_size - at - skip || count > (sc_u32)(message.end - message.p))
             return 0;
         at += skip;
         sc_copy_bytes(sc_input + at, message.p, count);
         message.p += count;
-        message.left -= count;
         at += count;
     }
     return sc_crc32(0, sc_input, sc.input_size) == crc;
@@ -275,7 +271,7 @@ static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
 {
     sc_u32 flags, number, crc;
     message.p = p;
-    message.left = n;
+    message.end = p + n;
     message.bad = 0;
     number = take();
     flags = take();

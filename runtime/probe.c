@@ -57,7 +57,7 @@ static sc_u32 taint_of(const sc_u32 *m, sc_u32 word, const void *p)
     return sc_slot_taint(m, INDEX(word)) ? (1u << BYTES(word)) - 1u : 0;
 }
 
-/* The taint of the leaves that the descriptor counts and names from w on, two bits each; 0: nothing to say. */
+/* The taint of the leaves that the descriptor counts and names from w on, two bits each. */
 static sc_u64 look(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *words)
 {
     sc_u64 mask = 0;
@@ -69,10 +69,18 @@ static sc_u64 look(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *words)
     return mask;
 }
 
-/* What an event says of these leaves; those of a condition are hashed, too. */
-static void send_leaves(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *words, sc_u64 mask, sc_u32 condition)
+enum { CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
+
+/* If a leaf is tainted, the head of an event and what it says of its leaves; returns if there is an event. Without
+ * leaves it is a note, always sent. `to`: where the value goes in memory. */
+static sc_u32 speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size)
 {
+    const sc_u32 *m = MASKS(f);
+    sc_u64 mask = look(m, w, words);
     sc_u32 n = *w++ & 0xFFu;
+    if (!mask && n) return 0;
+    if (to) sc_taint_lost(to, size); /* first: what it reports must not part event and value */
+    sc_event(how & 1u);
     if (n >= 2 || (n == 1 && KIND(*w) != SLOT && BYTES(*w) > 1)) sc_varint(mask);
     for (; n; n--, mask >>= 2) {
         sc_u32 word = *w++, bytes = BYTES(word), state = (sc_u32)mask & 3u;
@@ -80,8 +88,9 @@ static void send_leaves(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *wo
         if (state && KIND(word) == MEMORY) sc_address(p);
         if (state == 2) sc_varint(taint_of(m, word, p));
         if (state != 1) sc_send_value(p, bytes);
-        if (condition) hash_operand(p, bytes);
+        if (how & CONDITION) hash_operand(p, bytes);
     }
+    return 1;
 }
 
 void sc_step(void)
@@ -118,17 +127,15 @@ sc_uint sc_branch(sc_frame *f, sc_uint at, sc_uint dir)
 sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    sc_u64 mask;
+    sc_u32 x = sc.last_site << 1 | dir;
     if (!d) return dir;
-    take_branch(d, sc.last_site << 1 | dir, dir);
-    mask = look(MASKS(f), d + 3, words);
-    if (!mask) return dir;
-    sc_event(dir);
-    send_leaves(MASKS(f), d + 3, words, mask, 1);
+    take_branch(d, x, dir);
+    if (speak(f, d + 3, words, CONDITION | dir, 0, 0)) {
 #ifdef SC_VERIFY
-    sc_signed((sc_i64)dir);
+        sc_signed((sc_i64)dir);
 #endif
-    sc_condition(sc.last_site << 1 | dir);
+        sc_condition(x);
+    }
     return dir;
 }
 
@@ -202,22 +209,18 @@ sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v)
 void sc_assign(sc_frame *f, sc_uint at, const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    const void *to = 0;
-    sc_u32 dest;
-    sc_u64 mask;
+    void *to = 0;
+    sc_u32 dest, tainted;
     if (!d) return;
     dest = d[1];
-    if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = (const void *)*words++;
-    mask = look(MASKS(f), d + 2, words);
-    if (mask) {
-        if (to) sc_taint_lost(to, BYTES(dest)); /* first: what it reports must not part event and value */
-        sc_event(0);
-        send_leaves(MASKS(f), d + 2, words, mask, 0);
+    if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = (void *)*words++;
+    tainted = speak(f, d + 2, words, 0, to, BYTES(dest));
+    if (tainted) {
         if (KIND(dest) == MEMORY) sc_address(to);
         VALUE_BYTES(dest);
     }
-    if (to) sc_taint(to, BYTES(dest), 1, mask ? 0xFFFFFFFFu : 0);
-    else if (KIND(dest) == SLOT) sc_set_slot(MASKS(f), INDEX(dest), mask != 0);
+    if (to) sc_taint(to, BYTES(dest), 1, 0u - tainted);
+    else if (KIND(dest) == SLOT) sc_set_slot(MASKS(f), INDEX(dest), tainted);
 }
 
 void sc_assign1(sc_frame *f, sc_uint at, sc_uptr a)
@@ -236,12 +239,8 @@ void sc_assign2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b)
 void sc_pin(sc_frame *f, sc_uint at, const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    sc_u64 mask;
     if (!d) return;
-    mask = look(MASKS(f), d + 1, words);
-    if (!mask && d[1]) return; /* without leaves it is a note, always sent */
-    sc_event(0);
-    send_leaves(MASKS(f), d + 1, words, mask, 0);
+    speak(f, d + 1, words, 0, 0, 0);
     sc.sent = 0;
 }
 

@@ -30,18 +30,20 @@ typedef struct {
     sc_u32 last_depth, last_site;
     sc_u32 depth;                 /* of the activation that ran last */
     sc_u32 branches, conditions, input_used;
-    sc_u32 count, crc;            /* event bytes made, CRC-32 of those flushed */
-    sc_u32 fill, hashed;          /* bytes in the chunk; of these, bytes already in crc */
+    sc_u32 count, fill;           /* event bytes made; of these, those in the chunk */
+    sc_u32 hashed, crc;           /* how many of them the CRC-32 is of */
     sc_uptr last_address;
     sc_u32 sent;                  /* the last probe sent an event (for sc_value) */
     sc_u32 matched, mispredicted; /* the condition hash at `predicted` was as expected; was not */
     sc_u32 elision_failed;
     /* calls */
-    const SC_ROM sc_d *call;      /* descriptor of the pending sc_call, or null; its caller is the activation that ran last */
+    const void *callee;           /* of the pending sc_call, or null */
+    const SC_ROM sc_d *call;      /* its descriptor; its caller is the activation that ran last */
     const sc_frame *caller;
-    const void *callee, *returned;
+    const void *returned;
     sc_u32 result_taint, structs, struct_args_bound;
     sc_u32 opaque;                /* the site of the opaque code that runs; not 0: the shadow is valid */
+    void (*shadow)(sc_u32 take);  /* sc_shadow, once there was opaque code: other programs are linked without it */
     /* the end */
     sc_u32 verdict, ended, log_sent;
     sc_i32 code;
@@ -78,8 +80,7 @@ void sc_taint_reset(void);
 sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value);
 void sc_taint_lost(const void *p, sc_size n);
 void sc_taint_copy(const void *dst, const void *src, sc_size n);
-void sc_shadow_take(void);
-void sc_shadow_compare(void);
+void sc_shadow(sc_u32 take);
 
 /* frame.c */
 sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n);

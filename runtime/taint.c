@@ -133,11 +133,10 @@ static sc_u32 checksum(sc_u32 crc, sc_u32 w)
     return crc;
 }
 
-void sc_shadow_take(void)
+static void take(void)
 {
     sc_u32 w, k = 0;
     shadow.rest = 0;
-    if (!sc_any) return;
     for (w = next(0); w < WORDS; w = next(w + 1u), k++) {
         if (k < SC_SHADOW) sc_copy_bytes(shadow.copy[k], ram(w), 32);
         else shadow.rest = checksum(shadow.rest, w);
@@ -161,12 +160,11 @@ static void report(sc_u32 w, sc_u32 changed)
     }
 }
 
-/* What did opaque code change of what sc_shadow_take saw? Beyond the shadow's capacity: all of it or nothing.
+/* What did opaque code change of what `take` saw? Beyond the shadow's capacity: all of it or nothing.
  * Taint does not change in opaque code: the same words are met in the same order. */
-void sc_shadow_compare(void)
+static void compare(void)
 {
     sc_u32 w, i, k = 0, rest = 0, beyond = WORDS;
-    if (!sc_any) return;
     for (w = next(0); w < WORDS; w = next(w + 1u), k++) {
         sc_u32 changed = 0;
         if (k < SC_SHADOW) {
@@ -180,4 +178,12 @@ void sc_shadow_compare(void)
     }
     if (rest == shadow.rest) return;
     for (w = beyond; w < WORDS; w = next(w + 1u)) report(w, 0xFFFFFFFFu);
+}
+
+/* Before opaque code runs: take the shadow; after it: compare. */
+void sc_shadow(sc_u32 before)
+{
+    if (!sc_any) shadow.rest = 0;
+    else if (before) take();
+    else compare();
 }

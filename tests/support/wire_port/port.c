@@ -143,9 +143,9 @@ static void taint(void)
         case 'g': printf("%u\n", (unsigned)sc_taint_get(ram + a, n)); break;
         case 'a': printf("%u\n", (unsigned)sc_taint_get(ram + a, n) != 0); break;
         case 'r': sc_taint_reset(); break;
-        case 'o': sc_shadow_take(); break;
+        case 'o': sc_shadow(1); break;
         case 'w': ram[a] = (sc_u8)n; break;
-        case 'p': sc_shadow_compare(); break;
+        case 'p': sc_shadow(0); break;
         case 'd':
             for (i = 0; i < SC_RAM_SIZE; i++)
                 if (sc_taint_get(ram + i, 1)) printf("%u ", i);

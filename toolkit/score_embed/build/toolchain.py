@@ -42,7 +42,7 @@ PORTS: dict[str, tuple[str, ...]] = {
 # What several ports have in common.
 SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", "avr": "bare"}
 # Where flash is dear gcc sees the whole runtime at once and drops the probes that a program does not use.
-WHOLE = ("-flto=1", "-flto-partition=one", "-fno-inline-functions-called-once")
+WHOLE = ("-flto=1", "-flto-partition=one", "-fno-inline-functions-called-once", "-fno-ipa-cp")
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
