@@ -176,7 +176,9 @@ def items_of(elf: Path, runtime: Iterable[str]) -> Iterator[Item]:
         for (name, source), size in code.items():
             yield Item(name, source, size, True)
         files = objects_of(data)
-        for at, name, symbol in sorted((s["st_value"], s.name, s) for s in placed if s["st_info"]["type"] == "STT_OBJECT"):
+        for at, name, symbol in sorted(
+            (s["st_value"], s.name, s) for s in placed if s["st_info"]["type"] == "STT_OBJECT"
+        ):
             section = data.get_section(symbol["st_shndx"])
             source = files.get((name.split(".")[0], at), "")
             if section["sh_flags"] & 2 and source in own:
@@ -202,7 +204,9 @@ def bare_boards() -> dict[str, Board]:
     """Every shipped board whose image is all there is on it; boards that differ in their link only are one."""
     boards = {name: load_board(path) for name, path in known_boards().items()}
     return {
-        name: board for name, board in sorted(boards.items()) if SHARED[board.runtime] == "bare" and name[-5:] != "-uart"
+        name: board
+        for name, board in sorted(boards.items())
+        if SHARED[board.runtime] == "bare" and name[-5:] != "-uart"
     }
 
 

@@ -23,4 +23,6 @@ def test_cortex_m(board: str, program: str, tmp_path: Path) -> None:
 
 def test_what_is_not_used_costs_nothing(tmp_path: Path) -> None:
     board = bare_boards()["stm32vldiscovery"]
-    assert sums(footprint(board, "least", tmp_path))["probes"] < sums(footprint(board, "everything", tmp_path))["probes"]
+    assert (
+        sums(footprint(board, "least", tmp_path))["probes"] < sums(footprint(board, "everything", tmp_path))["probes"]
+    )
