@@ -7,8 +7,9 @@
 #define SC_IRQS 96u /* interrupts that have a vector of the runtime's */
 #define SC_GUARD 0x400u /* bytes below the program's stack that nothing may touch */
 
-#ifdef SC_VECTORS /* the firmware's own table, in which the build has put the runtime's handlers */
-extern const sc_u32 SC_VECTORS[];
+#ifdef SC_OWN_VECTORS /* the firmware's own table, in which the build has put the runtime's handlers */
+extern const sc_u32 sc_arm_table[];
+#define SC_VECTORS sc_arm_table
 #else
 #define SC_VECTORS SC_FLASH_BASE
 #endif

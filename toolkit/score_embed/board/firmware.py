@@ -41,7 +41,6 @@ class Firmware:
             found["SC_OWN_LAYOUT"] = "1"
         if self.vectors:
             found["SC_OWN_VECTORS"] = "1"
-            found |= {"SC_VECTORS": self.vectors} if self.vectors != KEEP else {}
             found |= {"SC_INIT": "SystemInit", "SC_INIT_WEAK": "1"}
         if self.init:
             found["SC_INIT"] = self.init

@@ -13,7 +13,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from score_embed.board.firmware import Firmware
+from score_embed.board.firmware import KEEP, Firmware
 from score_embed.board.hardware import Hardware, Region
 from score_embed.build import vectors
 from score_embed.build.linking import Parts, link_parts
@@ -143,6 +143,11 @@ def _flags(toolchain: Toolchain, work: Path, free: Region, restored: Sequence[Se
             file.write(f"__sc_end{number} = ADDR({section.name}) + SIZEOF({section.name}) ;\n")
             file.write(f"__sc_load{number} = LOADADDR({section.name}) ;\n")
     kept = [f"-Wl,--undefined={name}" for name in _KEPT]
+    vectors_at = toolchain.board.firmware.vectors
+    if vectors_at:
+        assert toolchain.board.hardware.flash is not None
+        at = f"{toolchain.board.hardware.flash.at:#x}" if vectors_at == KEEP else vectors_at
+        kept.append(f"-Wl,--defsym=sc_arm_table={at}")
     # Room reserved for a stack or a heap is taken, too: the firmware's are not used. (Nor has the first image its places yet.)
     return [f"-L{script.parent}", f"-T{script}", f"-T{extra}", "-Wl,--no-check-sections", *kept]
 

@@ -31,6 +31,7 @@ _TWICE = re.compile(
 _UNDEFINED = re.compile(r"(?P<place>[^;\s][^;]*?): undefined reference to `(?P<symbol>[^']+)'")
 _LINE = re.compile(r".+:\d+$")
 _IN_OBJECT = re.compile(r"(?P<object>\S.*?\.(?:o|a\([^)]*\))):(?P<at>.+)$")
+_NO_SYMBOL = re.compile(r"undefined symbol `(?P<symbol>[^']+)' referenced in expression")
 _FULL = re.compile(r"region `(?P<region>[^']+)' overflowed by (?P<bytes>\d+) bytes")
 _NO_LIBRARY = re.compile(r"cannot find (?P<what>-l\S+|[^:\n]+)")
 _FLOATS = re.compile(r"error: (?P<file>.+?) uses VFP register arguments, (?P<other>.+?) does not")
@@ -142,6 +143,9 @@ class Messages:
         return BuildError(f"undefined reference to `{name}'", "link" if place == RUNTIME else place, hint)
 
     def _other(self, messages: str) -> BuildError | None:
+        unknown = _NO_SYMBOL.search(messages)
+        if unknown:
+            return self._undefined(unknown["symbol"], RUNTIME)
         full, missing, floats = (pattern.search(messages) for pattern in (_FULL, _NO_LIBRARY, _FLOATS))
         if floats:
             places = [self._place(_PREFIX.sub("", floats[name]), "") for name in ("file", "other")]

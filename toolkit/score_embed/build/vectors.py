@@ -10,7 +10,6 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from score_embed.board.firmware import KEEP
 from score_embed.board.profile import Board
 from score_embed.errors import BuildError
 
@@ -23,7 +22,7 @@ def install(elf: Path, board: Board) -> None:
     """Put the runtime's handlers into the table. Raises BuildError if there is none."""
     with elf.open("r+b") as file:
         data = ELFFile(file)
-        place = _table(data, board)
+        place = _symbols(data)["sc_arm_table"]
         handlers = _handlers(data, board)
         size = 4 * (max(handlers) + 1)
         offset, room = _offset(data, place)
@@ -68,19 +67,6 @@ def check_null_page(elf: Path, board: Board) -> None:
             f"Say `memory: {{null-page: {fits}}}` in the profile, or let the script begin with code at {null_page:#x}."
         )
         raise BuildError(what, board.firmware.places["linker-script"], hint)
-
-
-def _table(data: ELFFile, board: Board) -> int:
-    """The address of the table."""
-    assert board.hardware.flash is not None
-    name = board.firmware.vectors
-    if name == KEEP:
-        return board.hardware.flash.at
-    symbols = _symbols(data)
-    if name not in symbols:
-        hint = "Give the name of the table, as the start-up has it; the file is one of `objects`."
-        raise BuildError(f"vectors: there is no `{name}' in the program", board.firmware.places["vectors"], hint)
-    return symbols[name]
 
 
 def _handlers(data: ELFFile, board: Board) -> dict[int, int]:
