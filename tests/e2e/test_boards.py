@@ -100,6 +100,36 @@ def test_each_fault_becomes_its_verdict(board: str, tmp_path: Path) -> None:
     assert found.summary["paths"] == 10
 
 
+PROTECTED = [
+    name for name in BOARDS if name != "microbit" and load_board(known_boards()[name]).runtime in ("arm", "riscv")
+]
+WRITES_FLASH = """
+#include <stdint.h>
+#include "score.h"
+static const unsigned table[64] = {1, 2, 3};
+int main(void)
+{
+    uint8_t x;
+    SYM_U8(x);
+    SCORE_ASSERT(table[1] == 2);
+    switch (x) {
+    case 1: *(volatile unsigned *)(uintptr_t)&table[1] = 7; break;
+    case 2: *(volatile unsigned char *)((uintptr_t)main & ~(uintptr_t)1) = 0; break;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", PROTECTED)
+def test_what_writes_to_flash_faults(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"flash.c": WRITES_FLASH}, "--board", board)
+    assert {bug["inputs"]["x"]: bug["kind"] for bug in found.summary["bugs"]} == dict.fromkeys(
+        (1, 2), "invalid-memory-access"
+    )
+    assert (found.summary["stopped"], found.summary["paths"]) == ("exhausted", 3)
+
+
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_uart_gives_the_same_paths(board: str, tmp_path: Path) -> None:
     (tmp_path / "wired.yaml").write_text(f"extends: {board}\nqemu: {{link: uart}}\n")
