@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sqlite3
@@ -219,3 +220,70 @@ def test_a_table_of_the_runtimes_needs_its_place(tmp_path: Path) -> None:
     done = score_embed("run", "--board", "board.yaml", "p.c", cwd=tmp_path)
     assert done.returncode == 3
     assert ".isr_vector" in done.stderr
+
+
+FAULTS = """
+#include <stdint.h>
+#include <stdlib.h>
+#include "score.h"
+volatile unsigned ticks;
+__attribute__((section(".ccmram"))) static int fast = 5;
+__attribute__((section(".noinit"))) static int kept;
+static const unsigned table[4] = {1, 2, 3};
+static int deep(int n)
+{
+    volatile char frame[64];
+    frame[0] = (char)n;
+    return n ? deep(n - 1) + frame[0] : 0;
+}
+int main(void)
+{
+    uint8_t x;
+    volatile uintptr_t zero = 0;
+    char *p = malloc(1000);
+    SCORE_ASSERT(fast++ == 5 && kept++ == 0 && p && p[0] == 0);
+    p[0] = 1;
+    SYM_U8(x);
+    switch (x) {
+    case 1: return deep(100000);
+    case 2: return *(volatile int *)zero;
+    case 3: *(volatile unsigned *)(uintptr_t)&table[1] = 7; break;
+    case 4: abort();
+    }
+    return 0;
+}
+"""
+MEMORIES = {
+    "mps2-an385": ("0", "0x20000000", "0x21000000", "null-page: 1K, "),
+    "mps2-an505": ("0x10000000", "0x38000000", "0x38080000", ""),
+    "microbit": ("0", "0x20000000", "0x20003000", "stack: 1K, "),
+}
+
+
+@pytest.mark.parametrize("board", MEMORIES)
+def test_faults_are_found_in_a_layout_of_its_own(board: str, tmp_path: Path) -> None:
+    flash, ram, fast, memory = MEMORIES[board]
+    size = "12K" if board == "microbit" else "512K"
+    core = {"mps2-an385": "cortex-m3", "mps2-an505": "cortex-m33+nofp", "microbit": "cortex-m0"}[board]
+    profile = MPS2.replace("mps2-an385", board).replace("null-page: 1K, ", memory).replace(", libdriver.a", "")
+    profile = profile.replace("runtime-stack: 2K", "runtime-stack: 1K").replace("watchdog: none\n", "")
+    project(tmp_path, profile, [f"-mcpu={core}", "-mthumb"])
+    (tmp_path / "memory.ld").write_text(
+        f"MEMORY\n{{\n FLASH (rx) : ORIGIN = {flash}, LENGTH = 256K\n"
+        f" RAM (rw) : ORIGIN = {ram}, LENGTH = {size}\n CCMRAM (rw) : ORIGIN = {fast}, LENGTH = 4K\n}}\n"
+    )
+    if board == "microbit":  # its 32 interrupts, and an instruction that ARMv6-M does not have
+        text = (tmp_path / "startup.s").read_text()
+        (tmp_path / "startup.s").write_text(text.replace(".rept 53", ".rept 3"))
+    (tmp_path / "faults.c").write_text(FAULTS)
+    (tmp_path / "system.c").write_text("void SystemInit(void) {}\n")
+    done = score_embed("run", "--board", "board.yaml", "--json", "faults.c", "system.c", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    expected = {1: "stack-overflow", 2: "null-dereference", 3: "invalid-memory-access", 4: "abort"}
+    if board == "microbit":  # no MPU
+        expected = {4: "abort"}
+    bugs = {bug["inputs"]["x"]: bug["kind"] for bug in found["bugs"]}
+    assert {x: bugs.get(x) for x in expected} == expected
+    if board != "microbit":
+        assert (found["stopped"], found["paths"]) == ("exhausted", 5)
