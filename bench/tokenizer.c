@@ -126,6 +126,8 @@ int main(void)
         kind = next();
         count[kind]++;
     } while (kind != END && kind != ERROR);
+#ifndef SILENT
     printf("%u names, %u numbers\n", count[NAME], count[NUMBER] + count[HEX]);
+#endif
     return 0;
 }

@@ -56,7 +56,7 @@ def test_a_board_on_the_desk(tmp_path: Path) -> None:
     with rig(tmp_path):
         found = said(tmp_path, 2)
         assert "ok  commands: cp found\n  ok  port: ./port is free\n" in found
-        assert "no  board: nothing came from the board within 0.5 s\n      Is the board powered" in found
+        assert "no  board: nothing came from the board within 1 s\n      Is the board powered" in found
         assert not (tmp_path / "flash.elf").exists()
         done = score_embed("doctor", "--board", "desk.yaml", "--flash", cwd=tmp_path)
         assert (done.returncode, "flashing the board" in done.stderr) == (0, True)

@@ -26,7 +26,7 @@ def write_profile(folder: Path, board: str = "native", line: dict[str, Any] | No
         "port": "./port",
         "baud": BAUD,
         "flash": ["cp", "{elf}", "flash.elf"],
-        "boot-seconds": 0.5,
+        "boot-seconds": 1,
         "test-seconds": 1,
         "reconnect-seconds": 5,
     }

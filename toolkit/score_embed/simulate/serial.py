@@ -143,6 +143,7 @@ class Rig:
         self._stuck = scenario.stuck_after == 0
         self._unplugs = scenario.unplug_times
         self._resets, self._resets_at = scenario.reset_times, scenario.reset_after or -1
+        self._look_at = 0.0  # at the flash
         self._plug_at = 0.0  # when the cable comes back
         self._switch = False
         self.overruns = 0
@@ -173,19 +174,18 @@ class Rig:
         if self._switch:
             self._switch, self._stuck = False, self._scenario.stuck_after == 0
             self._boot()
-        if self._machine.was_flashed():
-            self._boot()
+        if now >= self._look_at:
+            self._look_at = now + _POLL
+            if self._machine.was_flashed():
+                self._boot()
         if self._plug_at and now >= self._plug_at:
             self._plug_at = 0.0
             self._socket.plug()
         channel, master = self._machine.channel, self._socket.master
-        poll = select.poll()
-        if channel is not None and now >= self._lives_at:
-            poll.register(channel, select.POLLIN)
-        if master >= 0:
-            poll.register(master, select.POLLIN)
+        numbers = [channel.fileno()] if channel is not None and now >= self._lives_at else []
+        numbers += [master] if master >= 0 else []
         waits = [wait for wire in (self._to_board, self._to_host) if (wait := wire.wait(now)) is not None]
-        ready = {number for number, _ in poll.poll(min([_POLL, *waits]) * 1000)}
+        ready, _, _ = select.select(numbers, [], [], min([_POLL, *waits]))  # poll would round up to milliseconds
         now = time.monotonic()
         if master in ready:
             self._read_host(now)
@@ -260,17 +260,15 @@ class Rig:
     def _up_to_a_test(self, data: bytes) -> bytes:
         """Give the board what it reads before it starts a test; returns the rest."""
         self._fifo = b""
-        for at, byte in enumerate(data):
-            if byte == 0 and any(
-                isinstance(frame, Frame) and frame.type == Type.RUN for frame in self._hears.feed(b"\0")
-            ):
+        at = 0
+        while at < len(data):
+            end = data.find(0, at) + 1 or len(data)
+            heard, at = self._hears.feed(data[at:end]), end
+            if any(isinstance(frame, Frame) and frame.type == Type.RUN for frame in heard):
                 self._busy = True
-                self._send(data[: at + 1])
-                return data[at + 1 :]
-            if byte:
-                self._hears.feed(data[at : at + 1])
-        self._send(data)
-        return b""
+                break
+        self._send(data[:at])
+        return data[at:]
 
     def _queue(self, data: bytes) -> None:
         self._fifo += data
