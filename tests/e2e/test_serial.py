@@ -131,6 +131,19 @@ def test_a_bad_line(noise: tuple[str, ...], baud: int, tmp_path: Path, reference
     assert found.summary["link"]["crc_errors"] > 10
 
 
+def test_an_adapter_that_delivers_in_bursts_is_waited_for(tmp_path: Path) -> None:
+    """Its answers break off for longer than the host likes; after a few it no longer asks again for what will come."""
+    sources(tmp_path, SIZE)
+    write_profile(tmp_path, line={"baud": 115200})
+    sizes = []
+    for burst in ("0", "0.03"):
+        with rig(tmp_path, "--baud", "115200", "--burst", burst):
+            found = on_the_desk(tmp_path, "--out", f"out{burst}")
+        sizes.append(found.summary["link"]["bytes_in"] / found.summary["runs"])
+        assert found.summary["link"]["crc_errors"] == 0
+    assert sizes[1] < 1.1 * sizes[0]
+
+
 def test_bytes_overrun_while_the_program_runs(tmp_path: Path) -> None:
     """Nobody takes the host's question out of a FIFO of 4 bytes while the program naps."""
     text = """

@@ -52,6 +52,12 @@ def test_bytes_need_their_time() -> None:
     assert wire.wait(11) is None
 
 
+def test_an_adapter_delivers_in_bursts() -> None:
+    wire = Wire(Scenario(baud=10_000), 0, burst=0.0625)
+    wire.put(bytes(range(100)), 10.0)
+    assert [len(wire.take(10.0 + i * 0.03125)) for i in range(5)] == [0, 0, 62, 0, 38]
+
+
 def test_errors_come_as_often_as_asked_for_and_again_with_the_same_seed() -> None:
     data = bytes(100_000)
     outs = []

@@ -76,6 +76,7 @@ class Session:
         self.result: Result | None = None
         self.restarted = False  # a READY came while a test ran: the target started again by itself
         self._damaged = False  # something of the answer was lost on the way
+        self.late = 0  # ENDs that nobody needed any more: they were asked for too early
         self.bad_frames = 0
         self.reruns = 0
 
@@ -212,6 +213,8 @@ class Session:
                 return self._attempt(full=True)
             case message.End() if reply.number == self._number and self._request and not self.result:
                 return self._take_end(reply)
+            case message.End():
+                self.late += 1
             case _:
                 pass  # a late answer to an earlier attempt
         return b""

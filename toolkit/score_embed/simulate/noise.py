@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import deque
 
@@ -13,8 +14,8 @@ _BITS = 10  # on the line for each byte: start, eight, stop
 class Wire:
     """Bytes in at one time, out at another. `now` is the caller's clock."""
 
-    def __init__(self, scenario: Scenario, salt: int) -> None:
-        self._scenario = scenario
+    def __init__(self, scenario: Scenario, salt: int, burst: float = 0.0) -> None:
+        self._scenario, self._burst = scenario, burst
         self._random = random.Random(scenario.seed * 2 + salt)
         self._byte = _BITS / scenario.baud if scenario.baud else 0.0
         self._under_way: deque[tuple[float, bytes]] = deque()  # when the last byte of it has arrived
@@ -28,7 +29,10 @@ class Wire:
         for at in range(0, len(data), step):
             part = data[at : at + step]
             self._free = max(self._free, now) + len(part) * self._byte
-            self._under_way.append((self._free + self._scenario.latency, part))
+            arrives = self._free + self._scenario.latency
+            if self._burst:
+                arrives = math.ceil(arrives / self._burst) * self._burst
+            self._under_way.append((arrives, part))
 
     def take(self, now: float) -> bytes:
         """What has arrived."""

@@ -18,6 +18,7 @@ class Scenario:
 
     baud: int = 0
     latency: float = 0.0
+    burst: float = 0.0
     fifo: int = 0
     bit_errors: float = 0.0
     dropped: float = 0.0
@@ -73,6 +74,7 @@ class Key:
 KEYS = (
     Key("baud", _count, "bits a second; the host must set the same"),
     Key("latency", _span, "seconds that every byte is under way"),
+    Key("burst", _span, "the host gets bytes only every so many seconds: the latency timer of a USB adapter"),
     Key("fifo", _count, "bytes the board can receive while the program runs; more are lost"),
     Key("bit-errors", _rate, "share of the bytes of which a bit is changed: 0.01 or 1%%"),
     Key("dropped", _rate, "share of the bytes that are lost"),

@@ -134,7 +134,7 @@ class Rig:
         self._scenario = scenario
         self._socket = _Socket(link)
         self._machine = _Machine(board, flash, bool(scenario.wrong_image))
-        self._to_board, self._to_host = Wire(scenario, 0), Wire(scenario, 1)
+        self._to_board, self._to_host = Wire(scenario, 0), Wire(scenario, 1, scenario.burst)
         self._hears, self._says = Decoder(), Decoder()  # to know whether a test runs
         self._busy = False  # a test runs: nobody takes bytes out of the FIFO
         self._fifo = b""

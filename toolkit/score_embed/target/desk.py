@@ -222,10 +222,11 @@ class DeskTarget(WiredTarget):
         seen = self._greet(channel, session)
         if session.ready is None:
             raise self._mute(seen, channel.bytes_in)
-        self._learn(session.ready)
         byte = 0.0 if self._how.program else 10 / self._how.baud
-        self.impatience = _PAUSE + _PAUSE_BYTES * byte
+        if self._info is None:  # later it has learned
+            self.impatience = _PAUSE + _PAUSE_BYTES * byte
         self.first_patience = _PATIENCE * self.impatience
+        self._learn(session.ready)
         deadline = time.monotonic() + settle
         while not session.booted and time.monotonic() < deadline:
             session.receive(channel.receive(deadline))

@@ -46,6 +46,7 @@ class WiredTarget(ABC):
         self._session: Session | None = None
         self._info: TargetInfo | None = None
         self._closed_counters = LinkCounters()
+        self._hurried = False  # the answer before was asked for again when it broke off
         self._sent = False  # the test that was begun has gone out
 
     # --- what a driver provides
@@ -196,6 +197,9 @@ class WiredTarget(ABC):
         channel, session = self._channel, self._session
         assert channel is not None
         assert session is not None
+        if self._hurried and session.late:  # it would have come: an adapter delivers in bursts, or this host is slow
+            self.impatience = min(2 * self.impatience, self.patience / 4)
+        self._hurried, session.late = False, 0
         attempt, held, deadline = session.reruns, session.held, self._patience_ends()
         patience = self.first_patience
         while session.result is None:
@@ -204,6 +208,7 @@ class WiredTarget(ABC):
             if not data and not doubtful:
                 patience = min(2 * patience, self.patience)
             out = session.receive(data) if data else session.nudge()
+            self._hurried |= doubtful and not data
             if session.result is not None:
                 break
             if session.restarted or time.monotonic() > deadline:
