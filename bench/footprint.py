@@ -81,12 +81,14 @@ PARTS = {
     "vectors.c": "start",
     "newlib.c": "libc glue",
     "picolibc.c": "libc glue",
+    "avrlibc.c": "libc glue",
     "ends.c": "libc glue",
     "uart.c": "link",
 }
 OPAQUE = ("sc_shadow", "report", "checksum", "sc_opaque", "sc_struct")
 FLASH = ("probes", "opaque, structs", "events", "frames", "taint", "loop", "start", "faults", "link", "libc glue")
 BUFFERS = {"sc_input", "chunk", "rx", "tx", "in", "pending", "shadow", "line", "sc_coverage_run", "sc_coverage_acked"}
+PROCESSOR = ("-mcpu=", "-mmcu=", "-march=")
 TAINT_BITS = {"bits", "groups", "tops", "roots"}
 
 
@@ -228,8 +230,8 @@ def table(boards: dict[str, Board]) -> str:
         for name, board in boards.items():
             for program in PROGRAMS:
                 found = sums(footprint(board, program, Path(work)))
-                processor = next((flag[6:] for flag in board.cflags if flag[:6] in ("-mcpu=", "-march")), "")
-                label = f"{name} ({processor.lstrip('=')})" if program == "least" else ""
+                processor = next((flag.split("=")[1] for flag in board.cflags if flag.startswith(PROCESSOR)), "")
+                label = f"{name} ({processor})" if program == "least" else ""
                 cells = [f"**{found[c]:,}**" if c in ("flash", "state") else f"{found[c]:,}" for c in columns]
                 lines.append(f"| {label} | {program} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
