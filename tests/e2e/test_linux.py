@@ -142,3 +142,11 @@ def test_native_on_another_processor_says_what_to_do(tmp_path: Path) -> None:
     done = score_embed("run", "--board", "here.yaml", "p.c", cwd=tmp_path)
     assert done.returncode == 3
     assert "extends: aarch64-linux" in done.stderr
+
+
+def test_an_emulator_that_does_not_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("extends: arm-linux\nemulator: [qemu-arm, -cpu, no-such-cpu]\n")
+    (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
+    done = score_embed("run", "--board", "mine.yaml", "p.c", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "before it was ready: qemu-arm: unable to find CPU model 'no-such-cpu'" in done.stderr

@@ -35,6 +35,7 @@ class NativeTarget(WiredTarget):
                 command,
                 pass_fds=(to_target, from_target),
                 stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,  # until the first test: what the program writes is captured by the runtime
                 start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
                 env={},  # the program's environment must be the same in every run
             )
@@ -54,7 +55,12 @@ class NativeTarget(WiredTarget):
         if process is None:
             return 0
         try:
-            return process.wait(0 if process.poll() is None else None)
+            status = process.wait(0 if process.poll() is None else None)
         except subprocess.TimeoutExpired:
             process.kill()
-            return process.wait()
+            status = process.wait()
+        if process.stderr is not None:
+            os.set_blocking(process.stderr.fileno(), False)  # a child of a wrapper may still hold its other end
+            self.complaint = (process.stderr.read(4096) or b"").decode(errors="replace").strip()
+            process.stderr.close()
+        return status
