@@ -171,3 +171,27 @@ def test_the_programs_own_system_calls_make_way(how: str, tmp_path: Path) -> Non
     assert found.bug_kinds == ["assertion"]
     with closing(sqlite3.connect(found.folder / "campaign.db")) as record:
         assert {row[0] for row in record.execute("SELECT output FROM tests WHERE verdict = 'return'")} == {"", "one"}
+
+
+def test_a_section_that_no_restore_knows(tmp_path: Path) -> None:
+    program = """
+        #include "score.h"
+        __attribute__((section(".noinit"))) static int kept;
+        SECTION static int fast = 5;
+        int main(void)
+        {
+            int x;
+            SCORE_ASSERT(kept++ == 0 && fast++ == 5);
+            SYM_INT(x);
+            if (x == 7) return 1;
+            return 0;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program}, "--board", "mps2-an385", cflags=("-DSECTION=",))
+    assert (found.summary["stopped"], found.summary["paths"], found.bug_kinds) == ("exhausted", 2, [])
+    for board in ("mps2-an385", "riscv32-virt"):
+        words = ("--board", board, "--out", board, "p.c", "--", '-DSECTION=__attribute__((section(".fast")))')
+        done = score_embed("run", *words, cwd=tmp_path)
+        assert done.returncode == 3, done.stdout + done.stderr
+        assert "the section .fast is writable and would not be restored: fast" in done.stderr
+        assert "docs/firmware.md" in done.stderr

@@ -162,6 +162,8 @@ def _desk(profile: Board) -> DeskRun:
 
 
 def _round_trip(profile: Board) -> Finding:
+    if profile.firmware.script is not None:
+        return Finding("round trip", "not tried: it would need the firmware's sources; `score-embed run` has them")
     try:
         with tempfile.TemporaryDirectory() as work:
             return _answer(profile, Path(work))
