@@ -1,4 +1,4 @@
-; AVR: the vectors, what follows a reset, and the watch-dog's interrupt. All other handlers are the program's; one that
+; AVR: the vectors, what follows a reset, and the two interrupts of the runtime. All other handlers are the program's; one that
 ; is missing starts the board again, as with avr-libc.
 #include <avr/io.h>
 
@@ -10,12 +10,22 @@
 #define VECTORS (_VECTORS_SIZE / 2)
 #endif
 
+#ifndef SC_QEMU
+#define RECEIVED -1
+#elif defined USART_RX_vect_num
+#define RECEIVED USART_RX_vect_num
+#else
+#define RECEIVED USART0_RX_vect_num
+#endif
+
     .altmacro
     .macro vector number
     VECTOR __vector_\number
     .weak __vector_\number
     .if \number == TIMER1_COMPA_vect_num
     .set __vector_\number, sc_avr_tick
+    .elseif \number == RECEIVED
+    .set __vector_\number, sc_avr_received
     .else
     .set __vector_\number, __bad_interrupt
     .endif
@@ -35,7 +45,7 @@ __vectors:
     vectors_from 1
 
     .text
-    .globl sc_avr_reset, sc_avr_tick
+    .globl sc_avr_reset, sc_avr_tick, sc_avr_rest
     .weak __bad_interrupt
     .set __bad_interrupt, __vectors
 sc_avr_reset:
@@ -49,6 +59,21 @@ sc_avr_reset:
     out _SFR_IO_ADDR(EIND), r1
 #endif
     VECTOR sc_bare_start
+
+; Sleep until a byte comes. QEMU forgets where it slept, so the handler, which knows, returns to the caller.
+sc_avr_rest:
+    sei
+    sleep
+sc_avr_received:
+#ifdef __AVR_3_BYTE_PC__
+    pop r24
+#endif
+    pop r24
+    pop r24
+    lds r24, UCSR0B
+    andi r24, lo8(~(1 << RXCIE0))
+    sts UCSR0B, r24
+    ret
 
 ; Counts the watch-dog's time down. At its end the program is left where it stands: sc_avr_expired(address of code, in words).
 sc_avr_tick:

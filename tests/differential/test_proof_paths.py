@@ -15,25 +15,35 @@ from typing import Any
 
 import corpus
 import plain
+import plain_avr
 import pytest
 from runner import LINUX, score_embed
 
 from score_embed.target.base import Verdict
 
 PROGRAMS = {program.name: program for program in corpus.programs()}
+AVR = "arduino-mega2560"  # int has 16 bits; 250 tests a second
+NOT_ON_AVR = {
+    "initialisers": "wchar.h",
+    "tables": "wchar.h",
+    "scopes": "parameters without a name",
+    "pointer_conditionals": "an enumerator of more bits than int",
+}
 SAMPLE = 3000  # inputs of a program that are run where all would take too long
 
 
 def exhaustive(board: str) -> list[str]:
     """Programs that are run over all inputs on a board in this test run."""
-    largest = {"native": 3, "mps2-an385": 2} if corpus.FULL else {"native": 2, "mps2-an385": 1}
+    largest = {"native": 3, "mps2-an385": 2, AVR: 1} if corpus.FULL else {"native": 2, "mps2-an385": 1}
     found = [name for name, program in PROGRAMS.items() if program.size <= largest.get(board, largest["mps2-an385"])]
+    if board == AVR:
+        return [name for name in found if name not in NOT_ON_AVR]
     if board in LINUX and not corpus.FULL:  # what differs between them is small: they share the programs
         return found[LINUX.index(board) :: len(LINUX)]
     return found
 
 
-CASES = [(board, name) for board in ("native", "mps2-an385", *LINUX) for name in exhaustive(board)]
+CASES = [(board, name) for board in ("native", "mps2-an385", AVR, *LINUX) for name in exhaustive(board)]
 SAMPLED = [
     (board, name)
     for board in ("native", "mps2-an385")
@@ -117,3 +127,13 @@ def test_64_bits_of_arm_and_x86_have_the_same_paths(name: str) -> None:
     pairs = {(a.path_hash, b.path_hash) for a, b in zip(arm, x86, strict=True) if a.verdict is not Verdict.ASSUMPTION}
     assert len(pairs) == len(paths(arm)) == len(paths(x86))
     assert [(run.verdict, run.output) for run in arm] == [(run.verdict, run.output) for run in x86]
+
+
+@pytest.mark.parametrize("name", [name for board, name in CASES if board == AVR])
+def test_b_a_16_bit_int_is_what_its_compiler_makes_of_it(name: str, tmp_path: Path) -> None:
+    """The judge is the plain program on the same emulated board."""
+    inputs, runs = instrumented(AVR, name)
+    program = PROGRAMS[name]
+    judge = plain_avr.build_plain(program.sources, tmp_path, program.size)
+    for data, run, judged in zip(inputs, runs, plain_avr.run_plain(judge, inputs), strict=True):
+        assert (run.verdict.value, run.output) == (judged.ending, judged.output), data.hex()

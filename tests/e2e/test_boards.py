@@ -191,6 +191,40 @@ def test_what_protects_an_avr(board: str, tmp_path: Path) -> None:
     assert [end.verdict for end in ends] == expected
 
 
+def test_what_the_emulated_avr_cannot_skip_is_replaced(tmp_path: Path) -> None:
+    """QEMU goes astray where a `ret` is skipped, as it is in these functions of the libraries."""
+    program = """
+        #include <ctype.h>
+        #include <stdint.h>
+        #include <stdio.h>
+        #include "score.h"
+        int main(void)
+        {
+            uint8_t b;
+            SYM_U8(b);
+            volatile uint32_t w = (uint32_t)b << (b & 15);
+            volatile uint64_t d = (uint64_t)b << (b & 47);
+            printf("%ld %d %d", (long)(int16_t)(b * 259) * (uint16_t)(b * 77 + 11), tolower(b), toupper(b));
+            printf(" %d %d", w ? __builtin_clzl(w) : 32, d ? __builtin_clzll(d) : 64);
+            return 0;
+        }
+    """
+    (tmp_path / "p.c").write_text(program)
+    profile = load_board(known_boards()["arduino-mega2560"])
+    image = build_image(profile, [tmp_path / "p.c"])
+    assert isinstance(profile.run, QemuRun)
+    target = QemuTarget(image.elf, image.build_id, profile.run)
+    try:
+        for b in range(256):
+            signed = (b * 259 + 0x8000) % 0x10000 - 0x8000
+            letters = ord(chr(b).lower()) if b < 128 else b, ord(chr(b).upper()) if b < 128 else b
+            zeros = 32 - (b << (b & 15)).bit_length(), 64 - (b << (b & 47)).bit_length()
+            expected = " ".join(map(str, (signed * ((b * 77 + 11) % 0x10000), *letters, *zeros)))
+            assert target.run(Run(b + 1, bytes([b]))).output.decode() == expected, b
+    finally:
+        target.close()
+
+
 def test_a_project_file_and_stm32_yaml_are_all_it_takes(tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text(
         '#include "score.h"\nint main(void) { int x; SYM_INT(x); if (x == 7) return 1; return 0; }\n'

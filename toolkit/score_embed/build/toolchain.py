@@ -71,7 +71,8 @@ class Toolchain:
         semihosting = isinstance(run, QemuRun) and run.link == "semihosting"
         macros = {**self.board.hardware.macros(), **self.board.firmware.macros()}
         found = [f"-D{name}={value}" for name, value in macros.items()]
-        return [*found, "-DSC_SEMIHOSTING"] if semihosting else found
+        emulated = ["-DSC_QEMU"] if isinstance(run, QemuRun) else []
+        return [*found, *emulated, *(["-DSC_SEMIHOSTING"] if semihosting else [])]
 
     def data_model(self, cflags: Sequence[str]) -> DataModel:
         flags = [*self.board.cflags, *_code_generation(cflags)]
