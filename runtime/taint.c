@@ -7,7 +7,11 @@
  * changed is untainted and reported. */
 #include "state.h"
 
-#define WORDS (SC_RAM_SIZE / 32u)
+#ifndef SC_MAP_SIZE /* the profile may have it cover less than the RAM */
+#define SC_MAP_BASE SC_RAM_BASE
+#define SC_MAP_SIZE SC_RAM_SIZE
+#endif
+#define WORDS (SC_MAP_SIZE / 32u)
 #define COUNT(size) ((WORDS + (size) - 1u) / (size))
 enum { FAR = WORDS > 0x8000u }; /* a map so large that the summaries need summaries */
 
@@ -38,10 +42,10 @@ static sc_u32 turn_left(sc_u32 v, sc_u32 by)
  * 32 also byte i + 32's … And then, if `write`, their taint becomes `value`, bit by bit likewise. */
 sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
 {
-    sc_uptr at = (sc_uptr)p - SC_RAM_BASE, end;
+    sc_uptr at = (sc_uptr)p - SC_MAP_BASE, end;
     sc_u32 turn = (sc_u32)at & 31u, found = 0;
-    if (at >= SC_RAM_SIZE || !(sc_any | value)) return 0;
-    end = n > SC_RAM_SIZE - at ? SC_RAM_SIZE : at + n;
+    if (at >= SC_MAP_SIZE || !(sc_any | value)) return 0;
+    end = n > SC_MAP_SIZE - at ? SC_MAP_SIZE : at + n;
     value = turn_left(value, turn); /* now bit i is that of every byte i of a word */
     while (at < end) {
         sc_u32 w = (sc_u32)(at >> 5), mask = 0xFFFFFFFFu << (at & 31u);
@@ -61,8 +65,8 @@ sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
 /* If a symbolic value leaves what we can follow, the host must know. */
 void sc_taint_lost(const void *p, sc_size n)
 {
-    sc_uptr at = (sc_uptr)p - SC_RAM_BASE;
-    if (at >= SC_RAM_SIZE || n > SC_RAM_SIZE - at) sc_note(5, sc.last_site);
+    sc_uptr at = (sc_uptr)p - SC_MAP_BASE;
+    if (at >= SC_MAP_SIZE || n > SC_MAP_SIZE - at) sc_note(5, sc.last_site);
 }
 
 /* As memmove would: what is read was not yet overwritten. */
@@ -122,7 +126,7 @@ void sc_taint_reset(void)
 
 static const sc_u8 *ram(sc_u32 w)
 {
-    return (const sc_u8 *)(SC_RAM_BASE + (sc_uptr)w * 32u);
+    return (const sc_u8 *)(SC_MAP_BASE + (sc_uptr)w * 32u);
 }
 
 static sc_u32 checksum(sc_u32 crc, sc_u32 w)

@@ -69,6 +69,7 @@ class Hardware:
     setup: tuple[Write, ...] = ()
     input: int = 0  # bytes of a test's input at most; 0 of these three: what the port chooses
     chunk: int = 0  # bytes of payload of a frame at most
+    taint: int = 0  # bytes at the upper end of `ram` that the taint map covers; 0: all
     shadow: int = 0  # tainted 32-byte blocks of memory that an opaque call is compared on exactly
 
     def macros(self) -> dict[str, str]:
@@ -81,6 +82,8 @@ class Hardware:
         for name, region in (("FLASH", self.flash), ("RAM", self.ram)):
             if region is not None:
                 found |= {f"SC_{name}_BASE": region.at, f"SC_{name}_SIZE": region.size}
+        if self.ram is not None and self.taint:
+            found |= {"SC_MAP_BASE": self.ram.at + self.ram.size - self.taint, "SC_MAP_SIZE": self.taint}
         if self.uart is not None:
             kind = self.uart.kind.upper().replace("-", "_")
             found |= {f"SC_UART_{kind}": 1, "SC_UART": self.uart.at, "SC_UART_IRQ": self.uart.irq}
@@ -106,7 +109,7 @@ def read_hardware(doc: yamlfile.Section) -> Hardware:
     """The keys `memory`, `clock`, `uart`, `timer`, `reset`, `setup` and `buffers` of a profile."""
     memory, buffers = yamlfile.group(doc, "memory"), yamlfile.group(doc, "buffers")
     memory.check_keys(("flash", "ram", "stack", "runtime-stack", "null-page"), "key of `memory`")
-    buffers.check_keys(("input", "chunk", "shadow"), "key of `buffers`")
+    buffers.check_keys(("input", "chunk", "taint", "shadow"), "key of `buffers`")
     chunk = buffers.number("chunk", 0)
     if 0 < chunk < 16:
         raise UsageError(f"chunk: {chunk} is too small", buffers.where("chunk"), "Give at least 16 bytes.")
@@ -123,8 +126,16 @@ def read_hardware(doc: yamlfile.Section) -> Hardware:
         setup=_setup(doc),
         input=buffers.number("input", 0),
         chunk=chunk,
+        taint=_taint(buffers),
         shadow=buffers.number("shadow", 0),
     )
+
+
+def _taint(buffers: yamlfile.Section) -> int:
+    taint = buffers.number("taint", 0)
+    if taint % 32:
+        raise UsageError(f"taint: {taint} is no multiple of 32", buffers.where("taint"), "Give one, or leave it out.")
+    return taint
 
 
 def _region(memory: yamlfile.Section, key: str) -> Region | None:
