@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +21,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
+from score_embed.build.cache import cache_folder, publish
 from score_embed.build.layout import check_sections, link_firmware
 from score_embed.build.linking import RUNTIME, Parts, link_parts
+from score_embed.build.measure import Measured
 from score_embed.build.objects import ASSEMBLY, check_objects
 from score_embed.build.toolchain import PORTS, RUNTIME_FLAGS, SEMANTICS, Toolchain
 from score_embed.errors import BuildError, StorageError, UsageError
@@ -89,6 +90,7 @@ def build_image(
         verify=verify,
         closed=not native and not objects,
         strict=strict,
+        measure=Measured(toolchain, flags, cache_folder()),
     )
     if keep is not None:
         _keep(keep, sources, program)
@@ -97,7 +99,7 @@ def build_image(
     plain = {"program": name, "notes": notes, "verify": verify, "entry": called}
     facts = json.dumps(plain, separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
-    elf = _cache() / f"{build_id.hex()}.elf"
+    elf = cache_folder() / f"{build_id.hex()}.elf"
     if not elf.is_file():
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             identity = _identity_source(program, build_id, facts)
@@ -115,7 +117,7 @@ def build_image(
                     check_sections(built, board.hardware)
             except BuildError as error:
                 raise _explained(error, program) from None
-            _publish(built, elf)
+            publish(built, elf)
     return load_image(elf, board)
 
 
@@ -271,27 +273,6 @@ def _compile(
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         return list(pool.map(compile_one, jobs)), names
-
-
-def _cache() -> Path:
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed" / "images"
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"cannot create the build cache: {error.strerror}", str(root), "Set XDG_CACHE_HOME."
-        ) from None
-    return root
-
-
-def _publish(built: Path, elf: Path) -> None:
-    """Into the cache in one step: another process may build the same image."""
-    try:
-        part = elf.with_suffix(f".{os.getpid()}")
-        shutil.copy2(built, part)
-        part.replace(elf)
-    except OSError as error:
-        raise StorageError(f"cannot write the build cache: {error.strerror}", str(elf), "Set XDG_CACHE_HOME.") from None
 
 
 def _keep(folder: Path, sources: Sequence[Path], program: Program) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from score_embed.frontend.ir import (
+    Binary,
+    BitField,
     Const,
     Copy,
     Exp,
@@ -19,7 +21,9 @@ from score_embed.frontend.lowering import LValue
 from score_embed.frontend.places import Places
 from score_embed.frontend.symbols import PlainVariable
 from score_embed.frontend.types import (
+    CType,
     Struct,
+    as_int,
     is_untracked,
     unqualified,
 )
@@ -79,11 +83,8 @@ class Assignments(Places):
         if isinstance(dest, SlotRef):
             self.b.assign(dest, exp)
             return dest
-        if dest.container is not None:
-            self.b.report(exp, "bit-field")
-            self.b.add(ForgetObject(self.b.coord, dest.container, "bit-field", True))
-            self.b.add(SetPlain(self.b.coord, dest.text, exp))
-            return self._read_bit_field(dest) if wanted else None
+        if dest.bit_field is not None:
+            return self._store_bit_field(dest, dest.bit_field, exp, wanted)
         if is_untracked(unqualified(dest.type)):
             self.b.add(ForgetObject(self.b.coord, dest.text, "floating point", True))
             self.b.add(SetPlain(self.b.coord, dest.text, exp))
@@ -92,3 +93,28 @@ class Assignments(Places):
             exp = self.b.save(exp)
         self.b.assign(dest, exp)
         return exp
+
+    def _store_bit_field(self, dest: Place, field: BitField, exp: Exp, wanted: bool) -> Exp | None:
+        if wanted and field.storage is not None and not isinstance(exp, Const):
+            exp = self.b.save(exp)
+        if field.storage is not None and not dest.type.volatile:
+            self.b.assign(dest, exp)
+        else:  # what lies around a volatile one may not be read once more, and its new value depends on that
+            self.b.report(exp, "bit-field")
+            self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", True))
+            self.b.add(SetPlain(self.b.coord, dest.text, exp))
+        if not wanted:
+            return None
+        return self._read_bit_field(dest, field) if field.storage is None else self._held(dest.type, field, exp)
+
+    def _held(self, declared: CType, field: BitField, exp: Exp) -> Exp:
+        """What a bit-field holds once `exp` was stored to it, without reading it."""
+        t, result = self.types.promote(as_int(declared)), self.bit_field_type(declared, field)
+        exp, width = self.arith.convert(exp, t), field.width or 0
+        if width == t.bits or as_int(declared) == self.types.bool:
+            return self.arith.convert(exp, result)
+        if not as_int(declared).signed:
+            mask = (1 << width) - 1
+            return self.arith.convert(Binary(t, "&", exp, Const(t, f"(({t.name}) {mask:#x})", mask)), result)
+        count = Const(self.types.int, str(t.bits - width), t.bits - width)
+        return self.arith.convert(Binary(t, ">>", Binary(t, "<<", exp, count), count), result)

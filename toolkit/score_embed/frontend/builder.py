@@ -54,7 +54,7 @@ class Builder:
         self.types = declarations.types
         self.body = body
         self.addressed = addressed
-        self._definitions: set[str] = set()
+        self.definitions: dict[str, None] = {}  # structs, enums and typedefs of the function, in order
         self.coord = body.coord
         self._free: dict[str, list[SlotRef]] = {}
         self._busy: list[SlotRef] = []
@@ -147,7 +147,7 @@ class Builder:
             with self.nested():
                 yield
         finally:
-            definitions = [text for text in body.declarations if text in self._definitions]
+            definitions = [text for text in body.declarations if text in self.definitions]
             body.statements, body.declarations, body.slots, self.coord = kept
             body.declarations += definitions
             self._free, self._busy = pools
@@ -183,8 +183,8 @@ class Builder:
 
     def define(self, text: str) -> None:
         """A struct, enum or typedef: it stays even if it stood in an operand that is not evaluated."""
-        if text not in self._definitions:
-            self._definitions.add(text)
+        if text not in self.definitions:
+            self.definitions[text] = None
             self.body.declarations.append(text)
 
     def declare_local(self, name: str, t: CType, emitted: str = "", attributes: str = "") -> Symbol:

@@ -216,7 +216,7 @@ class Calls:
                     assert isinstance(found, SlotRef)
                     return found
             place = self.e.lvalue(target)
-            if isinstance(place, Place) and place.container is None:
+            if isinstance(place, Place) and place.bit_field is None:
                 return place
         raise Unsupported("a symbolic input must be a variable", node)
 

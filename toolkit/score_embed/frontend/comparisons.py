@@ -88,4 +88,4 @@ def _is_widened_leaf(exp: Exp, template: TemplateText) -> bool:
         if template.bits_of(exp.operand.type) > template.bits_of(exp.type):
             return False
         exp = exp.operand
-    return isinstance(exp, (SlotRef, Load, Raw))
+    return isinstance(exp, (SlotRef, Raw)) or (isinstance(exp, Load) and exp.place.bit_field is None)

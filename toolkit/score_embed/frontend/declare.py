@@ -14,6 +14,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from score_embed.frontend.constant import ConstantFolder, Value
+from score_embed.frontend.ir import Storage
 from score_embed.frontend.signature import attribute_texts, declared_attributes
 from score_embed.frontend.symbols import Constant, Scope, TypedefName, Unsupported, VariableLength
 from score_embed.frontend.types import (
@@ -54,7 +55,7 @@ class Declarations:
     """Builds types in a current scope.
 
     Inside functions the lowering sets `typeof_`, which types an expression for `typeof`, and `define`, which is given
-    each struct, union and enum when it is complete.
+    each struct, union and enum when it is complete. `storage` says where a record has a bit-field.
     """
 
     def __init__(self, types: Types) -> None:
@@ -63,6 +64,7 @@ class Declarations:
         self.typeof_: Callable[[c_ast.Node], CType] | None = None
         self.define: Callable[[c_ast.Node], None] = lambda node: None
         self.text: Callable[[c_ast.Node], str] = lambda node: ""
+        self.storage: Callable[[Record, str], Storage | None] = lambda record, name: None
         self._anonymous = 0
         self._folder = ConstantFolder(types, self._enumerator, self.type_of)
 

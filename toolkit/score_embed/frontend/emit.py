@@ -20,9 +20,11 @@ from score_embed.frontend.ir import (
     Exp,
     Fail,
     ForgetObject,
+    GlobalAddress,
     Goto,
     InitObject,
     Label,
+    LocalAddress,
     Pin,
     Place,
     Return,
@@ -34,11 +36,12 @@ from score_embed.frontend.ir import (
     Tick,
     Verbatim,
 )
+from score_embed.frontend.pins import varying_part
 from score_embed.frontend.probes import Probes, line_directive
 from score_embed.frontend.scopes import MAIN
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.sites import SiteKind
-from score_embed.frontend.templates import LeafText, TemplateText, leaf_word, long_words, oriented
+from score_embed.frontend.templates import LeafText, TemplateText, address_text, leaf_word, long_words, oriented
 from score_embed.frontend.types import (
     Array,
     CType,
@@ -63,6 +66,8 @@ typedef __UINTPTR_TYPE__ sc_word;
 #define SC_LO(x) ((sc_word) ((sc_u64) (x) & 0xffffffffu))
 #define SC_HI(x) ((sc_word) ((sc_u64) (x) >> 32))
 #define SC_PART(type, x, shift) ((sc_word) ((type) (x) >> (shift)))
+#define SC_TOUCH(p) ((void) *(const volatile char *) (p))
+#define SC_STORED(bits, p) (((const struct { __INT##bits##_TYPE__ v; } __attribute__((packed)) *) (p))->v)
 #define sc_f (&sc_a.head)
 #define sc_m sc_a.m
 #define SC_SITES(n) static const sc_word sc_sites##n[] __attribute__((section(".sc_sites"), used))
@@ -115,6 +120,8 @@ class Emitter(Probes):
         return text
 
     def _emit_Assign(self, s: Assign) -> str:
+        if isinstance(s.dest, Place) and s.dest.bit_field is not None:
+            return self._store_bit_field(s, s.dest)
         dest = self._dest(s.dest)
         template = self._template(s.exp)
         lvalue = s.dest.c() if isinstance(s.dest, SlotRef) else s.dest.text
@@ -135,6 +142,24 @@ class Emitter(Probes):
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
+
+    def _store_bit_field(self, s: Assign, place: Place) -> str:
+        dest = self._dest(place)
+        template = TemplateText(self.types, self.never, self.maybe)
+        template.stored(substituted(s.exp, self._known), place)
+        set_value = f"{{ {declare(unqualified(place.type), 'sc_v')} = {s.exp.c()};"
+        if not template.can_be_tainted:
+            clear = f"if (sc_any) sc_clear((const void *) {address_text(place)}, {dest.bits // 8});"
+            return f"{set_value} {place.text} = sc_v; {clear} }}"
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            [dest.descriptor(), *template.descriptor()],
+        )
+        probe = self._call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
+        # The probe reads what is there before the store: should that fault, then in the program.
+        touch = f"SC_TOUCH({address_text(place)}); " if _may_fault(place) else ""
+        value = f" sc_value((sc_u64) SC_STORED({dest.bits}, {address_text(place)}));" if self.verify else ""
+        return f"{set_value} {touch}{probe}; {place.text} = sc_v;{value} }}"
 
     def _forget(self, dest: SlotRef | Place) -> str:
         """Nothing in the value can be symbolic: the destination's taint goes."""
@@ -358,6 +383,11 @@ class Emitter(Probes):
         if s.kind == "assume":
             return "sc_assume_fail();"
         return f"sc_assert_fail(sc_f, {self._note('assertion')});"
+
+
+def _may_fault(place: Place) -> bool:
+    """Whether its address is not that of an object of the program's."""
+    return not isinstance(varying_part(place.address), (GlobalAddress, LocalAddress))
 
 
 def is_function_pointer(t: CType) -> bool:

@@ -162,7 +162,7 @@ class Initialisers:
             return _Spot(place, t)
         text = f"{place.text}.{member.name}"
         if member.bits is not None:
-            return _Spot(Place(text, t, place.address, False, place.slots, place.text, member.bits), t)
+            return _Spot(self.e.bit_field(place, text, member.name, t, member.bits), t)
         offset = f"__builtin_offsetof({declare(unqualified(place.type))}, {member.name})"
         return _Spot(Place(text, t, Offset(Pointer(t), place.address, offset), place.static, place.slots), t)
 
@@ -177,7 +177,7 @@ def _writable(spot: _Spot) -> Place:
     """The place of a scalar or struct, so written that a constant member can be stored to."""
     if not spot.type.const:
         return spot.place
-    if spot.place.container is not None or spot.place.type != spot.type:
+    if spot.place.bit_field is not None or spot.place.type != spot.type:
         raise Unsupported("initialiser of a constant bit-field or anonymous member")
     t = without_const(spot.type)
     return replace(spot.place, text=f"(*({declare(Pointer(t))}) &{spot.place.text})", type=t)

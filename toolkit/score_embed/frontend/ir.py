@@ -208,6 +208,25 @@ NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @dataclass(frozen=True)
+class Storage:
+    """The bytes that hold a bit-field: `size` (1, 2, 4 or 8) of them, `offset` bytes into the record."""
+
+    offset: int
+    size: int
+    shift: int  # where in their value, low byte first, the field begins
+    width: int
+
+
+@dataclass(frozen=True)
+class BitField:
+    """What is to know of a place that has no address of its own."""
+
+    container: str  # the text of the struct it lies in
+    width: int | None  # in bits, if known
+    storage: Storage | None  # None: the compiler was not or could not be asked
+
+
+@dataclass(frozen=True)
 class Place:
     """A memory lvalue. `static`: its address is a link-time constant; `slots`: what its address depends on."""
 
@@ -216,8 +235,7 @@ class Place:
     address: Exp
     static: bool
     slots: tuple[Slot, ...] = ()
-    container: str | None = None  # a bit-field: the text of the struct it lies in
-    bits: int | None = None  # a bit-field's width
+    bit_field: BitField | None = None  # then `address` is that of its storage, if that is known
     pointer: Exp | None = None  # what was dereferenced, if the place begins with a dereference
 
 

@@ -22,7 +22,8 @@ from score_embed.frontend.emit import PRELUDE, Emitter
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir import Assign, Body, Clear, Coord, Slot, SlotRef
+from score_embed.frontend.ir import Assign, Body, Clear, Coord, Slot, SlotRef, Storage
+from score_embed.frontend.layout import Layout
 from score_embed.frontend.maybe import Everything
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.printer import to_c
@@ -44,6 +45,7 @@ from score_embed.frontend.types import (
     CType,
     Enumeration,
     Function,
+    Record,
     Struct,
     Types,
     as_int,
@@ -99,6 +101,7 @@ class UnitLowering:
         argument_order: str,
         verify: bool,
         strict: bool,
+        layout: Layout | None = None,
     ) -> None:
         self.unit = unit
         self.types = types
@@ -108,6 +111,7 @@ class UnitLowering:
         self.argument_order = argument_order
         self.verify = verify
         self.strict = strict
+        self.layout = layout
         self.declarations = Declarations(types)
         self.declarations.text = self._text
         self.result = Lowered([])
@@ -265,12 +269,24 @@ class UnitLowering:
         self._parameters(node, builder)
         body.header = header(node, defined_again=body.name in self._twice)
         self.declarations.define = lambda definition: self._define(builder, definition)
+        self.declarations.storage = lambda record, name: self._storage(builder, record, name)
         statements.statement(node.body)
 
     def _define(self, builder: Builder, node: c_ast.Node) -> None:
         """A struct, union or enum of the function moves to its top; after that its text is printed without the body."""
         builder.define(self._text(node) + ";")
         self._hoisted.add(node.name)
+
+    def _storage(self, builder: Builder, record: Record, name: str) -> Storage | None:
+        if self.layout is None:
+            return None
+        inner = list(builder.definitions)
+        return self.layout.storage(record, name, self.declarations.scope, self._file_scope, builder.body.name, inner)
+
+    def _file_scope(self) -> str:
+        """The unit up to here without the bodies of what is instrumented."""
+        pieces = self.result.pieces
+        return "\n".join(piece if isinstance(piece, str) else f"{piece.header} {{ }}" for piece in pieces)
 
     def _instrumented(self, name: str) -> bool:
         if name in self._local:

@@ -13,8 +13,10 @@ from pycparser import c_ast
 from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.ir import (
+    BitField,
     Exp,
     Load,
+    Offset,
     Place,
     Raw,
     Slot,
@@ -26,6 +28,7 @@ from score_embed.frontend.types import (
     CType,
     Function,
     Pointer,
+    Struct,
     Void,
     declare,
     unqualified,
@@ -81,6 +84,17 @@ class ValueLowering:
         if any(isinstance(e, (Load, Raw)) for e in exp.walk()):
             return self.b.save(exp)
         return exp
+
+    def bit_field(self, base: Place, text: str, name: str, t: CType, bits: int) -> Place:
+        """The place of a bit-field called `name` in the struct at `base`. `bits`: its width, -1 if not known."""
+        assert isinstance(base.type, Struct)
+        storage = self.b.declarations.storage(base.type.record, name)
+        if storage is None:
+            field = BitField(base.text, bits if bits > 0 else None, None)
+            return Place(text, t, base.address, False, base.slots, field)
+        address = Offset(Pointer(t), base.address, str(storage.offset))
+        field = BitField(base.text, storage.width, storage)
+        return Place(text, t, address, base.static, base.slots, field)
 
     def size_text(self, t: CType) -> str:
         if isinstance(t, (Void, Function)):

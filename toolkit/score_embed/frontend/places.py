@@ -12,6 +12,7 @@ from pycparser import c_ast
 from score_embed.frontend.ir import (
     AddressOf,
     Assign,
+    BitField,
     Const,
     Exp,
     ForgetObject,
@@ -29,6 +30,7 @@ from score_embed.frontend.types import (
     Array,
     CType,
     Function,
+    Int,
     Pointer,
     Struct,
     Void,
@@ -129,7 +131,7 @@ class Places(ValueLowering):
         t = replace(member.type, volatile=member.type.volatile or base.type.volatile)
         text = head + node.field.name
         if member.bits is not None:
-            return Place(text, t, base.address, False, base.slots, base.text, member.bits)
+            return self.bit_field(base, text, node.field.name, t, member.bits)
         offset = f"__builtin_offsetof({declare(unqualified(base.type))}, {node.field.name})"
         return Place(text, t, Offset(Pointer(t), base.address, offset), base.static, base.slots)
 
@@ -167,7 +169,7 @@ class Places(ValueLowering):
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
             return self.rvalue(node.expr)
         place = self.lvalue(node)
-        if not isinstance(place, Place) or place.container is not None:
+        if not isinstance(place, Place) or place.bit_field is not None:
             raise Unsupported("address of a variable that has none", node)
         return AddressOf(Pointer(place.type), place, f"(&{place.text})")
 
@@ -187,8 +189,8 @@ class Places(ValueLowering):
             return place
         if isinstance(place.type, Function):
             return Raw(Pointer(place.type), f"(&{place.text})", (place.address,))
-        if place.container is not None:
-            return self._read_bit_field(place)
+        if place.bit_field is not None:
+            return self._read_bit_field(place, place.bit_field)
         t = unqualified(place.type)
         if is_untracked(t):
             self.b.add(ForgetObject(self.b.coord, place.text, "floating point", False))
@@ -196,13 +198,22 @@ class Places(ValueLowering):
         load = Load(as_int(t) if is_integer(t) else t, place)
         return self.b.save(load) if place.type.volatile else load
 
-    def _read_bit_field(self, place: Place) -> Exp:
-        assert place.container is not None
-        if place.bits is None or self.types.int.bits < place.bits < as_int(place.type).bits:
-            # gcc computes with exactly its width, for which C has no name
-            raise Unsupported("a bit-field wider than int")
-        self.b.add(ForgetObject(self.b.coord, place.container, "bit-field", False))
-        t = self.types.promote(as_int(place.type), place.bits)
+    def _read_bit_field(self, place: Place, field: BitField) -> Exp:
+        t = self.bit_field_type(place.type, field)
+        if field.storage is not None:
+            load = Load(t, place)
+            return self.b.save(load) if place.type.volatile else load
+        self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", False))
         ref = self.b.temporary(t)
         self.b.add(Assign(self.b.coord, ref, Raw(t, place.text)))
         return ref
+
+    def bit_field_type(self, declared: CType, field: BitField) -> Int:
+        """The promoted type of its value."""
+        t = as_int(declared)
+        if field.width is None:
+            raise Unsupported("a bit-field of a width that is not known")
+        if self.types.int.bits < field.width < t.bits:
+            # gcc computes with exactly its width, for which C has no name
+            raise Unsupported("a bit-field wider than int")
+        return self.types.promote(replace(t, volatile=False, const=False, spelling=None), field.width)

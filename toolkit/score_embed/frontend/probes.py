@@ -27,7 +27,7 @@ from score_embed.frontend.pins import varying_part
 from score_embed.frontend.sites import MAGIC, Op, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.templates import LeafText, TemplateText, long_words
+from score_embed.frontend.templates import LeafText, TemplateText, long_words, memory_leaf
 from score_embed.frontend.types import (
     CType,
     Pointer,
@@ -125,10 +125,7 @@ class Probes:
         bits = self._bits(dest.type)
         if isinstance(dest, SlotRef):
             return LeafText(Where.SLOT, bits, str(dest.slot.index), dest.slot.index, ())
-        address = f"(sc_word) &{dest.text}"
-        if dest.static:
-            return LeafText(Where.GLOBAL, bits, address, 0, (address,))
-        return LeafText(Where.MEMORY, bits, "0", 0, (address,))
+        return memory_leaf(dest, bits)
 
     def _as_u64(self, text: str, t: CType, *, signed: bool = False) -> str:
         """The value zero-extended (or, for verify, sign-extended from its bits) to 64 bits."""

@@ -6,7 +6,8 @@ instrumented is known only when it has been lowered; so lowering starts with all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from pycparser import c_ast
 
 from score_embed.frontend.emit import Emitter
 from score_embed.frontend.ir import Body
+from score_embed.frontend.layout import Layout
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
@@ -50,10 +52,12 @@ def instrument_program(
     verify: bool,
     closed: bool = True,
     strict: bool = False,
+    measure: Callable[[Path, str], Mapping[int, bytes]] | None = None,
 ) -> Program:
     """Instrument all sources. Raises BuildError where C cannot be parsed.
 
     `closed`: no other code of the program, but for libraries, is linked to them.
+    `measure`: compiles a text as the file of that name would be, for the positions of bit-fields (see Layout);
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
     units = [unit_of(source) for source in sources]
@@ -61,6 +65,7 @@ def instrument_program(
     excluded: frozenset[str] = frozenset()
     notes: dict[str, Note] = {}
     types = Types(model)
+    layouts = [Layout(functools.partial(measure, source.path)) if measure else None for source in sources]
     while True:
         results = [
             UnitLowering(
@@ -72,8 +77,9 @@ def instrument_program(
                 argument_order=argument_order,
                 verify=verify,
                 strict=strict,
+                layout=layout,
             ).lower()
-            for unit in units
+            for unit, layout in zip(units, layouts, strict=True)
         ]
         failed = _failures(results)
         notes |= failed

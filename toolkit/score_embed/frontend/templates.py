@@ -18,10 +18,12 @@ from score_embed.frontend.ir import (
     Load,
     LocalAddress,
     Offset,
+    Place,
     PointerAdd,
     PointerDiff,
     Raw,
     SlotRef,
+    Storage,
     Unary,
 )
 from score_embed.frontend.maybe import Maybe
@@ -75,6 +77,27 @@ class LeafText:
 def leaf_word(where: Where, bits: int, slot: int) -> int:
     log2 = {8: 0, 16: 1, 32: 2, 64: 3}[bits]
     return int(where) << 14 | log2 << 12 | slot
+
+
+def storage_of(place: Place) -> Storage | None:
+    return place.bit_field.storage if place.bit_field else None
+
+
+def address_text(place: Place) -> str:
+    """The address of what lies there; of a bit-field, that of the bytes that hold it."""
+    storage = storage_of(place)
+    if place.bit_field is None or storage is None:
+        return f"&{place.text}"
+    return f"((const char *) &{place.bit_field.container} + {storage.offset})"
+
+
+def memory_leaf(place: Place, bits: int) -> LeafText:
+    """A leaf of that many bits; of a bit-field, of those of its storage."""
+    storage, address = storage_of(place), f"(sc_word) {address_text(place)}"
+    bits = 8 * storage.size if storage else bits
+    if place.static:
+        return LeafText(Where.GLOBAL, bits, address, 0, (address,))
+    return LeafText(Where.MEMORY, bits, "0", 0, (address,))
 
 
 @dataclass
@@ -207,12 +230,34 @@ class TemplateText:
         return leaf.bits
 
     def _load(self, exp: Load) -> int:
-        bits = self.bits_of(exp.type)
         self.memory = True
-        address = f"(sc_word) &{exp.place.text}"
-        if exp.place.static:
-            return self._leaf(LeafText(Where.GLOBAL, bits, address, 0, (address,)))
-        return self._leaf(LeafText(Where.MEMORY, bits, "0", 0, (address,)))
+        bits = self._leaf(memory_leaf(exp.place, self.bits_of(exp.type)))
+        storage = storage_of(exp.place)
+        if storage is None:
+            return bits
+        if storage.shift:
+            self._constant(str(storage.shift), bits)
+            self._op(Op.LSHR, bits)
+        width = self._convert(bits, False, storage.width)
+        return self._convert(width, self._signed(exp.place.type), self.bits_of(exp.type))
+
+    def stored(self, exp: Exp, place: Place) -> None:
+        """What the storage of a bit-field holds when `exp` has been stored to the field."""
+        storage = storage_of(place)
+        assert storage is not None
+        bits, mask = 8 * storage.size, (1 << storage.width) - 1
+        self._convert(self.add(exp), False, bits)
+        if storage.width == bits:
+            return
+        self._constant(f"{mask:#x}ull", bits)
+        self._op(Op.AND, bits)
+        self._constant(str(storage.shift), bits)
+        self._op(Op.SHL, bits)
+        self.memory = True
+        self._leaf(memory_leaf(place, bits))
+        self._constant(f"{((1 << bits) - 1) ^ mask << storage.shift:#x}ull", bits)
+        self._op(Op.AND, bits)
+        self._op(Op.OR, bits)
 
     def _untracked(self, exp: Exp) -> int:
         """A concrete value: sent as a leaf that is never tainted."""

@@ -131,7 +131,7 @@ class Record:
 class Member:
     name: str | None
     type: CType
-    bits: int | None  # width of a bit-field; -1 if a bit-field of unknown width
+    bits: int | None  # width of a bit-field; -1 if a bit-field of unknown width, 0 if it only separates others
 
 
 @dataclass(frozen=True)
