@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import corpus
+import field_generator
 import plain
 import pytest
 from generator import program
@@ -43,9 +45,9 @@ def campaign(board: str, source: Path, folder: Path) -> dict[str, Any]:
     return found
 
 
-def check(board: str, seed: int, folder: Path) -> None:
+def check(board: str, seed: int, folder: Path, make: Callable[[int, int], str] = program) -> None:
     source = folder / "generated.c"
-    source.write_text(program(seed, FUNCTIONS))
+    source.write_text(make(seed, FUNCTIONS))
     judge = plain.build_plain([source], folder, ["-DPLAIN"], blocks=False, board=board)
     judged = dict(zip(INPUTS, plain.run_plain(judge, INPUTS, 3), strict=True))
     expected = sum(
@@ -89,3 +91,18 @@ def test_linux(board: str, tmp_path: Path) -> None:
         folder = tmp_path / str(seed)
         folder.mkdir()
         check(board, seed, folder)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60 if corpus.FULL else 6, **SETTINGS)
+def test_bit_fields_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    check("native", seed, tmp_path_factory.mktemp("fields"), field_generator.program)
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", *LINUX])
+def test_bit_fields_on_boards(board: str, tmp_path: Path) -> None:
+    """ABIs differ in where they put fields."""
+    for seed in range(20 if corpus.FULL else 2):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        check(board, seed, folder, field_generator.program)

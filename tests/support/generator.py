@@ -10,6 +10,7 @@ constants, and no expression has two side effects.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 HEADER = r"""
 #include <stdio.h>
@@ -52,23 +53,31 @@ class Function:
         self.labels = 0
         self.scalars = ["a", "b", "v0", "v1", "v2", "v3"]
         self.places = ["v0", "v1", "v2", "v3", "t[0]", "t[1]", "t[2]", "r.c", "r.s", "r.i", "*p", "q->s", "g"]
+        self.stepped = ["v0", "v1", "t[1]", "r.s", "(*p)", "q->i", "g"]
+        self.narrow = ["r.c", "r.s", "q->s"]  # for the sake of the solver
 
     def text(self) -> str:
+        lines = [f"static long long {self.name}(unsigned char a, signed char b)", "{", *self.declarations()]
+        for _ in range(self.rng.randint(4, 8)):
+            lines += self.statement(2)
+        return "\n".join([*lines, f"    return {self.result()};", "}"])
+
+    def declarations(self) -> list[str]:
         pick = self.rng.choice
-        lines = [f"static long long {self.name}(unsigned char a, signed char b)", "{"]
+        lines = []
         for i in range(4):
             lines.append(f"    {pick(TYPES)} v{i} = {pick(['a', 'b', 'a + b', 'a * 3', '-b', pick(CONSTANTS)])};")
-        lines += [
+        return [
+            *lines,
             f"    {pick(TYPES)} t[3] = {{ b, {pick(CONSTANTS)} }};",
             "    struct rec r = { a, b, 5 }, *q = &r;",
             f"    static {pick(TYPES)} g = {pick(CONSTANTS)};",
             "    __typeof__(v3) *p = &v3;",
             "    int n = 0, m;  /* m: loops only, so that they end soon */",
         ]
-        for _ in range(self.rng.randint(4, 8)):
-            lines += self.statement(2)
-        lines.append("    return (long long)v0 + v1 * 3 + v2 + v3 + t[0] + t[1] + t[2] + r.c + r.s + r.i + g + n;")
-        return "\n".join([*lines, "}"])
+
+    def result(self) -> str:
+        return "(long long)v0 + v1 * 3 + v2 + v3 + t[0] + t[1] + t[2] + r.c + r.s + r.i + g + n"
 
     # -- expressions -----------------------------------------------------------------------------------------
     def leaf(self) -> str:
@@ -134,11 +143,11 @@ class Function:
             case 2:
                 return [f"    {rng.choice(self.places)} {rng.choice('+-&|^')}= {self.expression(2)};"]
             case 3:
-                place = rng.choice(["r.c", "r.s", "q->s"])  # narrow, for the sake of the solver
+                place = rng.choice(self.narrow)
                 change = rng.choice(["/= 3", "%= 7", "/= -5", "*= 3", "<<= 3", ">>= 2"])
                 return [f"    {place} {change};"]
             case 4:
-                place = rng.choice(["v0", "v1", "t[1]", "r.s", "(*p)", "q->i", "g"])
+                place = rng.choice(self.stepped)
                 step = rng.choice(["++", "--"])
                 return [f"    {rng.choice(['v2 = ', 'n += ', ''])}{rng.choice([place + step, step + place])};"]
             case 5 | 6 | 7 if self.may_decide():
@@ -180,7 +189,11 @@ class Function:
 def program(seed: int, count: int) -> str:
     """A file of `count` functions; the third input byte chooses one of them."""
     rng = random.Random(seed)
-    functions = [Function(rng, f"case_{i}").text() for i in range(count)]
+    return file_of([Function(rng, f"case_{i}").text() for i in range(count)], count)
+
+
+def file_of(functions: Sequence[str], count: int) -> str:
+    """The functions case_0, case_1, … with a main that calls one of them."""
     chain = "\n".join(f"    {'else ' if i else ''}if (k == {i}) r = case_{i}(a, b);" for i in range(count))
     main = (
         "int main(void)\n{\n    unsigned char a, k;\n    signed char b;\n    long long r;\n"

@@ -48,6 +48,7 @@ _FLOATS = {
 # Attributes that make a typedef another type than the one it is for.
 _OWN_TYPE = re.compile(r"\b_*(aligned|vector_size)_*\b")
 _CONSTANT_BUILTINS = ("__builtin_offsetof", "__builtin_constant_p", "__builtin_types_compatible_p")
+MEMBER = "sc_member_"  # how tags begin by which C does not know their record: that of a member without a name
 _MODES = {"QI": 8, "HI": 16, "SI": 32, "DI": 64, "byte": 8, "word": 0, "pointer": 0}
 
 
@@ -230,7 +231,7 @@ class Declarations:
 
     def _record(self, node: c_ast.Node, *, member: bool = False) -> Struct:
         kind = "struct" if isinstance(node, c_ast.Struct) else "union"
-        tag = f"sc_member_{id(node)}" if member and node.name is None else self._tag(node)
+        tag = f"{MEMBER}{id(node)}" if member and node.name is None else self._tag(node)
         found = self.scope.tags.get(tag) if node.decls is not None else self.scope.find_tag(tag)
         if not isinstance(found, Record):
             found = Record(kind, tag)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from score_embed.errors import BuildError
+from score_embed.frontend.declare import MEMBER
 from score_embed.frontend.ir import Storage
 from score_embed.frontend.symbols import Scope
 from score_embed.frontend.types import Record, Struct
@@ -28,6 +29,7 @@ class Layout:
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
         self._known: dict[tuple[str, str, str], Storage | None] = {}
+        self._together = True  # until records asked for together did not compile
 
     def storage(
         self, record: Record, name: str, scope: Scope, file: Callable[[], str], function: str, inner: Sequence[str]
@@ -41,15 +43,17 @@ class Layout:
             outermost = outermost.parent
         is_local = outermost.tags.get(record.tag) is not record
         key = (function if is_local else "", record.tag, name)
+        if key not in self._known and not is_local and self._together:  # all that may be asked for, in one go
+            records = [found for found in outermost.tags.values() if isinstance(found, Record)]
+            everything = [
+                (found, field) for found in records if not found.tag.startswith(MEMBER) for field in _fields(found)
+            ]
+            new = [question for question in everything if ("", question[0].tag, question[1]) not in self._known]
+            self._together = self._ask("", new, file(), ())
         if key not in self._known:
-            if is_local:
-                self._ask(key[0], [(record, name)], file(), inner)
-            else:  # all that may be asked for, in one go; should one of them not compile, then this one alone
-                records = [found for found in outermost.tags.values() if isinstance(found, Record)]
-                everything = [(found, field) for found in records for field in _fields(found)]
-                new = [question for question in everything if ("", question[0].tag, question[1]) not in self._known]
-                if not self._ask("", new, file(), ()):
-                    self._ask("", [(record, name)], file(), ())
+            fields = list(_fields(record))
+            if not self._ask(key[0], [(record, field) for field in fields], file(), inner if is_local else ()):
+                self._known.update({(key[0], record.tag, field): None for field in fields})
         return self._known.setdefault(key, None)
 
     def _ask(self, function: str, questions: Sequence[_Question], file: str, inner: Sequence[str]) -> bool:
