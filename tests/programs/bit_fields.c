@@ -187,6 +187,8 @@ static int local(unsigned char x)
     }
     if (h.high == -3)
         return s->in.a;
+    if (-1 < (x > 240 ? h.low : h.high)) /* as int, not as unsigned */
+        return 55;
     if (p->in.b == 99)
         return p->in.a;
     return s->c;

@@ -38,9 +38,11 @@ class Record:
         self.kind = "union" if rng.random() < 0.15 else "struct"
         self.fields: list[str] = []
         packed = "__attribute__((packed)) " if rng.random() < 0.35 else ""
+        self.widest = 57 if packed else 64  # so that 8 bytes hold every field
         members = [self._member(2) for _ in range(rng.randint(2, 7))]
         members.append(self._field("unsigned int", rng.randint(2, 20)))  # at least one that can be read
         rng.shuffle(members)
+        members += ["long long pad;"] if packed else []
         self.definition = f"{self.kind} {packed}{tag} {{ {' '.join(members)} }};"
 
     def _member(self, depth: int) -> str:
@@ -54,9 +56,9 @@ class Record:
             inner = " ".join(self._member(depth - 1) for _ in range(2))
             return f"struct {{ int n{rng.randrange(10**6)} : 1; {inner} }};"
         of = rng.choice(list(WIDTHS))
-        width = rng.randint(1, min(WIDTHS[of], rng.choice([7, 13, 64])))
+        width = rng.randint(1, min(WIDTHS[of], rng.choice([7, 13, self.widest])))
         if "long long" in of and rng.random() < 0.2:
-            width = 64
+            width = self.widest
         return self._field(of, width)
 
     def _field(self, of: str, width: int) -> str:

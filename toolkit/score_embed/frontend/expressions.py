@@ -80,7 +80,14 @@ class Expressions(Conditions):
         if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef)) or (
             isinstance(node, c_ast.UnaryOp) and node.op == "*" and not self._is_function_deref(node.expr)
         ):
-            return self.lvalue(node).type
+            found = self.lvalue(node)
+            if (
+                isinstance(found, Place)
+                and found.bit_field is not None
+                and not self.is_wide(found.type, found.bit_field)
+            ):
+                return self.bit_field_type(found.type, found.bit_field)  # its operators' operand is promoted
+            return found.type
         result = self.value(node)
         return self.types.void if result is None else result.type
 

@@ -213,7 +213,10 @@ class Places(ValueLowering):
         t = as_int(declared)
         if field.width is None:
             raise Unsupported("a bit-field of a width that is not known")
-        if self.types.int.bits < field.width < t.bits:
-            # gcc computes with exactly its width, for which C has no name
+        if self.is_wide(declared, field):
             raise Unsupported("a bit-field wider than int")
         return self.types.promote(replace(t, volatile=False, const=False, spelling=None), field.width)
+
+    def is_wide(self, declared: CType, field: BitField) -> bool:
+        """Whether gcc computes with exactly its width, for which C has no name."""
+        return field.width is not None and self.types.int.bits < field.width < as_int(declared).bits
