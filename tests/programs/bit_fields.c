@@ -16,7 +16,7 @@ struct control {
     unsigned short period : 11;
     unsigned : 0;
     long last : 9;
-    int whole : 32;
+    int32_t whole : 32;
     unsigned long long serial : 64;
 };
 
