@@ -85,7 +85,8 @@ def test_stack_is_restored(target: WiredTarget) -> None:
     assert run(target, 24).output == outputs[0]
 
 
-def test_output_is_captured_and_cut(target: WiredTarget) -> None:
+def test_output_is_captured_and_cut(target: WiredTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "_watchdog", 100.0)  # seconds: an emulated UART is slow
     assert run(target, 12).output == b"some output\n"
     output = run(target, 16).output
     assert len(output) == 65536
