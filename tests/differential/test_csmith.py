@@ -15,6 +15,7 @@ import corpus
 import pytest
 from runner import LINUX
 
+from score_embed.errors import BuildError
 from score_embed.target.base import Finished, Run, Verdict
 
 HEADERS = Path("/usr/include/csmith")
@@ -24,6 +25,15 @@ FLAGS = (f"-I{HEADERS}", "-w")
 CALLER = "int random_main(int, char **);\nint main(int argc, char **argv) { return random_main(argc, argv); }\n"
 # Programs are kept small: csmith's own size has nothing to do with how many constructs meet in one function.
 CSMITH = ("--max-funcs", "5", "--max-block-size", "4", "--max-block-depth", "4", "--no-float")
+# Where int has 16 bits and RAM 8 KiB: what csmith thinks of the machine is in a file in its working folder.
+SHORT_INT = "integer size = 2\npointer size = 2\n"
+TINY = ("--no-bitfields", "--max-funcs", "3", "--max-array-dim", "1", "--max-array-len-per-dim", "4", "--no-longlong")
+TINY_BOARD = """extends: arduino-mega2560
+memory: {stack: 1536}
+buffers: {input: 16, chunk: 32, shadow: 1}
+"""
+TINY_ENDLESS = {1}
+TINY_SEEDS = [seed for seed in range(1, 101 if corpus.FULL else 8) if seed not in TINY_ENDLESS]
 BUDGET = 50_000_000  # branches: csmith programs loop, but end
 
 pytestmark = pytest.mark.skipif(
@@ -80,6 +90,28 @@ def compare(board: str, seed: int, tmp_path: Path) -> None:
     found = once(board, tmp_path, plain=False)
     if found.verdict is Verdict.HANG and branches(tmp_path) > BUDGET:
         pytest.skip(f"the program of seed {seed} ends, but after too many branches")
+    assert expected.verdict is Verdict.RETURN
+    assert b"checksum = " in expected.output
+    assert (found.verdict, found.output) == (expected.verdict, expected.output)
+
+
+@pytest.mark.parametrize("seed", TINY_SEEDS)
+def test_same_checksum_where_int_has_16_bits(seed: int, tmp_path: Path) -> None:
+    (tmp_path / "platform.info").write_text(SHORT_INT)
+    board = tmp_path / "tiny.yaml"
+    board.write_text(TINY_BOARD)
+    command = ["csmith", "--seed", str(seed), *CSMITH, *TINY]
+    text = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=True).stdout
+    (tmp_path / "random.c").write_bytes(text)
+    try:
+        expected = once(str(board), tmp_path, plain=True)
+        found = once(str(board), tmp_path, plain=False)
+    except BuildError as error:
+        if not corpus.FULL or "RAM" not in f"{error}":
+            raise
+        pytest.skip("it does not fit into 8 KiB")
+    if expected.verdict is Verdict.WATCHDOG and corpus.FULL:
+        pytest.skip(f"the program of seed {seed} does not end")
     assert expected.verdict is Verdict.RETURN
     assert b"checksum = " in expected.output
     assert (found.verdict, found.output) == (expected.verdict, expected.output)
