@@ -16,7 +16,6 @@ class Campaign:
         self.frontier = Frontier(opened.campaign, opened.frontier)
         self.dealer = Dealer(self.frontier, timing, rng)
         self.finished = False
-        self.repeated = 0  # results of pairs that were done already
 
     def record(self, message: Results | Children, owner: Peer | None) -> tuple[int, tuple[bytes, ...]]:
         """Take results in, each once; their children are the owner's from now on.
@@ -30,7 +29,6 @@ class Campaign:
         for result in message.results:
             drop += self._take_children(result.id, result.children, owner)
             new += self.frontier.done(result)
-        self.repeated += len(message.results) - new
         return new, tuple(drop)
 
     def _take_children(self, parent: bytes, children: tuple[Pair, ...], owner: Peer | None) -> list[bytes]:

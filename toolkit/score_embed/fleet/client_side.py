@@ -157,22 +157,24 @@ class Client:
     def _look_around(self) -> None:
         """What the new situation makes possible: share, send, run; and the events that are nobody's message."""
         state = self.state
+        if state is ClientState.BUSY and self._running is None:
+            if not self._hand:
+                self._event(ClientEvent.OUT)
+                return
+            self._running = self._hand.take()
+            self._effects.append(Run(self._running))
         if state is ClientState.BUSY and self._sharing.asked:
             self._give(self._sharing.share(self._hand, self._is_ours_alone, self._now))
         if state in _REPORTING and self._outbox.batch is None and self._outbox.waits and self._urgent():
             self._send_batch()
-        if self._running is not None:
-            return
-        if state is ClientState.BUSY:
-            if self._hand:
-                self._running = self._hand.take()
-                self._effects.append(Run(self._running))
-            else:
-                self._event(ClientEvent.OUT)
-        elif state is ClientState.FLUSHING and self._hand:
+        if state is ClientState.FLUSHING and self._hand:
             self._event(ClientEvent.WORK)
-        elif state in _CLEARING and self._outbox.clear and not self._acks and not self._sharing.open:
+        elif state in _CLEARING and self._is_clear():
             self._event(ClientEvent.CLEAR)
+
+    def _is_clear(self) -> bool:
+        """Nothing runs, results are acknowledged, gifts are taken."""
+        return self._running is None and self._outbox.clear and not self._acks and not self._sharing.open
 
     def _is_ours_alone(self, ident: bytes) -> bool:
         """The server does not know, or not yet, that this pair is here: so nobody else can get it from us."""
@@ -360,6 +362,8 @@ class Client:
     def _give(self, gifts: list[Gift]) -> None:
         for gift in gifts:
             self._say_gift(gift, direct=True)
+        if gifts:  # who got nothing may ask those who got something
+            self._do_refuse_held()
         self._watch_shares()
 
     def _say_gift(self, gift: Gift, direct: bool) -> None:

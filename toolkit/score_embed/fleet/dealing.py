@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from score_embed.fleet.frontier import Frontier
 from score_embed.fleet.messages import MAX_PAIRS, MAX_RECEIVERS, Peer
-from score_embed.fleet.protocol import Timing
+from score_embed.fleet.protocol import Status, Timing
 from score_embed.fleet.sessions import Crowd, Session
 
 CHOICE = 4  # clients of which the one with the longest queue is asked
@@ -48,6 +48,7 @@ class Dealer:
         self._waiting: dict[Peer, Session] = {}  # IDLE and not promised; who has waited longest first
         self._promised: dict[Peer, int] = {}  # IDLE → REQ or grant
         self._busy = Crowd()  # who may be asked
+        self._resting: dict[Peer, tuple[Session, float]] = {}  # who may be asked again from then on
         self._requests: dict[int, Request] = {}
         self._by_giver: dict[Peer, Request] = {}
         self._grants: dict[int, Grant] = {}
@@ -58,7 +59,20 @@ class Dealer:
         self._waiting.setdefault(session.peer, session)
 
     def can_give(self, session: Session) -> None:
-        self._busy.add(session)
+        if session.peer not in self._resting:
+            self._busy.add(session)
+
+    def rest(self, giver: Session, now: float) -> None:
+        """It had too little: ask others for a while."""
+        self._resting.pop(giver.peer, None)
+        self._resting[giver.peer] = giver, now + self._timing.rest
+
+    @property
+    def next_rested(self) -> float | None:
+        """When somebody may be asked again, if anybody waits for that."""
+        if not self._waiting or not self._resting:
+            return None
+        return next(iter(self._resting.values()))[1]
 
     def leaves(self, session: Session) -> Session | None:
         """It neither waits nor gives any more; those it was to serve wait again. Returns a giver that is free now."""
@@ -71,6 +85,7 @@ class Dealer:
     def release(self, giver: Session) -> None:
         """It can give nothing; its REQ is void."""
         self._busy.discard(giver)
+        self._resting.pop(giver.peer, None)
         request = self._by_giver.get(giver.peer)
         if request is not None:
             self._wait_again(request, list(request.receivers))
@@ -93,6 +108,12 @@ class Dealer:
 
     def requests(self, new_number: Iterator[int], now: float) -> Iterator[Request]:
         """Choose who is to share with those who wait."""
+        for peer, (session, until) in list(self._resting.items()):
+            if until > now:
+                break  # the first to rest is the first to be rested
+            del self._resting[peer]
+            if session.status is Status.BUSY:
+                self._busy.add(session)
         while self._waiting and len(self._busy):
             giver = max(self._busy.sample(self._rng, CHOICE), key=lambda session: session.queue)
             share = min(-(-len(self._waiting) // len(self._busy)), MAX_RECEIVERS)

@@ -65,9 +65,10 @@ class Timing:
     resend: float = 1.0  # the first time; each further pause is twice as long …
     resend_most: float = 8.0  # … up to this
     hold: float = 1.0  # a REQ is held so long before it is answered NACK
+    rest: float = 0.1  # a client that answered NACK is not asked again for so long
     status: float = 5.0  # a client says at least so often that it is alive
     dead: float = 30.0  # a client not heard of for so long is given up
-    least: int = 2  # pairs a client must have to give some away
+    least: int = 1  # pairs that a client must have, besides the one it runs, to give some away
 
 
 # A client --------------------------------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ def _client_table() -> dict[tuple[ClientState, ClientEvent], Transition[ClientSt
             table[state, event] = Transition(state, IGNORE)
 
     on(
-        s.JOINING, e.REJOIN, e.GONE, e.STORED, e.REQ, e.PAIRS, e.NOTED, e.SETTLED,
+        s.JOINING, e.REJOIN, e.GONE, e.MOVED, e.STORED, e.REQ, e.PAIRS, e.NOTED, e.SETTLED,
         WELCOME=(s.BUSY, "begin"),
         REFUSED=(s.STOPPED, "be_refused"),
         GIVEN_UP=(s.JOINING, "start_anew"),
@@ -135,7 +136,7 @@ def _client_table() -> dict[tuple[ClientState, ClientEvent], Transition[ClientSt
         RAN=(s.JOINING, "book"),
     )  # fmt: skip
     on(
-        s.BUSY, e.GONE,
+        s.BUSY, e.GONE, e.MOVED,
         WELCOME=(s.BUSY, "renew"),
         REFUSED=(s.STOPPED, "be_refused"),
         REJOIN=(s.BUSY, "say_hello"),
@@ -152,7 +153,7 @@ def _client_table() -> dict[tuple[ClientState, ClientEvent], Transition[ClientSt
         OUT=(s.FLUSHING, "refuse_held"),
     )  # fmt: skip
     on(
-        s.FLUSHING, e.GONE,
+        s.FLUSHING, e.GONE, e.MOVED,
         WELCOME=(s.FLUSHING, "renew"),
         REFUSED=(s.STOPPED, "be_refused"),
         REJOIN=(s.FLUSHING, "say_hello"),
@@ -169,7 +170,7 @@ def _client_table() -> dict[tuple[ClientState, ClientEvent], Transition[ClientSt
         CLEAR=(s.IDLE, "say_empty"),
     )  # fmt: skip
     on(
-        s.IDLE, e.GONE, e.STORED, e.NOTED, e.SETTLED,
+        s.IDLE, e.GONE, e.MOVED, e.STORED, e.NOTED, e.SETTLED,
         WELCOME=(s.IDLE, "renew"),
         REFUSED=(s.STOPPED, "be_refused"),
         REJOIN=(s.IDLE, "say_hello"),
@@ -181,7 +182,7 @@ def _client_table() -> dict[tuple[ClientState, ClientEvent], Transition[ClientSt
         PAIRS=(s.BUSY, "take"),
     )  # fmt: skip
     on(
-        s.LEAVING, e.GONE, e.PAIRS, e.LEAVE,
+        s.LEAVING, e.GONE, e.MOVED, e.PAIRS, e.LEAVE,
         WELCOME=(s.LEAVING, "renew"),
         REFUSED=(s.STOPPED, "be_refused"),
         REJOIN=(s.LEAVING, "say_hello"),
@@ -204,7 +205,7 @@ def _client_table() -> dict[tuple[ClientState, ClientEvent], Transition[ClientSt
         NEXT=(s.JOINING, "start_anew"),
     )  # fmt: skip
     on(
-        s.STOPPED, e.WELCOME, e.REFUSED, e.REJOIN, e.GIVEN_UP, e.LEAVE, e.GONE, e.NEXT, e.STORED, e.REQ, e.PAIRS,
+        s.STOPPED, e.WELCOME, e.REFUSED, e.REJOIN, e.GIVEN_UP, e.LEAVE, e.GONE, e.MOVED, e.NEXT, e.STORED, e.REQ, e.PAIRS,
         e.NOTED, e.SETTLED, e.RAN,
         STOP=(s.STOPPED, "say_bye"),
     )  # fmt: skip

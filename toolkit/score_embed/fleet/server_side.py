@@ -151,7 +151,7 @@ class Server:
     def tick(self, now: float) -> list[Effect]:
         """Time has passed."""
         self._now = now
-        if self._timers.due(now):
+        if "look" in self._timers.due(now):
             self._timers.set("look", now + self._timing.resend / 2)
             self._look()
         return self._done()
@@ -316,6 +316,7 @@ class Server:
         if campaign is None:
             return 0
         new, drop = campaign.record(message, owner)
+        self.counts["repeated"] += len(message.results) - new if isinstance(message, Results) else 0
         self._say_then(Stored(message.peer, message.batch, drop))
         return new
 
@@ -360,7 +361,9 @@ class Server:
         self._say(Req(session.peer, request.number, receivers))
 
     def _do_ask_others(self, session: Session, message: Nack) -> None:
-        self._relieve(self._campaigns[session.campaign].dealer.refused(message.req, message.receivers))
+        dealer = self._campaigns[session.campaign].dealer
+        dealer.rest(session, self._now)
+        self._relieve(dealer.refused(message.req, message.receivers))
 
     def _relieve(self, giver: Session | None) -> None:
         if giver is not None and giver.status is Status.SERVING_REQ:
@@ -398,6 +401,9 @@ class Server:
             self._commits.then(partial(self._say_grant, grant))
         for request in campaign.dealer.requests(self._numbers, self._now):
             self._event(request.giver, ServerEvent.CHOSEN, request)
+        rested = campaign.dealer.next_rested
+        if rested is not None:
+            self._timers.set(f"deal {campaign.number}", max(rested, self._now))
 
     # Time ---------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from score_embed.fleet.messages import Peer
 from score_embed.fleet.protocol import Status
@@ -26,7 +26,12 @@ class Session:
     since: float = 0.0  # when its status changed
     again: bool = False  # if it was told to leave: it is to join once more
     due: float = 0.0  # when LEAVE or STOP is to be said once more
-    pause: float = field(default=0.0)
+    pause: float = 0.0
+
+    def values(self, now: float) -> dict[str, float]:
+        """What a `condition` asks for."""
+        waiting = now - self.since if self.status is Status.IDLE else 0.0
+        return {"queue": self.queue, "tests": self.tests, "time": now - self.joined, "waiting": waiting}
 
 
 class Crowd:

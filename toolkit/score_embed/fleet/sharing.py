@@ -82,11 +82,12 @@ class Sharing:
         if not self._held:
             return []
         pairs = [pair for pair in hand if not kept(pair.id)]
-        if len(pairs) < max(2, self._timing.least):
+        if len(pairs) < self._timing.least:
             return []
-        keys = list(self._held)[: len(pairs) - 1]
+        keys = list(self._held)[: max(1, len(pairs) - 1)]
+        shares = deal(pairs, len(keys) + 1) if len(pairs) > 1 else [tuple(pairs)]
         gifts = []
-        for key, share in zip(keys, deal(pairs, len(keys) + 1), strict=True):
+        for key, share in zip(keys, shares, strict=True):
             hand.drop(pair.id for pair in share)
             receiver = self._held.pop(key).receiver
             pause = self._timing.resend

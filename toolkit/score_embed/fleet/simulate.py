@@ -71,11 +71,10 @@ class Node:
     life: int = 0  # of the process; events of an earlier one are void
     incarnation: int = 0
     free_at: float = 0.0  # when its target has ended what it runs
-    busy: float = 0.0  # seconds its target ran
+    busy: float = 0.0  # seconds of its target's tests, the one that runs included
     tests: int = 0
     joined: float = 0.0
     ended: float | None = None
-    down: bool = False
 
     @property
     def name(self) -> str:
@@ -158,7 +157,8 @@ class World:
         self._server_free_at = 0.0
         self._committing: Commit | None = None
         self._reported: dict[tuple[Peer, int], tuple[bytes, ...]] = {}  # batches on the way → pairs
-        self._starving: dict[int, float] = {}  # client → since when it has waited beside others' riches
+        self._poor: dict[int, float] = {}  # client → since when it has waited …
+        self._rich: dict[int, float] = {}  # … has had many pairs and given none away
 
     # The run ------------------------------------------------------------------------------------------------
 
@@ -220,7 +220,6 @@ class World:
     # Clients ------------------------------------------------------------------------------------------------
 
     def _start_client(self, node: Node) -> None:
-        node.down = False
         node.life += 1
         node.incarnation = max(node.incarnation + 1, int(self.now * 1000))
         address = node.name if self.direct else ""
@@ -232,10 +231,9 @@ class World:
         if node.client is not None:
             self._carry_out(node, node.client.receive(message, self.now))
 
-    def _client_ran(self, node: Node, life: int, result: Result, seconds: float) -> None:
+    def _client_ran(self, node: Node, life: int, result: Result) -> None:
         if node.client is None or life != node.life:
             return
-        node.busy += seconds
         node.tests += 1
         self._carry_out(node, node.client.ran(result, self.now))
 
@@ -275,7 +273,8 @@ class World:
             self.digest.update(f"{self.now} {node.number} ".encode() + pair.id)
         seconds = self.costs.test * (0.5 + pair.id[0] / 255)
         node.free_at = max(self.now, node.free_at) + seconds
-        self._at(node.free_at, self._client_ran, node, node.life, self.tree.run(pair), seconds)
+        node.busy += seconds
+        self._at(node.free_at, self._client_ran, node, node.life, self.tree.run(pair))
 
     def _send(self, node: Node | None, message: Message, to: Peer | None) -> None:
         kind = type(message).__name__
@@ -288,6 +287,8 @@ class World:
             message = decode(frame)
         source = SERVER if node is None else node.number
         target = SERVER if to is None else int(to.client[1:])
+        if isinstance(message, Pairs):
+            self._rich.pop(source, None)
         for late in self.faults.fates(self._rng, self.now, source, target):
             at = self.now + self.costs.latency + self.costs.jitter * self._rng.random() + late
             if to is None:
@@ -314,16 +315,22 @@ class World:
                         raise Violation("a result was acknowledged and is not in the record")
 
     def _watch_over_the_poor(self) -> None:
-        """From the end of the faults on, nobody waits for long while another has many pairs."""
-        rich = any(node.client is not None and node.client.waiting >= _RICH for node in self.nodes)
-        patience = 2 * self.timing.hold + 4 * self.timing.resend_most + self.timing.dead
+        """From the end of the faults on, nobody waits for long while another keeps many pairs to itself."""
         for node in self.nodes:
-            waits = node.client is not None and node.client.state is ClientState.IDLE and node.ended is None
-            if not (rich and waits):
-                self._starving.pop(node.number, None)
-            elif self.now - self._starving.setdefault(node.number, self.now) > patience:
-                raise Violation(f"{node.name} waits while others have many pairs")
+            client = node.client if node.ended is None else None
+            self._note(self._poor, node, client is not None and client.state is ClientState.IDLE)
+            self._note(self._rich, node, client is not None and client.waiting >= _RICH)
+        long_ago = self.now - (2 * self.timing.hold + 4 * self.timing.resend_most + self.timing.dead)
+        poor, rich = ([n for n, since in them.items() if since < long_ago] for them in (self._poor, self._rich))
+        if poor and rich:
+            raise Violation(f"clients {poor} wait, while {rich} have many pairs and give none away")
         self._at(self.now + self.timing.resend, self._watch_over_the_poor)
+
+    def _note(self, since: dict[int, float], node: Node, is_so: bool) -> None:
+        if is_so:
+            since.setdefault(node.number, self.now)
+        else:
+            since.pop(node.number, None)
 
     # Faults and changes -------------------------------------------------------------------------------------
 
@@ -334,8 +341,9 @@ class World:
         node = self.nodes[crash.node]
         if node.client is None or node.ended is not None:
             return
-        node.client, node.down = None, True
+        node.client = None
         node.life += 1
+        node.busy -= max(0.0, node.free_at - self.now)
         if crash.down is None:
             self._end(node)
         else:
@@ -374,6 +382,12 @@ class World:
         lost = self.tree.tests - len(self.journal.done)
         if lost or self.journal.known:
             raise Violation(f"{lost} pairs were lost, {len(self.journal.known)} are left")
+
+    @property
+    def redundant(self) -> int:
+        """Runs whose result was in the record already."""
+        counts = self.server_counts + (self.server.counts if self.server else Counter())
+        return counts["repeated"]
 
     def _given_up(self) -> int:
         """Pairs that were taken from clients that seemed dead, and so may be run twice."""

@@ -1,0 +1,235 @@
+"""Server and clients together on a perfect line: joining, refusals, several campaigns, moving, removing, relays."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from score_embed.fleet import condition
+from score_embed.fleet.client_side import Client
+from score_embed.fleet.frontier import Commit, Opened, Snapshot
+from score_embed.fleet.hand import Stack
+from score_embed.fleet.messages import Alive, Hello, Pair, Pairs, Peer, Rejoin, Results
+from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
+from score_embed.fleet.server_side import Server
+from score_embed.fleet.trees import Tree
+
+
+class Line:
+    """Everything arrives at once; tests are run one by one, the clients by turns."""
+
+    def __init__(self, **sizes: int) -> None:
+        self.trees = {number: Tree("balanced", size, number) for number, size in enumerate(sizes.values(), start=1)}
+        self.known: dict[tuple[int, bytes], Pair] = {}
+        self.done: dict[int, list[bytes]] = {number: [] for number in self.trees}
+        self.clients: dict[str, Client] = {}
+        self.to_run: dict[str, tuple[int, Pair]] = {}
+        self.refused: dict[str, tuple[str, str]] = {}
+        self.messages: list[Any] = []
+        self.now = 0.0
+        self._queue: deque[Any] = deque()
+        self.server = Server(Snapshot(0, [Opened(9, b"old", {})] if not sizes else []), self.read, Timing())
+        self.carry_out(None, self.server.start(0.0))
+        for number, tree in self.trees.items():
+            self.carry_out(None, self.server.open(number, b"image%d" % number, tree.first, 0.0))
+        self.settle()
+
+    def read(self, campaign: int, ids: Sequence[bytes]) -> list[Pair]:
+        return [self.known[campaign, ident] for ident in ids]
+
+    def join(self, name: str, image: bytes = b"", address: str = "here") -> Client:
+        client = self.clients[name] = Client(Peer(name, 1), Stack(), Timing(), address, image=image)
+        self.carry_out(name, client.start(self.now))
+        self.settle()
+        return client
+
+    def settle(self) -> None:
+        while self._queue:
+            what = self._queue.popleft()
+            if isinstance(what, Commit):
+                self.commit(what)
+            elif what.to is None:
+                self.carry_out(None, self.server.receive(what.message, self.now))
+            elif what.to.client in self.clients:
+                self.carry_out(what.to.client, self.clients[what.to.client].receive(what.message, self.now))
+
+    def carry_out(self, name: str | None, effects: Sequence[Any]) -> None:
+        for effect in effects:
+            match effect:
+                case Send():
+                    self.messages.append(effect)
+                    self._queue.append(effect)
+                case Commit():
+                    self._queue.append(effect)
+                case Run(pair):
+                    assert name is not None
+                    client = self.clients[name]
+                    self.to_run[name] = client._campaign, pair
+                case End(refused) if refused is not None:
+                    assert name is not None
+                    self.refused[name] = refused
+                case End() | Wake():
+                    pass
+
+    def commit(self, commit: Commit) -> None:
+        for write in commit.writes:
+            self.done[write.campaign] += [result.id for result in write.tests]
+            for pair, _ in write.known:
+                self.known[write.campaign, pair.id] = pair
+        self.carry_out(None, self.server.committed(commit.number, self.now))
+
+    def step(self, seconds: float = 0.3) -> None:
+        """Every client ends its test, and time passes."""
+        for name, (campaign, pair) in list(self.to_run.items()):
+            del self.to_run[name]
+            self.carry_out(name, self.clients[name].ran(self.trees[campaign].run(pair), self.now))
+            self.settle()
+        self.now += seconds
+        for name, client in self.clients.items():
+            self.carry_out(name, client.tick(self.now))
+        self.carry_out(None, self.server.tick(self.now))
+        self.settle()
+
+    def status(self) -> dict[str, Status]:
+        return {session.peer.client: session.status for session in self.server.sessions()}
+
+
+def test_clients_share_a_campaign_and_stop() -> None:
+    line = Line(a=64)
+    clients = [line.join(name) for name in ("one", "two", "three")]
+    for _ in range(60):
+        line.step()
+    assert len(line.done[1]) == len(set(line.done[1])) == 64
+    assert all(client.state is ClientState.STOPPED for client in clients)
+    assert line.server.finished
+    assert not line.status()
+
+
+def test_statuses_are_those_of_the_paper() -> None:
+    line = Line(a=1000)
+    line.join("one")
+    line.join("two")
+    assert line.status() == {"one": Status.SERVING_REQ, "two": Status.IDLE}
+    line.step()
+    assert line.status() == {"one": Status.BUSY, "two": Status.BUSY}
+
+
+@pytest.mark.parametrize(
+    ("hello", "what"),
+    [
+        ({"version": 99}, "version 99"),
+        ({"image": b"other"}, "6f74686572"),
+        ({"campaign": 77}, "campaign 77"),
+    ],
+)
+def test_who_does_not_fit_is_refused_with_a_reason(hello: dict[str, Any], what: str) -> None:
+    line = Line(a=10)
+    plain: dict[str, Any] = {"version": 1, "address": "", "where": "", "campaign": 0, "image": b""}
+    client = line.clients["one"] = Client(Peer("one", 1), Stack(), Timing())
+    line.carry_out("one", line.server.receive(Hello(Peer("one", 1), 0, **{**plain, **hello}), 0.0))
+    line.settle()
+    assert client.state is ClientState.STOPPED
+    assert what in line.refused["one"][0]
+    assert line.refused["one"][1]
+    assert not line.status()
+
+
+def test_an_image_decides_about_the_campaign() -> None:
+    line = Line(a=100, b=100)
+    line.join("one", image=b"image2")
+    line.join("two", image=b"image2")
+    line.join("three")
+    assert {s.peer.client: s.campaign for s in line.server.sessions()} == {"one": 2, "two": 2, "three": 1}
+
+
+def test_clients_move_between_campaigns_and_nothing_is_lost() -> None:
+    line = Line(a=300, b=40)
+    for name in ("one", "two", "three", "four"):
+        line.join(name)
+    campaigns = {s.peer.client: s.campaign for s in line.server.sessions()}
+    assert sorted(campaigns.values()) == [1, 1, 2, 2]
+    for _ in range(3):
+        line.step()
+    line.carry_out(None, line.server.assign(1, lambda session: True, 1, line.now))
+    line.settle()
+    for _ in range(3):
+        line.step()
+    assert sorted(s.campaign for s in line.server.sessions()) == [1, 1, 1, 2]
+    # When a campaign is finished, its clients go on with the other.
+    for _ in range(200):
+        line.step()
+    assert {number: len(set(done)) for number, done in line.done.items()} == {1: 300, 2: 40}
+    assert all(len(done) == len(set(done)) for done in line.done.values())
+    assert all(client.state is ClientState.STOPPED for client in line.clients.values())
+
+
+def test_clients_are_removed_by_condition_and_by_number() -> None:
+    line = Line(a=500)
+    for name in ("one", "two", "three", "four", "five"):
+        line.join(name)
+    for _ in range(5):
+        line.step()
+    chosen = condition.parse("tests >= 0")
+    line.carry_out(None, line.server.remove(lambda s: chosen(s.values(line.now)), 2, line.now))
+    line.settle()
+    for _ in range(3):
+        line.step()
+    assert list(line.status()) == ["three", "four", "five"]
+    line.carry_out(None, line.server.remove(lambda s: s.peer.client == "four", None, line.now))
+    line.carry_out("five", line.clients["five"].leave(line.now))
+    line.settle()
+    for _ in range(600):
+        line.step()
+    assert len(line.done[1]) == len(set(line.done[1])) == 500
+    assert not line.status()
+
+
+def test_without_an_address_pairs_go_by_way_of_the_server() -> None:
+    line = Line(a=200)
+    for name in ("one", "two", "three"):
+        line.join(name, address="")
+    for _ in range(100):
+        line.step()
+    gifts = [
+        send for send in line.messages if isinstance(send.message, Pairs) and send.message.giver.client != "server"
+    ]
+    assert gifts
+    assert not any(send.address for send in gifts)
+    assert line.server.counts["relayed"] == len(gifts) / 2  # to the server, and from it
+    assert len(set(line.done[1])) == 200
+
+
+def test_a_stranger_is_asked_to_join_and_its_results_are_taken() -> None:
+    """As after a new start of the server: what it does not know it does not throw away."""
+    line = Line(a=10)
+    peer = Peer("old", 5)
+    line.clients["old"] = Client(peer, Stack(), Timing())
+    line.carry_out(None, line.server.receive(Alive(peer, 1, 3), 0.0))
+    assert line.messages[-1].message == Rejoin(peer, 1, given_up=False)
+    tree = line.trees[1]
+    line.carry_out(None, line.server.receive(Results(peer, 1, 1, 1, 0, (tree.run(tree.first),)), 0.0))
+    line.settle()
+    assert line.done[1] == [tree.first.id]
+    assert line.status() == {"old": Status.AWAITED}
+
+
+def test_an_earlier_life_is_over_and_its_results_are_taken() -> None:
+    line = Line(a=10)
+    line.join("one")
+    tree = line.trees[1]
+    line.clients["one"] = Client(Peer("one", 7), Stack(), Timing())
+    line.carry_out("one", line.clients["one"].start(0.0))
+    line.settle()
+    line.messages.clear()
+    line.carry_out(None, line.server.receive(Results(Peer("one", 1), 1, 1, 1, 0, (tree.run(tree.first),)), 0.0))
+    line.settle()
+    assert line.done[1] == [tree.first.id]
+    assert Rejoin(Peer("one", 1), 1, given_up=True) in [send.message for send in line.messages]
+
+
+def test_a_finished_record_stops_whoever_comes() -> None:
+    line = Line()
+    assert line.join("one").state is ClientState.STOPPED
