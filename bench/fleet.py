@@ -16,13 +16,13 @@ ENDLESS = 10**15  # tests
 
 
 def for_a_time(shape: str, clients: int) -> Figures:
-    world = World(Tree(shape, ENDLESS, 1), clients)
+    world = World([Tree(shape, ENDLESS, 1)], clients)
     world.run(SECONDS)
     return figures(world)
 
 
 def to_the_end(shape: str, clients: int) -> Figures:
-    world = World(Tree(shape, 1000 * clients, 1), clients)
+    world = World([Tree(shape, 1000 * clients, 1)], clients)
     world.run(1e6)
     return figures(world)
 

@@ -15,12 +15,13 @@ from fleets import TIMING, survive, troubled
 
 from score_embed.fleet.client_side import Client
 from score_embed.fleet.frontier import Commit, Write
+from score_embed.fleet.journal import Journal, Violation
 from score_embed.fleet.messages import Ack, Nack, Pairs, Peer, Results, Stored, ToServer
 from score_embed.fleet.outbox import Outbox
 from score_embed.fleet.protocol import Status
 from score_embed.fleet.server_side import Server
 from score_embed.fleet.sessions import Session
-from score_embed.fleet.simulate import Journal, Violation, World
+from score_embed.fleet.simulate import World
 from score_embed.fleet.trees import SHAPES, Tree
 
 SCHEDULES = int(os.environ.get("SCORE_FLEET_SCHEDULES", "0"))
@@ -43,9 +44,11 @@ def test_many_schedules_of_faults() -> None:
 @pytest.mark.parametrize("clients", [1, 2, 7, 40])
 @pytest.mark.parametrize("direct", [True, False])
 def test_without_faults_every_pair_is_run_once(shape: str, clients: int, direct: bool) -> None:
-    world = survive(World(Tree(shape, 300, clients), clients, timing=TIMING, seed=clients, checked=True, direct=direct))
+    world = survive(
+        World([Tree(shape, 300, clients)], clients, timing=TIMING, seed=clients, checked=True, direct=direct)
+    )
     assert world.run_count == 300
-    assert set(world.runs) == {pair.id for pair in world.tree.pairs()} == set(world.journal.done)
+    assert set(world.runs) == {pair.id for pair in world.trees[0].pairs()} == set(world.journal.records[1].done)
 
 
 def test_a_seed_is_replayed_byte_for_byte() -> None:

@@ -12,19 +12,21 @@ from score_embed.fleet import condition
 from score_embed.fleet.frontier import Frontier
 from score_embed.fleet.hand import MAX_SHARE, Stack, deal
 from score_embed.fleet.messages import (
+    MAX_DROP,
     MAX_FRAME,
+    MAX_INPUT,
     MAX_PAIRS,
     MAX_RECORD,
-    Children,
     Pair,
     Peer,
     Receiver,
     Req,
     Result,
     Results,
+    decode,
     encode,
 )
-from score_embed.fleet.outbox import Ahead, Outbox, slim
+from score_embed.fleet.outbox import Outbox, room
 from score_embed.fleet.protocol import Status, Timing
 from score_embed.fleet.sessions import Crowd, Session
 from score_embed.fleet.sharing import Sharing
@@ -52,8 +54,7 @@ def test_batches_go_one_at_a_time_and_in_order() -> None:
     sent = []
     while outbox.waits:
         batch = outbox.next()
-        assert isinstance(batch.content, tuple)
-        sent.append([int.from_bytes(one.id, "big") for one in batch.content])
+        sent.append([int.from_bytes(one.id, "big") for one in batch.results])
         assert outbox.is_fresh(pair(10 + sent[-1][0]).id)
         assert not outbox.stored(batch.number + 1)
         assert outbox.stored(batch.number)
@@ -64,55 +65,34 @@ def test_batches_go_one_at_a_time_and_in_order() -> None:
     assert not outbox.has_fresh
 
 
-def test_a_test_with_too_many_children_sends_them_ahead() -> None:
-    """They are fresh until the test itself is stored: nobody else may have them before their parent is done."""
-    outbox = Outbox(Timing())
-    children = tuple(pair(number) for number in range(1, 2 * MAX_PAIRS + 10))
-    outbox.add(result(0))
-    outbox.add(result(1 << 64, *children))
-    known: list[Pair] = []
-    kinds = []
-    while outbox.waits:
-        batch = outbox.next()
-        if isinstance(batch.content, Ahead):
-            assert batch.content.parent == result(1 << 64).id
-            known += batch.content.pairs
-            kinds.append("ahead")
-        else:
-            known += [child for one in batch.content for child in one.children]
-            kinds.append("results")
-        assert outbox.is_fresh(children[0].id)
-        outbox.stored(batch.number)
-    assert kinds == ["results", "ahead", "ahead", "results"]
-    assert known == list(children)
-    assert not outbox.has_fresh
-
-
 def test_no_batch_is_too_big_for_a_frame() -> None:
+    """Though tests have as many and as large children as they may."""
     rng = random.Random(1)
     outbox = Outbox(Timing())
-    for number in range(40):
-        children = [
-            pair(1000 * number + n, bytes(rng.choice((10, 100_000, 1 << 20)))) for n in range(1, rng.randrange(20))
-        ]
-        outbox.add(result(1000 * number, *children, record=bytes(rng.choice((0, MAX_RECORD)))))
+    for number in range(60):
+        size = rng.choice((10, 300, 100_000, MAX_INPUT))
+        children: list[Pair] = []
+        while room(len(children), size * len(children)) and rng.random() > 0.001:
+            children.append(pair(10_000 * number + len(children) + 1, bytes(size)))
+        children.append(pair(10_000 * number + 9_999, bytes(size)))  # for the rest
+        outbox.add(result(10_000 * number, *children, record=bytes(rng.choice((0, MAX_RECORD)))))
+    largest = 0
     while outbox.waits:
         batch = outbox.next()
-        head = (ME, 1, 1, batch.number)
-        if isinstance(batch.content, Ahead):
-            frame = encode(Children(*head, batch.content.parent, batch.content.pairs))
-        else:
-            frame = encode(Results(*head, 0, batch.content))
-        assert len(frame) < MAX_FRAME // 2
+        message = Results(ME, 1, 1, batch.number, 0, batch.results)
+        assert decode(encode(message)) == message
+        assert sum(len(one.children) for one in batch.results) <= MAX_DROP
+        largest = max(largest, len(encode(message)))
         outbox.stored(batch.number)
+    assert MAX_FRAME // 4 < largest < MAX_FRAME
 
 
 def test_pairs_done_in_the_same_batch_travel_without_data() -> None:
     one, other = pair(1), pair(2)
-    assert slim([result(0, one, other), result(1)]) == (
-        result(0, Pair(one.id, one.depth, b""), other),
-        result(1),
-    )
+    outbox = Outbox(Timing())
+    outbox.add(result(0, one, other))
+    outbox.add(result(1))
+    assert outbox.next().results == (result(0, Pair(one.id, one.depth, b""), other), result(1))
 
 
 # Hands ----------------------------------------------------------------------------------------------------------

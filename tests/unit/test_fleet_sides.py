@@ -67,7 +67,7 @@ class Line:
                 case Run(pair):
                     assert name is not None
                     client = self.clients[name]
-                    self.to_run[name] = client._campaign, pair
+                    self.to_run[name] = client.campaign, pair
                 case End(refused) if refused is not None:
                     assert name is not None
                     self.refused[name] = refused

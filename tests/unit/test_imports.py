@@ -39,7 +39,7 @@ NO_IO = {"os", "socket", "subprocess", "pathlib", "sqlite3", "select", "threadin
 FLEET_WITHOUT_IO = {
     f"fleet/{name}.py"
     for name in (
-        "admission", "assignment", "client_side", "committing", "condition", "dealing", "diagram", "faults", "figures", "frontier", "hand", "messages", "outbox",
+        "admission", "assignment", "client_side", "committing", "condition", "dealing", "diagram", "faults", "figures", "frontier", "hand", "journal", "messages", "outbox",
         "protocol", "server_side", "sessions", "sharing", "simulate", "timers", "trees",
     )
 }  # fmt: skip

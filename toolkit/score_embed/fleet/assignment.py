@@ -6,7 +6,7 @@ import random
 
 from score_embed.fleet.dealing import Dealer
 from score_embed.fleet.frontier import Frontier, Opened
-from score_embed.fleet.messages import Ack, Children, Pair, Peer, Results
+from score_embed.fleet.messages import Ack, Peer, Result, Results
 from score_embed.fleet.protocol import Timing
 
 
@@ -17,26 +17,24 @@ class Campaign:
         self.dealer = Dealer(self.frontier, timing, rng)
         self.finished = False
 
-    def record(self, message: Results | Children, owner: Peer | None) -> tuple[int, tuple[bytes, ...]]:
+    def record(self, message: Results, owner: Peer | None) -> tuple[int, tuple[bytes, ...]]:
         """Take results in, each once; their children are the owner's from now on.
 
         Returns how many were new, and the children that are not the owner's: done, or another's.
         """
-        if isinstance(message, Children):
-            return 0, tuple(self._take_children(message.parent, message.pairs, owner))
         new = 0
         drop: list[bytes] = []
         for result in message.results:
-            drop += self._take_children(result.id, result.children, owner)
+            drop += self._take_children(result, owner)
             new += self.frontier.done(result)
         return new, tuple(drop)
 
-    def _take_children(self, parent: bytes, children: tuple[Pair, ...], owner: Peer | None) -> list[bytes]:
-        """Make them known, unless the parent is done: then they are known. Returns those that are not the owner's."""
-        if parent in self.frontier:
-            for child in children:
+    def _take_children(self, result: Result, owner: Peer | None) -> list[bytes]:
+        """Make them known, unless the test is done: then they are known. Returns those that are not the owner's."""
+        if result.id in self.frontier:
+            for child in result.children:
                 self.frontier.add(child, owner)
-        return [child.id for child in children if not self._belongs(child.id, owner)]
+        return [child.id for child in result.children if not self._belongs(child.id, owner)]
 
     def _belongs(self, ident: bytes, owner: Peer | None) -> bool:
         return ident in self.frontier and self.frontier.owner(ident) == owner

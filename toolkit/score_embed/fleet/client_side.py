@@ -16,7 +16,6 @@ from score_embed.fleet.messages import (
     Alive,
     Ask,
     Bye,
-    Children,
     Empty,
     FromServer,
     Gone,
@@ -38,7 +37,7 @@ from score_embed.fleet.messages import (
     ToServer,
     Welcome,
 )
-from score_embed.fleet.outbox import Ahead, Outbox, slim
+from score_embed.fleet.outbox import Outbox
 from score_embed.fleet.protocol import CLIENT, IGNORE, ClientEvent, ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.sharing import Gift, Sharing
 from score_embed.fleet.timers import Timers
@@ -126,6 +125,16 @@ class Client:
         """Pairs that it holds, besides the one that runs."""
         return len(self._hand)
 
+    @property
+    def sharable(self) -> int:
+        """Those of them that others could have."""
+        return sum(not self._is_ours_alone(pair.id) for pair in self._hand)
+
+    @property
+    def campaign(self) -> int:
+        """The campaign it works on, or 0."""
+        return self._campaign
+
     def _concerns_us(self, message: FromServer) -> bool:
         """Not so if it was meant for an earlier life, or comes from an earlier epoch of the server."""
         if message.to != self.peer:
@@ -157,7 +166,7 @@ class Client:
     def _look_around(self) -> None:
         """What the new situation makes possible: share, send, run; and the events that are nobody's message."""
         state = self.state
-        if state is ClientState.BUSY and self._running is None:
+        if state is ClientState.BUSY and self._running is None and not self._outbox.overfull:
             if not self._hand:
                 self._event(ClientEvent.OUT)
                 return
@@ -271,11 +280,7 @@ class Client:
     def _say_batch(self) -> None:
         batch = self._outbox.batch
         assert batch is not None
-        head = self.peer, self._epoch, self._campaign, batch.number
-        if isinstance(batch.content, Ahead):
-            self._say(Children(*head, batch.content.parent, batch.content.pairs))
-        else:
-            self._say(Results(*head, len(self._hand), slim(batch.content)))
+        self._say(Results(self.peer, self._epoch, self._campaign, batch.number, len(self._hand), batch.results))
         self._timers.repeat("batch", self._now)
 
     def _due_batch(self) -> None:

@@ -17,6 +17,7 @@ from score_embed.fleet.protocol import Status, Timing
 from score_embed.fleet.sessions import Crowd, Session
 
 CHOICE = 4  # clients of which the one with the longest queue is asked
+_REFUSALS = 16  # that are counted
 POOL_SHARE = 1024  # pairs handed over from the pool at a time
 
 
@@ -63,16 +64,28 @@ class Dealer:
             self._busy.add(session)
 
     def rest(self, giver: Session, now: float) -> None:
-        """It had too little: ask others for a while."""
-        self._resting.pop(giver.peer, None)
-        self._resting[giver.peer] = giver, now + self._timing.rest
+        """It had too little: ask others for a while, ever longer, until it says that it has more."""
+        pause = min(self._timing.rest * 2**giver.refusals, self._timing.resend_most)
+        giver.refusals = min(giver.refusals + 1, _REFUSALS)
+        self._resting[giver.peer] = giver, now + pause
+
+    def told(self, session: Session) -> None:
+        """It said how many pairs it has."""
+        if session.queue:
+            session.refusals = 0
+            self._wake(session.peer)
 
     @property
     def next_rested(self) -> float | None:
         """When somebody may be asked again, if anybody waits for that."""
         if not self._waiting or not self._resting:
             return None
-        return next(iter(self._resting.values()))[1]
+        return min(until for _, until in self._resting.values())
+
+    def _wake(self, peer: Peer) -> None:
+        session, _ = self._resting.pop(peer, (None, 0.0))
+        if session is not None and session.status is Status.BUSY:
+            self._busy.add(session)
 
     def leaves(self, session: Session) -> Session | None:
         """It neither waits nor gives any more; those it was to serve wait again. Returns a giver that is free now."""
@@ -108,12 +121,8 @@ class Dealer:
 
     def requests(self, new_number: Iterator[int], now: float) -> Iterator[Request]:
         """Choose who is to share with those who wait."""
-        for peer, (session, until) in list(self._resting.items()):
-            if until > now:
-                break  # the first to rest is the first to be rested
-            del self._resting[peer]
-            if session.status is Status.BUSY:
-                self._busy.add(session)
+        for peer in [peer for peer, (_, until) in self._resting.items() if until <= now]:
+            self._wake(peer)
         while self._waiting and len(self._busy):
             giver = max(self._busy.sample(self._rng, CHOICE), key=lambda session: session.queue)
             share = min(-(-len(self._waiting) // len(self._busy)), MAX_RECEIVERS)

@@ -32,11 +32,13 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Clients come, or are told to leave: `comes` joins, or `goes` of them are removed by the server or by themselves."""
+    """Client number `comes` joins; or `goes` clients are removed, or moved `to` a campaign, or number `goes` leaves
+    `by_itself`."""
 
     at: float
     comes: int | None = None
     goes: int | None = None
+    to: int | None = None
     by_itself: bool = False
 
 
@@ -67,7 +69,7 @@ class Faults:
         return [late for late in fates if rng.random() >= self.loss]
 
 
-def schedule(seed: int, clients: int, span: float, dead: float) -> Faults:
+def schedule(seed: int, clients: int, span: float, dead: float, campaigns: int = 1) -> Faults:
     """The faults of this seed. `span`: about how long the campaign would take without; `dead`: see `Timing`."""
     rng = random.Random(seed)
     end = span * (rng.uniform(0.2, 0.6) if seed % 2 else rng.uniform(1.0, 4.0))
@@ -94,17 +96,19 @@ def schedule(seed: int, clients: int, span: float, dead: float) -> Faults:
         lateness=rng.choice((0.1, 1.0, dead)),
         crashes=tuple(sorted(crashes, key=lambda crash: crash.at)),
         partitions=tuple(partitions),
-        changes=_changes(rng, clients, span) if "changes" in kinds else (),
+        changes=_changes(rng, clients, span, campaigns) if "changes" in kinds else (),
     )
 
 
-def _changes(rng: random.Random, clients: int, span: float) -> tuple[Change, ...]:
-    """Some clients leave, others come; the first one stays."""
+def _changes(rng: random.Random, clients: int, span: float, campaigns: int) -> tuple[Change, ...]:
+    """Some clients leave or move, others come; the first one stays."""
     changes = []
     for number in range(rng.randint(1, 6)):
         at = rng.uniform(0, span)
         if rng.random() < 0.4:
             changes.append(Change(at, comes=clients + number))
+        elif rng.random() < 0.4:
+            changes.append(Change(at, goes=rng.randint(1, clients), to=rng.randint(1, campaigns)))
         else:
             by_itself = rng.random() < 0.5
             goes = rng.randrange(1, clients) if by_itself else rng.randint(1, max(1, clients // 4))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from score_embed.fleet.simulate import Node, World
 
 SCORES = ("Empty", "Req", "Ack", "Nack", "Stop")  # the messages of the published protocol
-_RESULTS = ("Results", "Children", "Stored", "Alive")
+_RESULTS = ("Results", "Stored", "Alive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def figures(world: World) -> Figures:
     tests = sorted(node.tests for node in nodes)
     return Figures(
         clients=count,
-        tests=len(world.journal.done),
+        tests=world.journal.done,
         seconds=seconds,
         efficiency=busy * (1 - redundant) / (count * seconds),
         waiting=1 - busy / there,

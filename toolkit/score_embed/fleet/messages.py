@@ -17,7 +17,7 @@ MAX_FRAME = 8 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
 MAX_RECORD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
 MAX_RESULTS = 256  # tests in a batch
-MAX_PAIRS = 4096  # in one hand-over, and children in one message
+MAX_PAIRS = 4096  # in one hand-over, and children of one test
 MAX_RECEIVERS = 64  # of one REQ
 MAX_DROP = 1 << 16  # ids of pairs not to run, in one answer
 
@@ -139,23 +139,14 @@ class Results(FromClient, frozen=True, tag=16):
     results: Annotated[tuple[Result, ...], Meta(max_length=MAX_RESULTS)]
 
 
-class Children(FromClient, frozen=True, tag=17):
-    """Children of a test that has too many for one message: they go ahead of its result."""
-
-    campaign: Campaign
-    batch: Number
-    parent: PairId
-    pairs: Annotated[tuple[Pair, ...], Meta(max_length=MAX_PAIRS)]
-
-
-class Stored(ToClient, frozen=True, tag=18):
+class Stored(ToClient, frozen=True, tag=17):
     """That batch is in the record. `drop`: children that others know already; do not run them."""
 
     batch: Number
     drop: Annotated[tuple[PairId, ...], Meta(max_length=MAX_DROP)]
 
 
-class Alive(FromClient, frozen=True, tag=19):
+class Alive(FromClient, frozen=True, tag=18):
     """I am alive. `queue`: pairs the client holds."""
 
     queue: Number
@@ -225,7 +216,7 @@ class Settled(ToClient, frozen=True, tag=39):
     taken: bool
 
 
-ToServer = Hello | Bye | Results | Children | Alive | Empty | Ack | Nack | Ask
+ToServer = Hello | Bye | Results | Alive | Empty | Ack | Nack | Ask
 FromServer = Welcome | Refused | Rejoin | Leave | Gone | Stop | Stored | Req | Pairs | Noted | Settled
 Message = ToServer | FromServer
 

@@ -7,48 +7,37 @@ In order, so that a pair never becomes done before the pair it came from. A pair
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from score_embed.fleet.messages import MAX_PAIRS, Pair, Result
 from score_embed.fleet.protocol import Timing
 
+MAX_CHILDREN = 1 << 20  # bytes of a test's children, but for the last two
 _OVERHEAD = 32  # bytes of a pair or a result besides its data, about
-
-
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """Children that go ahead of their test, because all do not fit in a message."""
-
-    parent: bytes
-    pairs: tuple[Pair, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     number: int
-    content: Ahead | tuple[Result, ...]
+    results: tuple[Result, ...]  # without the data of pairs that are done in the same batch
 
 
 class Outbox:
     def __init__(self, timing: Timing) -> None:
         self._timing = timing
-        self._waiting: deque[Result | Ahead] = deque()
+        self._waiting: deque[Result] = deque()
         self._bytes = 0  # of those
         self._numbers = 0
         self._fresh: set[bytes] = set()  # for look-ups only: its order cannot be relied on
-        self._early: dict[bytes, list[bytes]] = {}  # parent → children that went ahead
         self.batch: Batch | None = None  # on the way
 
     def add(self, result: Result) -> None:
+        """`room` says how many children it may have; a test that would have more leaves a pair for the rest."""
+        assert len(result.children) <= MAX_PAIRS
+        self._waiting.append(result)
         self._bytes += _size(result)
         self._fresh.update(child.id for child in result.children)
-        *ahead, rest = _portions(result.children, self._timing.batch_bytes)
-        if ahead:
-            self._waiting.extend(Ahead(result.id, pairs) for pairs in ahead)
-            self._early[result.id] = [pair.id for pairs in ahead for pair in pairs]
-            result = Result(result.id, result.path, result.record, rest)
-        self._waiting.append(result)
 
     def is_fresh(self, ident: bytes) -> bool:
         return ident in self._fresh
@@ -72,16 +61,18 @@ class Outbox:
         """What waits is at least a batch."""
         return len(self._waiting) >= self._timing.batch_tests or self._bytes >= self._timing.batch_bytes
 
+    @property
+    def overfull(self) -> bool:
+        """So much waits that no more tests should be run: the server is away for long, or too slow for all of us."""
+        return self._bytes >= self._timing.backlog_bytes
+
     def next(self) -> Batch:
         """Put the next batch on the way. To be asked for if something waits and nothing is on the way."""
         assert self.batch is None
         self._numbers += 1
-        first = self._waiting[0]
-        if isinstance(first, Ahead):
-            self._waiting.popleft()
-            self.batch = Batch(self._numbers, first)
-        else:
-            self.batch = Batch(self._numbers, tuple(self._take()))
+        results = list(self._take())
+        done = {result.id for result in results}
+        self.batch = Batch(self._numbers, tuple(_slim(result, done) for result in results))
         return self.batch
 
     def stored(self, number: int) -> bool:
@@ -89,10 +80,8 @@ class Outbox:
         batch = self.batch
         if batch is None or batch.number != number:
             return False
-        if not isinstance(batch.content, Ahead):
-            for result in batch.content:
-                self._fresh.difference_update(child.id for child in result.children)
-                self._fresh.difference_update(self._early.pop(result.id, ()))
+        for result in batch.results:
+            self._fresh.difference_update(child.id for child in result.children)
         self.batch = None
         return True
 
@@ -101,7 +90,7 @@ class Outbox:
         taken = size = 0
         while self._waiting and taken < self._timing.batch_tests:
             first = self._waiting[0]
-            if isinstance(first, Ahead) or (taken and size + _size(first) > self._timing.batch_bytes):
+            if taken and size + _size(first) > self._timing.batch_bytes:
                 break
             self._waiting.popleft()
             taken, size = taken + 1, size + _size(first)
@@ -109,31 +98,15 @@ class Outbox:
             yield first
 
 
-def slim(results: Sequence[Result]) -> tuple[Result, ...]:
-    """Without the data of pairs that are done in the same batch: most are run soon after they were found."""
-    done = {result.id for result in results}
-    return tuple(
-        Result(result.id, result.path, result.record, tuple(_slim(result.children, done))) for result in results
-    )
+def room(children: int, size: int) -> bool:
+    """May a test that has so many children, of so many bytes, have one more? Else it leaves a pair for the rest."""
+    return children < MAX_PAIRS - 1 and size < MAX_CHILDREN
 
 
-def _slim(children: Iterable[Pair], done: set[bytes]) -> Iterator[Pair]:
-    for child in children:
-        yield Pair(child.id, child.depth, b"") if child.id in done else child
-
-
-def _portions(children: tuple[Pair, ...], limit: int) -> list[tuple[Pair, ...]]:
-    """The children in portions that fit in a message; at least one, though it be empty."""
-    portions: list[tuple[Pair, ...]] = []
-    portion: list[Pair] = []
-    size = 0
-    for child in children:
-        if portion and (size + _OVERHEAD + len(child.data) > limit or len(portion) == MAX_PAIRS):
-            portions.append(tuple(portion))
-            portion, size = [], 0
-        portion.append(child)
-        size += _OVERHEAD + len(child.data)
-    return [*portions, tuple(portion)]
+def _slim(result: Result, done: set[bytes]) -> Result:
+    """Most pairs are run soon after they were found, so the record need not have their data."""
+    children = tuple(Pair(child.id, child.depth, b"") if child.id in done else child for child in result.children)
+    return Result(result.id, result.path, result.record, children)
 
 
 def _size(result: Result) -> int:

@@ -43,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """Call `tick` at this time. A later one does not take an earlier one back."""
+    """Call `tick` at this time, instead of at any that was said before."""
 
     at: float
 
@@ -62,10 +62,11 @@ class Timing:
     batch_tests: int = 256
     batch_bytes: int = 1 << 20
     batch_seconds: float = 1.0
+    backlog_bytes: int = 64 << 20  # of results not acknowledged, until a client waits for the server
     resend: float = 1.0  # the first time; each further pause is twice as long …
     resend_most: float = 8.0  # … up to this
     hold: float = 1.0  # a REQ is held so long before it is answered NACK
-    rest: float = 0.1  # a client that answered NACK is not asked again for so long
+    rest: float = 0.1  # a client that answered NACK is not asked for so long; twice as long after the next …
     status: float = 5.0  # a client says at least so often that it is alive
     dead: float = 30.0  # a client not heard of for so long is given up
     least: int = 1  # pairs that a client must have, besides the one it runs, to give some away
@@ -231,7 +232,7 @@ class Status(Enum):
 class ServerEvent(Enum):
     # The client's message came.
     HELLO = auto()
-    RESULTS = auto()  # or children
+    RESULTS = auto()
     ALIVE = auto()
     EMPTY = auto()
     ACK = auto()

@@ -29,7 +29,6 @@ from score_embed.fleet.messages import (
     Alive,
     Ask,
     Bye,
-    Children,
     Empty,
     FromServer,
     Gone,
@@ -60,7 +59,6 @@ Effect = Send | Commit | Wake
 _EVENTS: dict[type, ServerEvent] = {
     Hello: ServerEvent.HELLO,
     Results: ServerEvent.RESULTS,
-    Children: ServerEvent.RESULTS,
     Alive: ServerEvent.ALIVE,
     Empty: ServerEvent.EMPTY,
     Ack: ServerEvent.ACK,
@@ -68,7 +66,7 @@ _EVENTS: dict[type, ServerEvent] = {
     Ask: ServerEvent.ASK,
     Bye: ServerEvent.BYE,
 }
-_IN_ANY_EPOCH = (Hello, Results, Children, Bye)  # true whatever the server has forgotten
+_IN_ANY_EPOCH = (Hello, Results, Bye)  # true whatever the server has forgotten
 
 _EARLY = 10_000  # messages kept while the server starts
 _REMOVABLE = frozenset({Status.IDLE, Status.BUSY, Status.SERVING_REQ})
@@ -227,7 +225,7 @@ class Server:
             self._say(Gone(peer))
             return None
         if self._is_over(peer):
-            if isinstance(message, Results | Children):
+            if isinstance(message, Results):
                 self._record(message, None)
             self._say(Rejoin(peer, self.epoch, given_up=True))
             return None
@@ -239,7 +237,7 @@ class Server:
             clients = Counter(session.campaign for session in self._sessions.values())
             assigned = self._assigned.get(peer.client)
             campaign = admission.work_for(message, self._campaigns, assigned, clients)
-        elif isinstance(message, Results | Children) and message.campaign in self._campaigns:
+        elif isinstance(message, Results) and message.campaign in self._campaigns:
             campaign = message.campaign
         else:
             self._say(Rejoin(peer, self.epoch, given_up=False))
@@ -273,7 +271,7 @@ class Server:
     def _do_ask_to_join(self, session: Session, _: Any) -> None:
         self._say(Rejoin(session.peer, self.epoch, given_up=False))
 
-    def _do_record_and_ask_to_join(self, session: Session, message: Results | Children) -> None:
+    def _do_record_and_ask_to_join(self, session: Session, message: Results) -> None:
         self._do_record(session, message)
         self._do_ask_to_join(session, message)
 
@@ -302,21 +300,21 @@ class Server:
 
     # Results ------------------------------------------------------------------------------------------------
 
-    def _do_record(self, session: Session, message: Results | Children) -> None:
-        if isinstance(message, Results):
-            session.queue = message.queue
+    def _do_record(self, session: Session, message: Results) -> None:
+        self._do_note_queue(session, message)
         session.tests += self._record(message, session.peer)
 
-    def _do_note_queue(self, session: Session, message: Alive) -> None:
+    def _do_note_queue(self, session: Session, message: Results | Alive) -> None:
         session.queue = message.queue
+        self._campaigns[session.campaign].dealer.told(session)
 
-    def _record(self, message: Results | Children, owner: Peer | None) -> int:
+    def _record(self, message: Results, owner: Peer | None) -> int:
         """Put results into the record; says how many were new."""
         campaign = self._campaigns.get(message.campaign)
         if campaign is None:
             return 0
         new, drop = campaign.record(message, owner)
-        self.counts["repeated"] += len(message.results) - new if isinstance(message, Results) else 0
+        self.counts["repeated"] += len(message.results) - new
         self._say_then(Stored(message.peer, message.batch, drop))
         return new
 

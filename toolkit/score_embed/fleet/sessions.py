@@ -21,6 +21,7 @@ class Session:
     address: str = ""
     where: str = ""
     queue: int = 0  # pairs that it holds, as it last said
+    refusals: int = 0  # NACKs since it last had pairs
     tests: int = 0
     turn: int = 0  # hand-overs it has received
     since: float = 0.0  # when its status changed

@@ -9,6 +9,7 @@ recorded twice. Costs are parameters: they decide how long everything takes, not
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +20,9 @@ from typing import Any
 from score_embed.fleet import client_side, server_side
 from score_embed.fleet.client_side import Client
 from score_embed.fleet.faults import SERVER, Change, Crash, Faults
-from score_embed.fleet.frontier import Commit, Opened, Snapshot
+from score_embed.fleet.frontier import Commit
 from score_embed.fleet.hand import Stack
+from score_embed.fleet.journal import Journal, Violation, image
 from score_embed.fleet.messages import (
     SERVER as SERVER_PEER,
 )
@@ -38,15 +40,9 @@ from score_embed.fleet.messages import (
 )
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.server_side import Server
-from score_embed.fleet.trees import Tree
+from score_embed.fleet.trees import Tree, seed_of
 
-_CAMPAIGN = 1
 _RICH = 4  # pairs
-_IMAGE = b"image"
-
-
-class Violation(AssertionError):
-    """Something happened that must never happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +68,7 @@ class Node:
     incarnation: int = 0
     free_at: float = 0.0  # when its target has ended what it runs
     busy: float = 0.0  # seconds of its target's tests, the one that runs included
+    wakes_at: float = 0.0
     tests: int = 0
     joined: float = 0.0
     ended: float | None = None
@@ -81,53 +78,11 @@ class Node:
         return f"c{self.number}"
 
 
-class Journal:
-    """The record, as far as the fleet needs it. Survives everything."""
-
-    def __init__(self) -> None:
-        self.epoch = 0
-        self.opened = False
-        self.known: dict[bytes, Pair] = {}  # known and not done
-        self.owner: dict[bytes, Peer | None] = {}
-        self.done: dict[bytes, None] = {}
-
-    def apply(self, commit: Commit) -> None:
-        self.epoch = commit.epoch
-        for write in commit.writes:
-            self.opened = True
-            for result in write.tests:
-                if result.id in self.done:
-                    raise Violation("a pair was recorded twice")
-                self.done[result.id] = None
-                self.known.pop(result.id, None)
-                self.owner.pop(result.id, None)
-            for pair, owner in write.known:
-                if pair.id not in self.done:
-                    if not pair.data:
-                        raise Violation("a pair is known without its data")
-                    self.known[pair.id], self.owner[pair.id] = pair, owner
-            for ident, owner in write.moved:
-                if ident in self.known:
-                    self.owner[ident] = owner
-
-    def interrupt(self, commit: Commit, rng: random.Random) -> None:
-        """The server died while this was being committed: all of it is in the record, or nothing."""
-        if rng.random() < 0.5:
-            self.apply(commit)
-
-    def snapshot(self) -> Snapshot:
-        opened = [Opened(_CAMPAIGN, _IMAGE, dict(self.owner))] if self.opened else []
-        return Snapshot(self.epoch, opened)
-
-    def read(self, campaign: int, ids: Sequence[bytes]) -> list[Pair]:
-        return [self.known[ident] for ident in ids]
-
-
 @dataclass
 class World:
-    """A fleet at work. `checked`: every message is encoded and decoded, every run counted by pair."""
+    """A fleet at work. `checked`: every message is encoded and decoded, and what must never happen is watched."""
 
-    tree: Tree
+    trees: Sequence[Tree]  # a campaign each
     clients: int
     costs: Costs = field(default_factory=Costs)
     timing: Timing = field(default_factory=Timing)
@@ -141,12 +96,13 @@ class World:
 
     def __post_init__(self) -> None:
         self.now = 0.0
+        self._by_seed = {tree.seed: tree for tree in self.trees}
         self.journal = self.journal_type()
         self.server: Server | None = None
         self.nodes = [Node(number) for number in range(self.clients)]
         self.messages: Counter[str] = Counter()  # sent, by kind
         self.server_counts: Counter[str] = Counter()  # of all lives of the server
-        self.runs: Counter[bytes] = Counter()  # by pair, if checked
+        self.runs: Counter[bytes] = Counter()  # by pair
         self.run_count = 0
         self.digest = blake2b(digest_size=16)
         self._rng = random.Random(self.seed)
@@ -154,7 +110,7 @@ class World:
         self._made = 0
         self._ended = 0  # clients
         self._server_life = 0
-        self._server_free_at = 0.0
+        self._server_free_at = self._server_wakes_at = 0.0
         self._committing: Commit | None = None
         self._reported: dict[tuple[Peer, int], tuple[bytes, ...]] = {}  # batches on the way → pairs
         self._poor: dict[int, float] = {}  # client → since when it has waited …
@@ -162,8 +118,8 @@ class World:
 
     # The run ------------------------------------------------------------------------------------------------
 
-    def run(self, until: float) -> None:
-        """Let the fleet work until all clients have ended or the time is over."""
+    def run(self, until: float, events: int = sys.maxsize) -> None:
+        """Let the fleet work until all clients have ended or the time is over. `events`: more are a violation."""
         self._start_server()
         for node in self.nodes:
             self._at(self.now, self._start_client, node)
@@ -177,6 +133,9 @@ class World:
             self.now, _, what, args = heappop(self._heap)
             if self.now > until:
                 break
+            events -= 1
+            if not events:
+                raise Violation("the fleet is busy with itself")
             what(*args)
             if self._ended == len(self.nodes):
                 break
@@ -193,7 +152,8 @@ class World:
         self._server_free_at = self.now
         self.server = self.server_type(self.journal.snapshot(), self.journal.read, self.timing, self.seed)
         self._carry_out(None, self.server.start(self.now))
-        self._carry_out(None, self.server.open(_CAMPAIGN, _IMAGE, self.tree.first, self.now))
+        for campaign, tree in enumerate(self.trees, start=1):
+            self._carry_out(None, self.server.open(campaign, image(campaign), tree.first, self.now))
 
     def _server_receives(self, message: Any) -> None:
         if self.server is None:
@@ -213,8 +173,8 @@ class World:
             self._committing = None
             self._carry_out(None, self.server.committed(commit.number, self.now))
 
-    def _server_wakes(self, life: int) -> None:
-        if self.server is not None and life == self._server_life:
+    def _server_wakes(self, life: int, at: float) -> None:
+        if self.server is not None and life == self._server_life and at == self._server_wakes_at:
             self._carry_out(None, self.server.tick(self.now))
 
     # Clients ------------------------------------------------------------------------------------------------
@@ -237,8 +197,8 @@ class World:
         node.tests += 1
         self._carry_out(node, node.client.ran(result, self.now))
 
-    def _client_wakes(self, node: Node, life: int) -> None:
-        if node.client is not None and life == node.life:
+    def _client_wakes(self, node: Node, life: int, at: float) -> None:
+        if node.client is not None and life == node.life and at == node.wakes_at:
             self._carry_out(node, node.client.tick(self.now))
 
     # Effects ------------------------------------------------------------------------------------------------
@@ -252,9 +212,11 @@ class World:
                     assert node is not None
                     self._run(node, pair)
                 case Wake(at) if node is None:
-                    self._at(max(at, self.now), self._server_wakes, self._server_life)
+                    self._server_wakes_at = at
+                    self._at(max(at, self.now), self._server_wakes, self._server_life, at)
                 case Wake(at) if node is not None:
-                    self._at(max(at, self.now), self._client_wakes, node, node.life)
+                    node.wakes_at = at
+                    self._at(max(at, self.now), self._client_wakes, node, node.life, at)
                 case Commit():
                     self._committing = effect
                     rows = sum(len(write.tests) for write in effect.writes)
@@ -266,15 +228,16 @@ class World:
 
     def _run(self, node: Node, pair: Pair) -> None:
         self.run_count += 1
+        self.runs[pair.id] += 1
         if self.checked:
-            self.runs[pair.id] += 1
             if self.runs[pair.id] > 1 and not self._given_up():
                 raise Violation("a pair was run twice and nobody was given up")
             self.digest.update(f"{self.now} {node.number} ".encode() + pair.id)
         seconds = self.costs.test * (0.5 + pair.id[0] / 255)
         node.free_at = max(self.now, node.free_at) + seconds
         node.busy += seconds
-        self._at(node.free_at, self._client_ran, node, node.life, self.tree.run(pair))
+        result = self._by_seed[seed_of(pair)].run(pair)
+        self._at(node.free_at, self._client_ran, node, node.life, result)
 
     def _send(self, node: Node | None, message: Message, to: Peer | None) -> None:
         kind = type(message).__name__
@@ -305,25 +268,38 @@ class World:
 
     def _watch(self, message: Message) -> None:
         match message:
-            case Stop() if self.journal.known or not self.journal.done:
-                raise Violation(f"STOP while {len(self.journal.known)} pairs are left")
+            case Stop():
+                self._watch_stop(message)
             case Results():
                 self._reported[message.peer, message.batch] = tuple(result.id for result in message.results)
             case Stored():
                 for ident in self._reported.pop((message.to, message.batch), ()):
-                    if ident not in self.journal.done:
+                    if not any(ident in record.done for record in self.journal.records.values()):
                         raise Violation("a result was acknowledged and is not in the record")
+
+    def _watch_stop(self, message: Stop) -> None:
+        """The frontier of the client's campaign is empty, or of all campaigns if it is sent away for good."""
+        assert self.server is not None
+        records = self.journal.records
+        if message.again:
+            records = {s.campaign: records[s.campaign] for s in self.server.sessions() if s.peer == message.to}
+        left = sum(len(record.known) for record in records.values())
+        if left or not records:
+            raise Violation(f"STOP while {left} pairs are left")
 
     def _watch_over_the_poor(self) -> None:
         """From the end of the faults on, nobody waits for long while another keeps many pairs to itself."""
         for node in self.nodes:
             client = node.client if node.ended is None else None
             self._note(self._poor, node, client is not None and client.state is ClientState.IDLE)
-            self._note(self._rich, node, client is not None and client.waiting >= _RICH)
+            self._note(self._rich, node, client is not None and client.sharable >= _RICH)
         long_ago = self.now - (2 * self.timing.hold + 4 * self.timing.resend_most + self.timing.dead)
-        poor, rich = ([n for n, since in them.items() if since < long_ago] for them in (self._poor, self._rich))
-        if poor and rich:
-            raise Violation(f"clients {poor} wait, while {rich} have many pairs and give none away")
+        poor, rich = (
+            {node.client.campaign for node in self.nodes if node.client and them.get(node.number, self.now) < long_ago}
+            for them in (self._poor, self._rich)
+        )
+        if poor & rich:
+            raise Violation("a client waits while another has many pairs and gives none away")
         self._at(self.now + self.timing.resend, self._watch_over_the_poor)
 
     def _note(self, since: dict[int, float], node: Node, is_so: bool) -> None:
@@ -364,6 +340,9 @@ class World:
             node = Node(len(self.nodes))
             self.nodes.append(node)
             self._start_client(node)
+        elif change.to is not None:
+            if self.server is not None:
+                self._carry_out(None, self.server.assign(change.to, lambda session: True, change.goes, self.now))
         elif change.by_itself:
             node = self.nodes[change.goes or 0]
             if node.client is not None and node.ended is None:
@@ -379,15 +358,14 @@ class World:
         left = [node.name for node in self.nodes if node.ended is None]
         if left:
             raise Violation(f"after {self.now:.1f} s these have not stopped: {', '.join(left)}")
-        lost = self.tree.tests - len(self.journal.done)
+        lost = sum(tree.tests for tree in self.trees) - self.journal.done
         if lost or self.journal.known:
-            raise Violation(f"{lost} pairs were lost, {len(self.journal.known)} are left")
+            raise Violation(f"{lost} pairs were lost, {self.journal.known} are left")
 
     @property
     def redundant(self) -> int:
-        """Runs whose result was in the record already."""
-        counts = self.server_counts + (self.server.counts if self.server else Counter())
-        return counts["repeated"]
+        """Runs of pairs that had been run."""
+        return self.run_count - len(self.runs)
 
     def _given_up(self) -> int:
         """Pairs that were taken from clients that seemed dead, and so may be run twice."""

@@ -61,7 +61,7 @@ class Tree:
 
     def __init__(self, shape: str, tests: int, seed: int, padding: int = 0) -> None:
         self._shape, self._padding = SHAPES[shape], bytes(padding)
-        self.tests = tests
+        self.tests, self.seed = tests, seed
         self.first = Pair(_hash(b"first", seed), 0, _DATA.pack(tests, seed) + self._padding)
 
     def run(self, pair: Pair) -> Result:
@@ -81,6 +81,12 @@ class Tree:
             pair = stack.pop()
             yield pair
             stack += self.run(pair).children
+
+
+def seed_of(pair: Pair) -> int:
+    """The seed of the tree that a pair is of."""
+    seed: int = _DATA.unpack_from(pair.data)[1]
+    return seed
 
 
 def _hash(before: bytes, number: int) -> bytes:
