@@ -24,6 +24,7 @@ from score_embed.target.base import Verdict
 PROGRAMS = {program.name: program for program in corpus.programs()}
 AVR = "arduino-mega2560"  # int has 16 bits; 250 tests a second
 NOT_ON_AVR = {
+    "bit_fields": "bit-fields of more bits than int",
     "initialisers": "wchar.h",
     "tables": "wchar.h",
     "scopes": "parameters without a name",
