@@ -17,6 +17,7 @@ struct control {
     unsigned : 0;
     long last : 9;
     int32_t whole : 32;
+    unsigned long long : 0;
     unsigned long long serial : 64;
 };
 
@@ -47,7 +48,7 @@ union reg {
 };
 
 struct __attribute__((packed)) three {
-    unsigned all : 24; /* no 1, 2, 4 or 8 bytes of three hold it */
+    uint32_t all : 24; /* no 1, 2, 4 or 8 bytes of three hold it */
 };
 
 static struct control control, saved[2];
@@ -90,7 +91,7 @@ static int stepped(unsigned char x)
     c.whole = ~x;
     c.serial = (unsigned long long)x << 40 | x;
     c.serial <<= 1;
-    return c.serial >> 40 == 300 ? 1 : c.whole + (c.error = x);
+    return c.serial >> 40 == 300 ? 1 : (int)c.whole + (c.error = x);
 }
 
 static int packed(unsigned char x)
@@ -100,13 +101,13 @@ static int packed(unsigned char x)
     w->length = x * 17;
     w->kind = x;
     w->stamp = 0x10000 * x + x;
-    w->skew = -(x * 256);
+    w->skew = -(x * 256L);
     w->end = w->kind * w->kind;
     if (w->length == 17 * 17)
         return w->kind;
-    if (w->stamp == 0x190019)
-        return (int)w->stamp;
-    if (w->skew == -6400 - 256)
+    if ((uint32_t)w->stamp == 0x190019)
+        return (int)(w->stamp);
+    if ((long)w->skew == -6400 - 256)
         return (int)w->skew;
     if (w->end == 121)
         return w->end;

@@ -25,7 +25,9 @@ WIDTHS = {
     "long long": 64,
     "unsigned long long": 64,
 }
-WIDER_THAN_INT = "wide"  # what such fields are called: gcc computes with them as no other type does
+WIDER_THAN_INT = (
+    "wide"  # what such fields are called: gcc computes with exactly their width, so they are converted at once
+)
 PLAIN = ("char c{}", "unsigned short s{}", "int i{}", "unsigned char b{}[3]", "long long l{}")
 
 
@@ -79,7 +81,8 @@ class FieldFunction(Function):
         self.written = [
             f"{where}.{field}" for where, record in objects for field in record.fields if field not in record.readable()
         ]
-        self.scalars = ["a", "b", "v0", *(rng.choice(fields) for _ in range(5))]
+        self.wide = [f"((long long){place})" for place in self.written]
+        self.scalars = ["a", "b", "v0", *(rng.choice([*fields, *self.wide]) for _ in range(5))]
         self.places = ["v0", "v1", "r.s", *fields]
         self.stepped = ["v0", *fields]
         self.narrow = ["r.s", "r.c"]
@@ -116,12 +119,14 @@ class FieldFunction(Function):
                 f"    {self.rng.choice(['y = *z;', '*z = y;', 'k[1] = y;', f'{self.name}_g = k[1];', '*z = k[0];'])}"
             ]
         if self.written and self.rng.random() < 0.1:
-            return [f"    {self.rng.choice(self.written)} = {self.expression(2)};"]
+            step = f"{self.rng.choice(['', '+', '-', '*', '&', '|', '^'])}= {self.expression(1)}"
+            return [f"    {self.rng.choice(self.written)} {self.rng.choice(['++', '<<= 3', '>>= 2', step, step])};"]
         return super().statement(depth)
 
     def result(self) -> str:
         readable = [f"{where}.{field}" for where in ("y", "(*z)", "k[1]") for field in self.records[0].readable()]
         readable += [f"u.{field}" for field in self.records[1].readable()]
+        readable += self.wide
         return super().result() + "".join(f" + {place} * {n}LL" for n, place in enumerate(readable, 3))
 
 

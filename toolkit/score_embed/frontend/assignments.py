@@ -39,7 +39,7 @@ class Assignments(Places):
         if node.op != "=":
             return self._compound_assignment(node, wanted)
         dest = self.lvalue(node.lvalue)
-        return self.store(dest, self.rvalue(node.rvalue), wanted=wanted)
+        return self.store(dest, self.exact(node.rvalue), wanted=wanted)
 
     def _assign_struct(self, node: c_ast.Assignment) -> Place:
         dest = self._struct_operand(node.lvalue)
@@ -57,15 +57,13 @@ class Assignments(Places):
         if more:
             right = self.b.save(right) if any(isinstance(e, (Load, Raw)) for e in right.walk()) else right
             self.b.body.statements.extend(more)
-        old = self.read(dest)
-        assert isinstance(old, Exp)
+        old = self._old(dest, node.op[:-1], wanted)
         return self.store(dest, self.arith.binary(node.op[:-1], old, right, self.size_text), wanted=wanted)
 
     def _step(self, node: c_ast.UnaryOp, *, wanted: bool) -> Exp | None:
         """`++` and `--`, before and after."""
         dest = self.lvalue(node.expr)
-        old = self.read(dest)
-        assert isinstance(old, Exp)
+        old = self._old(dest, "+", wanted)
         post = node.op.startswith("p")
         if post and wanted:
             old = self.b.save(old)
@@ -73,6 +71,16 @@ class Assignments(Places):
         new = self.arith.binary("+" if "+" in node.op else "-", old, one, self.size_text)
         result = self.store(dest, new, wanted=wanted and not post)
         return old if post and wanted else result
+
+    def _old(self, dest: LValue, op: str, wanted: bool) -> Exp:
+        """What `op=` begins with."""
+        # The low bits of most results are the same in a wider type, and no others are kept.
+        if isinstance(dest, Place) and not wanted and op not in ("/", "%"):
+            old = self.read_exactly(dest)
+        else:
+            old = self.read(dest)
+        assert isinstance(old, Exp)
+        return old
 
     def store(self, dest: LValue, exp: Exp, *, wanted: bool = False) -> Exp | None:
         """`dest = exp` with conversion; the value of the assignment if it is wanted."""

@@ -180,13 +180,14 @@ class Calls:
                 values[index] = self.b.save(value)
 
     def _argument(self, node: c_ast.Node, t: Function, index: int) -> Exp | Place:
-        value = self.e.value(node)
+        declared = t.params[index] if t.params is not None and index < len(t.params) else None
+        value = self.e.exact_value(node) if declared is not None else self.e.value(node)
         if value is None:
             raise Unsupported("a void value is passed", node)
         if isinstance(value, Place):
             return value
-        if t.params is not None and index < len(t.params):
-            return self.arith.convert(value, t.params[index])
+        if declared is not None:
+            return self.arith.convert(value, declared)
         return self.arith.argument_promoted(value)
 
     def _settled(self, value: Exp | Place) -> Exp | Place:

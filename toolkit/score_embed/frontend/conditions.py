@@ -61,7 +61,7 @@ class Conditions(Assignments):
                 self.b.goto(label)
             return None
         self.b.at(node)
-        return self.branch(self.rvalue(node), label, when, assumed=assumed)
+        return self.branch(self.exact(node), label, when, assumed=assumed)
 
     def _jump_both(self, node: c_ast.BinaryOp, label: str, when: bool, assumed: bool | None) -> None:
         decides = node.op == "||"  # the truth of the left operand that decides the whole

@@ -150,7 +150,7 @@ class Expressions(Conditions):
             return None
         if isinstance(to, Struct):
             return self.place_value(node.expr)
-        return self.arith.convert(self.rvalue(node.expr), to)
+        return self.arith.convert(self.exact(node.expr), to)
 
     def _value_Assignment(self, node: c_ast.Assignment) -> Exp | Place | None:
         return self._assignment(node, wanted=True)

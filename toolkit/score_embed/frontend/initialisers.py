@@ -148,7 +148,7 @@ class Initialisers:
             value.stored = dest
         else:
             if not isinstance(value.stored, Exp):
-                exp = self.e.rvalue(scalar_value(value.node))
+                exp = self.e.exact(scalar_value(value.node))
                 value.stored = self.b.save(exp) if value.shared and not isinstance(exp, Const) else exp
             self.e.store(_writable(spot), value.stored)
 

@@ -198,6 +198,26 @@ class Places(ValueLowering):
         load = Load(as_int(t) if is_integer(t) else t, place)
         return self.b.save(load) if place.type.volatile else load
 
+    def exact(self, node: c_ast.Node) -> Exp:
+        """As rvalue, where the value is converted at once: then a bit-field may be wider than int."""
+        value = self.exact_value(node)
+        return value if isinstance(value, Exp) else self.rvalue(node)
+
+    def exact_value(self, node: c_ast.Node) -> Exp | Place | None:
+        """As value, likewise."""
+        place = self.lvalue(node) if isinstance(node, c_ast.StructRef) else None
+        return self.read_exactly(place) if isinstance(place, Place) else self.value(node)
+
+    def read_exactly(self, place: Place) -> Exp | Place:
+        """As read, but of a bit-field wider than int in its declared type."""
+        field = place.bit_field
+        if field is None or not self.is_wide(place.type, field):
+            return self.read(place)
+        t = unqualified(place.type)
+        if field.storage is None:
+            self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", False))
+        return self.b.save(Raw(t, place.text) if field.storage is None else Load(t, place))
+
     def _read_bit_field(self, place: Place, field: BitField) -> Exp:
         t = self.bit_field_type(place.type, field)
         if field.storage is not None:

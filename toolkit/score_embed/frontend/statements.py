@@ -172,7 +172,7 @@ class Statements:
         if isinstance(t, (Array, Struct)):
             self.init.initialise(self.b.local_place(symbol.name, t), node.init)  # type: ignore[union-attr]
             return
-        value = self.e.rvalue(scalar_value(node.init))
+        value = self.e.exact(scalar_value(node.init))
         self.e.store(self.e.lvalue(c_ast.ID(node.name, node.coord)), value)
 
     # --- selection and loops ---------------------------------------------------------------------------------
@@ -314,14 +314,14 @@ class Statements:
         elif isinstance(result, Struct):
             self.b.add(Return(self.b.coord, self.e.place_value(node.expr)))
         elif is_untracked(result):
-            exp = self.e.arith.convert(self.e.rvalue(node.expr), result)
+            exp = self.e.arith.convert(self.e.exact(node.expr), result)
             self.b.add(SetPlain(self.b.coord, "sc_r", exp))
             self.b.add(Return(self.b.coord, Raw(result, "sc_r")))
         else:
             assert body.result_slot is not None
             t = unqualified(as_int(result) if is_integer(result) else result)
             ref = SlotRef(t, body.result_slot)
-            self.b.assign(ref, self.e.arith.convert(self.e.rvalue(node.expr), t))
+            self.b.assign(ref, self.e.arith.convert(self.e.exact(node.expr), t))
             self.b.add(Return(self.b.coord, ref))
 
     def _do_Asm(self, node: Asm) -> None:
