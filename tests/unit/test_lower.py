@@ -55,7 +55,10 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
         ("struct s { long long b : 40; }; long long f(struct s *p) { return p->b + 1; }", "a bit-field wider than int"),
         ("struct s { long long b : 40; }; int f(struct s *p) { return p->b == 1; }", "a bit-field wider than int"),
         ("struct s { long long b : 40; }; void f(struct s *p, int x) { p->b /= x; }", "a bit-field wider than int"),
-        ("struct s { long long b : 40; }; long f(struct s *p, int x) { return p->b = x; }", "a bit-field wider than int"),
+        (
+            "struct s { long long b : 40; }; long f(struct s *p, int x) { return p->b = x; }",
+            "a bit-field wider than int",
+        ),
         ("void f(void *p) { *p; }", "dereference of a pointer to void"),
         ("int f(void) { int a; " + "".join(f"int x{i} = a;" for i in range(4500)) + " return 0; }", "4095 variables"),
         ("__attribute__((naked)) void f(void) { }", "attribute naked"),
