@@ -16,7 +16,7 @@ void sc_mix(sc_hash *h, sc_u32 x)
 
 void sc_event_start(void)
 {
-    static const sc_hash start = {0x9E3779B9u, 0x7F4A7C15u};
+    static const SC_ROM sc_hash start = {0x9E3779B9u, 0x7F4A7C15u};
     sc_fill_zero(&sc.path, (sc_size)((sc_u8 *)(&sc + 1) - (sc_u8 *)&sc.path)); /* and all that follows it */
     sc.path = sc.condition = sc.operand = start;
     sc.matched = sc.predicted == 0;

@@ -45,7 +45,7 @@ sc_u32 sc_crc32(sc_u32 crc, const sc_u8 *p, sc_u32 n)
     return ~crc;
 }
 #else /* half a byte at a time, from 64 bytes of ROM */
-static const sc_u32 crc32_half[16] = {
+static const SC_ROM sc_u32 crc32_half[16] = {
     0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu, 0x76DC4190u, 0x6B6B51F4u, 0x4DB26158u, 0x5005713Cu,
     0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu, 0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu,
 };
