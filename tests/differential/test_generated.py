@@ -94,7 +94,7 @@ def test_linux(board: str, tmp_path: Path) -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60 if corpus.FULL else 6, **SETTINGS)
+@settings(max_examples=60 if corpus.FULL else 5, **SETTINGS)
 def test_bit_fields_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check("native", seed, tmp_path_factory.mktemp("fields"), field_generator.program)
 
@@ -102,7 +102,7 @@ def test_bit_fields_native(seed: int, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.parametrize("board", ["mps2-an385", *LINUX])
 def test_bit_fields_on_boards(board: str, tmp_path: Path) -> None:
     """ABIs differ in where they put fields."""
-    for seed in range(20 if corpus.FULL else 2):
+    for seed in range(20 if corpus.FULL else 1):
         folder = tmp_path / str(seed)
         folder.mkdir()
         check(board, seed, folder, field_generator.program)

@@ -148,3 +148,29 @@ def test_an_index_may_be_overwritten_by_what_it_selects(tmp_path: Path, board: s
     found = explore(tmp_path, {"p.c": program}, "--board", board, "--verify")
     assert found.summary["stopped"] == "exhausted"
     assert found.summary["paths"] == 3
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_store_to_a_bit_field_faults_in_the_program(tmp_path: Path, board: str) -> None:
+    """Its probe reads what lies there, before the store."""
+    program = """
+#include "score.h"
+struct flags { char c; unsigned level : 3; };
+static struct flags own;
+static void store(struct flags *p, unsigned char x)
+{
+    p->level = x;
+}
+int main(void)
+{
+    unsigned char x;
+    SYM_U8(x);
+    store(x & 16 ? 0 : &own, x);
+    if (own.level == 5)
+        return 1;
+    return 0;
+}
+"""
+    found = explore(tmp_path, {"flags.c": program}, "--board", board)
+    assert (found.summary["stopped"], found.summary["paths"]) == ("exhausted", 3)
+    assert [(bug["kind"], bug["line"]) for bug in found.summary["bugs"]] == [("null-dereference", 7)]

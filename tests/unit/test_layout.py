@@ -84,6 +84,19 @@ def test_without_an_answer_a_field_is_concretized(tmp_path: Path) -> None:
     assert "sc_tainted" in text
 
 
+def test_a_volatile_field_is_accessed_once(tmp_path: Path) -> None:
+    text = instrumented(
+        "struct r { unsigned f : 3; };\n"
+        "int get(volatile struct r *p) { return p->f + 1; }\n"
+        "int set(volatile struct r *p, int x) { return p->f = x; }\n",
+        [],
+        tmp_path,
+    )
+    code = "\n".join(line for line in text.splitlines() if not line.startswith(("  0x5c0e", "//")))
+    assert code.count("p->f") == 2
+    assert "SC_TOUCH(" not in code.replace("#define SC_TOUCH(", "")
+
+
 def test_one_record_that_does_not_compile(tmp_path: Path) -> None:
     def measure(source: Path, question: str) -> Mapping[int, bytes]:
         if "struct bad sc_layout" in question:
