@@ -34,6 +34,18 @@ def test_schedules_of_faults(part: int) -> None:
         survive(troubled(seed))
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        10_605,  # a HELLO from before the server's new start put a client into another campaign than it worked on
+        10_707,  # the answer to such a HELLO was lost, and the client never learned of the new epoch
+        10_184,  # a client was given up that had a gift which its server did not know of yet
+    ],
+)
+def test_schedules_that_found_something(seed: int) -> None:
+    survive(troubled(seed, largest=256))
+
+
 @pytest.mark.skipif(not SCHEDULES, reason="SCORE_FLEET_SCHEDULES says how many")
 def test_many_schedules_of_faults() -> None:
     for seed in range(10_000, 10_000 + SCHEDULES):

@@ -30,7 +30,7 @@ SAMPLES: list[m.Message] = [
     m.Leave(ONE, False),
     m.Bye(ONE, 5),
     m.Gone(ONE),
-    m.Stop(ONE, False),
+    m.Stop(ONE, 1, False),
     m.Results(ONE, 5, 1, 77, 12, (RESULT, RESULT)),
     m.Stored(ONE, 77, (b"x" * 16,)),
     m.Alive(ONE, 5, 2**63 - 1),
@@ -73,7 +73,7 @@ def test_round_trip(sample: m.Message) -> None:
         m.Pairs(OTHER, 1, 1, ONE, ()),
         m.Req(ONE, 1, ()),
         m.Req(ONE, 1, (Receiver(OTHER, ""),) * (m.MAX_RECEIVERS + 1)),
-        m.Stop(ONE, "yes"),  # type: ignore[arg-type]
+        m.Stop(ONE, 1, "yes"),  # type: ignore[arg-type]
     ],
     ids=lambda bad: type(bad).__name__,
 )

@@ -142,6 +142,8 @@ class Client:
         if isinstance(message, Pairs):
             late = message.giver == SERVER and message.req >> EPOCH_SHIFT != self._epoch
             return not late and message.campaign == self._campaign
+        if isinstance(message, Stop):
+            return self._campaign in (0, message.campaign)
         if isinstance(message, Rejoin) and not message.given_up:
             return message.epoch > self._epoch
         return True
@@ -212,6 +214,9 @@ class Client:
     def _do_renew(self, message: Welcome) -> None:
         """The server has started again: what it had not put into the record it does not know."""
         if message.epoch < self._epoch:
+            return
+        if message.campaign != self._campaign:  # the answer to a HELLO from before we had one
+            self._do_say_hello()
             return
         self._timers.clear("hello")
         if message.epoch == self._epoch:

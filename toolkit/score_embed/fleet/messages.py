@@ -124,6 +124,7 @@ class Gone(ToClient, frozen=True, tag=7):
 class Stop(ToClient, frozen=True, tag=8):
     """Nothing is left to do: the durable frontier is empty. `again`: join once more, for another campaign."""
 
+    campaign: Campaign
     again: bool
 
 

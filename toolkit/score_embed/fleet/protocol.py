@@ -325,7 +325,7 @@ def _server_table() -> dict[tuple[Status, ServerEvent], Transition[Status]]:
         s.STOPPING, e.RESULTS, e.ALIVE, e.EMPTY, e.ACK, e.NACK, e.ASK,
         HELLO=(s.STOPPING, "stop"),
         BYE=(s.GONE, "part"),
-        SILENT=(s.GONE, "give_up"),
+        SILENT=(s.GONE, "forget"),
     )  # fmt: skip
     return table
 

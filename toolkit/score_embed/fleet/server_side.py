@@ -131,6 +131,8 @@ class Server:
             session = self._stranger(message, session)
         if session is not None:
             session.heard = self._now
+            if isinstance(message, Hello | Results) and message.campaign not in (0, session.campaign):
+                self._correct(session, message.campaign)
             if not self._is_late(session, message):
                 self._event(session, _EVENTS[type(message)], message)
 
@@ -215,7 +217,11 @@ class Server:
     def _is_late(self, session: Session, message: ToServer) -> bool:
         """From before this server began, or an EMPTY from before the last hand-over."""
         if message.epoch != self.epoch and session.status is not Status.AWAITED:
-            return not isinstance(message, _IN_ANY_EPOCH)
+            if isinstance(message, _IN_ANY_EPOCH):
+                return False
+            # Perhaps it does not know us: its HELLO may have been meant for the server before.
+            self._say(Rejoin(session.peer, self.epoch, given_up=False))
+            return True
         return isinstance(message, Empty) and message.turn < session.turn
 
     def _stranger(self, message: ToServer, current: Session | None) -> Session | None:
@@ -245,6 +251,18 @@ class Server:
         if current is not None:
             self._event(current, ServerEvent.SILENT)
         return self._await(peer, campaign)
+
+    def _correct(self, session: Session, campaign: int) -> None:
+        """It works on another campaign than the table says, as after a HELLO from before this server's start."""
+        if campaign not in self._campaigns:
+            return
+        before = self._campaigns[session.campaign]
+        self._relieve(before.dealer.leaves(session))
+        before.frontier.free(session.peer)
+        session.campaign = campaign
+        if session.status not in (Status.AWAITED, Status.LEAVING):
+            session.status = Status.BUSY
+            self._moved(session)
 
     def _is_over(self, peer: Peer) -> bool:
         current = self._sessions.get(peer.client)
@@ -283,9 +301,11 @@ class Server:
 
     def _do_give_up(self, session: Session) -> None:
         """It is dead, or seems so: its pairs go to others. If it is not dead, its results are still welcome."""
-        freed = self._campaigns[session.campaign].frontier.free(session.peer)
+        self._campaigns[session.campaign].frontier.free(session.peer)
         self.counts["given up"] += 1
-        self.counts["pairs of those given up"] += freed
+
+    def _do_forget(self, session: Session) -> None:
+        """It never said BYE; nothing is left to do anyway."""
 
     def _do_dismiss(self, session: Session) -> None:
         session.pause = session.pause or self._timing.resend
@@ -296,7 +316,7 @@ class Server:
         session.pause = session.pause or self._timing.resend
         session.due = self._now + session.pause
         again = any(not campaign.finished for campaign in self._campaigns.values())
-        self._say(Stop(session.peer, again))
+        self._say(Stop(session.peer, session.campaign, again))
 
     # Results ------------------------------------------------------------------------------------------------
 

@@ -368,6 +368,6 @@ class World:
         return self.run_count - len(self.runs)
 
     def _given_up(self) -> int:
-        """Pairs that were taken from clients that seemed dead, and so may be run twice."""
+        """Clients that seemed dead, so that what they had went to others."""
         counts = self.server_counts + (self.server.counts if self.server else Counter())
-        return counts["pairs of those given up"] + counts["gifts taken back"]
+        return counts["given up"] + counts["gifts taken back"]
