@@ -26,6 +26,7 @@ from score_embed.build.layout import check_sections, link_firmware
 from score_embed.build.linking import RUNTIME, Parts, link_parts
 from score_embed.build.measure import Measured
 from score_embed.build.objects import ASSEMBLY, check_objects
+from score_embed.build.runtime import runtime_objects
 from score_embed.build.toolchain import PORTS, RUNTIME_FLAGS, SEMANTICS, Toolchain
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.harness import add_harness
@@ -255,9 +256,6 @@ def _compile(
     ident = work / "identity.c"
     ident.write_text(identity)
     jobs.append((ident, "identity", work / "identity.o", ()))
-    for index, path in enumerate(toolchain.runtime_sources()):
-        jobs.append((path, "runtime", work / f"rt{index}.o", ()))
-        names[str(jobs[-1][2])] = RUNTIME
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
@@ -265,14 +263,14 @@ def _compile(
             toolchain.compile_instrumented(source, output, own, verify=verify)
         elif how == "plain":
             toolchain.compile_plain(source, output, own)
-        elif how == "identity":
-            toolchain.compile_identity(source, output)
         else:
-            toolchain.compile_runtime(source, output, verify=verify)
+            toolchain.compile_identity(source, output)
         return output
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return list(pool.map(compile_one, jobs)), names
+        made = list(pool.map(compile_one, jobs))
+    shared = runtime_objects(toolchain, verify=verify)
+    return [*made, *shared], names | dict.fromkeys(map(str, shared), RUNTIME)
 
 
 def _keep(folder: Path, sources: Sequence[Path], program: Program) -> None:

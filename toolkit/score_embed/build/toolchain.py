@@ -120,10 +120,14 @@ class Toolchain:
         flags = [*self.board.cflags, *RUNTIME_FLAGS, f"-I{self.runtime}"]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
-    def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
+    def runtime_command(self, source: Path, *, verify: bool) -> list[str]:
+        """How one of the runtime's files is compiled."""
         includes = [f"-I{folder}" for folder in (self.runtime, *self._port())]
         flags = [*self.board.cflags, *RUNTIME_FLAGS, *self.whole(), *includes, *(["-DSC_VERIFY"] if verify else [])]
-        self._run([self.board.cc, *flags, *self.macros(), "-c", str(source), "-o", str(output)], str(source))
+        return [self.board.cc, *flags, *self.macros(), "-c", str(source)]
+
+    def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
+        self._run([*self.runtime_command(source, verify=verify), "-o", str(output)], str(source))
 
     def link(
         self,

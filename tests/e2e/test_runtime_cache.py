@@ -1,0 +1,62 @@
+"""The runtime is compiled once for a board and its flags, and again when anything that decides its code differs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from score_embed.board.profile import Board, known_boards, load_board
+from score_embed.build.runtime import runtime_objects
+from score_embed.build.toolchain import Toolchain
+
+
+@pytest.fixture
+def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Board:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return load_board(known_boards()["native"])
+
+
+def made(board: Board, monkeypatch: pytest.MonkeyPatch, *, verify: bool = False) -> tuple[list[Path], int]:
+    """The objects, and how many of them were compiled now."""
+    compiled: list[Path] = []
+    compile_runtime = Toolchain.compile_runtime
+
+    def counting(self: Toolchain, source: Path, output: Path, *, verify: bool) -> None:
+        compiled.append(source)
+        compile_runtime(self, source, output, verify=verify)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Toolchain, "compile_runtime", counting)
+        return runtime_objects(Toolchain(board), verify=verify), len(compiled)
+
+
+def test_the_runtime_is_compiled_once(native: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, compiled = made(native, monkeypatch)
+    assert compiled == len(first) == len(set(first))
+    assert made(native, monkeypatch) == (first, 0)
+
+
+def test_other_flags_make_other_objects(native: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, _ = made(native, monkeypatch)
+    for board, verify in ((native, True), (replace(native, cflags=(*native.cflags, "-O0")), False)):
+        others, compiled = made(board, monkeypatch, verify=verify)
+        assert compiled == len(first)
+        assert not set(others) & set(first)
+
+
+def test_another_runtime_or_compiler_makes_other_objects(
+    native: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = made(native, monkeypatch)
+    compiler = tmp_path / "gcc"
+    compiler.write_text('#!/bin/sh\nexec gcc "$@"\n')
+    compiler.chmod(0o755)
+    wrapped = replace(native, cc=str(compiler))
+    second, compiled = made(wrapped, monkeypatch)
+    assert compiled == len(first)
+    compiler.write_text('#!/bin/sh\n# a new version\nexec gcc "$@"\n')
+    third, compiled = made(wrapped, monkeypatch)
+    assert compiled == len(first)
+    assert len({*first, *second, *third}) == 3 * len(first)

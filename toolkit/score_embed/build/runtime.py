@@ -1,0 +1,47 @@
+"""The runtime's objects, compiled once for a board and its flags: most of an image's build is theirs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from score_embed.build.cache import cache_folder, publish
+from score_embed.build.toolchain import Toolchain
+from score_embed.errors import StorageError
+
+
+def runtime_objects(toolchain: Toolchain, *, verify: bool) -> list[Path]:
+    """The objects of all its files. Raises BuildError, StorageError."""
+    common = _identity(toolchain)
+    folder = cache_folder()
+
+    def one(source: Path) -> Path:
+        command = toolchain.runtime_command(source, verify=verify)
+        name = hashlib.sha256(common + repr(command).encode()).hexdigest()[:32]
+        kept = folder / f"{name}.o"
+        if not kept.is_file():
+            with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+                built = Path(work) / kept.name
+                toolchain.compile_runtime(source, built, verify=verify)
+                publish(built, kept)
+        return kept
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        return list(pool.map(one, toolchain.runtime_sources()))
+
+
+def _identity(toolchain: Toolchain) -> bytes:
+    """Of all that may be read, and of the compiler: its objects may not fit those of another version."""
+    digest = hashlib.sha256()
+    try:
+        compiler = Path(shutil.which(toolchain.board.cc) or toolchain.board.cc).resolve()
+        digest.update(f"{compiler} {compiler.stat().st_size} {compiler.stat().st_mtime_ns}".encode())
+        for path in sorted(path for path in toolchain.runtime.rglob("*") if path.is_file()):
+            digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    except OSError as error:
+        raise StorageError(f"cannot read {error.filename}: {error.strerror}", str(toolchain.runtime)) from None
+    return digest.digest()
