@@ -1,0 +1,58 @@
+"""The simulator's trees and figures; and that sharing stays as good as docs/design/fleet.md says."""
+
+from __future__ import annotations
+
+import pytest
+
+from score_embed.fleet.faults import Crash, Faults
+from score_embed.fleet.figures import figures, table
+from score_embed.fleet.simulate import Costs, World
+from score_embed.fleet.trees import SHAPES, Tree, seed_of
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("tests", [1, 2, 3, 17, 1000])
+def test_a_tree_has_as_many_pairs_as_it_says(shape: str, tests: int) -> None:
+    tree = Tree(shape, tests, seed=5, padding=10)
+    pairs = list(tree.pairs())
+    assert len(pairs) == len({pair.id for pair in pairs}) == tests
+    assert {seed_of(pair) for pair in pairs} == {5}
+    assert all(child.depth > pair.depth for pair in pairs for child in tree.run(pair).children)
+    assert tree.run(pairs[-1]) == tree.run(pairs[-1])
+
+
+def test_figures_of_a_single_client() -> None:
+    world = World([Tree("balanced", 100, 1)], 1, Costs(test=1.0))
+    world.run(1e6)
+    found = figures(world)
+    assert (found.tests, found.least, found.median, found.most) == (100, 100, 100, 100)
+    assert 0.98 < found.efficiency < 1
+    assert found.efficiency == pytest.approx(1 - found.waiting)
+    assert found.redundant == found.relayed == 0
+    assert found.messages == 4  # EMPTY, ACK, EMPTY, STOP
+    assert table([found]).count("\n") == 3
+
+
+def test_a_client_that_dies_costs_what_it_had_not_reported() -> None:
+    faults = Faults(end=6.0, crashes=(Crash(5.0, 1, None),))
+    world = World([Tree("balanced", 600, 1)], 4, Costs(test=0.1), faults=faults)
+    world.run(1e6)
+    world.verify()
+    found = figures(world)
+    assert 0 < found.redundant < 0.1
+    assert found.tests == 600
+    assert found.efficiency < 0.8  # three did the rest, one of them after the dead one was given up
+
+
+def test_goals() -> None:
+    """For 20 s of a program without end: nearly all the time is spent on tests, with few messages."""
+    world = World([Tree("uneven", 10**15, 1)], 64)
+    world.run(20.0)
+    found = figures(world)
+    assert found.efficiency > 0.994
+    assert found.waiting < 0.006
+    assert found.messages < 6
+    assert found.control < 12
+    assert found.redundant == 0
+    assert found.least > 0.9 * found.median
+    assert found.most < 1.1 * found.median
