@@ -155,7 +155,7 @@ def test_a_target_that_is_none(garbage: str, tmp_path: Path) -> None:
         "from score_embed.target import native\n"
         "from score_embed.cli.main import main\n"
         "start = native.NativeTarget.__init__\n"
-        "def init(self, elf, build_id): start(self, Path(sys.argv[1]), build_id)\n"
+        "def init(self, elf, *others): start(self, Path(sys.argv[1]), *others)\n"
         "native.NativeTarget.__init__ = init\n"
         "sys.exit(main(['replay', 'o']))\n"
     )
