@@ -131,7 +131,7 @@ def test_a_watchdog_that_nobody_feeds_loses_tests(tmp_path: Path) -> None:
     (tmp_path / "slow.c").write_text(SLOW)
     lost = score_embed("run", "--board", "board.yaml", "--out", "a", "slow.c", "system.c", cwd=tmp_path)
     assert "drained" in lost.stdout, lost.stdout + lost.stderr
-    assert "the board started again during a test; if a watch-dog does it, `feed`" in lost.stdout
+    assert "lost: the target started again by itself; if a watch-dog does it, `feed`" in lost.stdout
     fed = score_embed("run", "--board", "fed.yaml", "--out", "b", "slow.c", "system.c", cwd=tmp_path)
     assert "exhausted" in fed.stdout, fed.stdout + fed.stderr
 

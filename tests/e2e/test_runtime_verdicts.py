@@ -8,6 +8,7 @@ import pytest
 from images import LINKS, hand_image, target_of
 
 from score_embed.target.base import Finished, Run, Verdict
+from score_embed.target.qemu import QemuTarget
 from score_embed.target.wired import WiredTarget
 
 
@@ -70,6 +71,15 @@ def test_a_fault_says_where(target: WiredTarget, what: int) -> None:
         assert ended.address == 16
     if what == 10:
         assert ended.address == 0x7F000000
+
+
+def test_a_lost_test_says_why(target: WiredTarget) -> None:
+    died, locked = run(target, 17).why_lost, run(target, 25).why_lost
+    if isinstance(target, QemuTarget):
+        assert died.startswith("the target started again by itself")
+        assert locked.startswith("the target ended (killed by signal 6: qemu: fatal: Lockup")
+    else:
+        assert died == locked == "the target ended (killed by signal 9)"
 
 
 def test_memory_is_restored(target: WiredTarget) -> None:

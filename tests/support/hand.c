@@ -88,6 +88,15 @@ static void die(void)
     stay();
 }
 
+static void lock_up(void) /* a fault that no handler can take */
+{
+#ifdef __ARM_ARCH_7M__
+    __asm__ volatile("cpsid f");
+    *(volatile int *)0x7F000000u = 1;
+#endif
+    die();
+}
+
 /* --- events --------------------------------------------------------------------------------------------------- */
 
 /* int f(int a) { if (a > g) g = a + 1; return a; }: the worked example of probe.h. */
@@ -237,6 +246,8 @@ int sc_main(int argc, char **argv)
         for (i = 0; i < 3000; i++) printf("%062u\n", (unsigned)i);
         break;
     case 17: die();
+        break;
+    case 25: lock_up();
         break;
     case 18: hang_deaf();
         break;

@@ -221,10 +221,9 @@ class Campaign:
         if not finished.input_used and not finished.verdict.is_bug:
             if finished.verdict in (Verdict.LOST, Verdict.WATCHDOG):
                 what = f"the program ended with {finished.verdict.value!r} before it asked for input"
-                hint = "Run it without score-embed to see why."
-                if finished.verdict is Verdict.LOST:
-                    hint = "The board started again. If a watch-dog does it, `feed` of the profile feeds it."
-                raise TargetError(what, self._image.program, hint)
+                if finished.why_lost:
+                    what += f": {finished.why_lost}"
+                raise TargetError(what, self._image.program, "Run it without score-embed to see why.")
             hint = "Declare inputs with SYM_INT(x), SYM_BYTES(buffer, n) … of score.h, or use --entry FUNC."
             raise NothingToExplore("the program has no symbolic input", self._image.program, hint)
         difference = firsttest.check_deterministic(self._attempt, self._image, data)

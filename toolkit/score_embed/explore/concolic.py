@@ -133,7 +133,8 @@ class Explorer:
         new = is_path and self._paths.add(finished.path_hash)
         lost = finished.verdict is Verdict.LOST  # then the target could not say
         if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST):
-            notes[finished.verdict.value, finished.site] += 1
+            what = finished.verdict.value + (f": {finished.why_lost}" if finished.why_lost else "")
+            notes[what, finished.site] += 1
         flips = _Flips()
         objects: tuple[SymbolicObject, ...] = ()
         as_predicted = finished.condition_match

@@ -80,7 +80,6 @@ def short_reasons(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 _CAUSES = {
-    "lost": "lost: the board started again during a test; if a watch-dog does it, `feed` of its profile feeds it",
     "watchdog": "watchdog: no end and no branch for too long",
 }
 

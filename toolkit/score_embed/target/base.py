@@ -69,6 +69,7 @@ class Finished:
     branches: int
     input_used: int  # bytes of input the program asked for
     output: bytes  # the program's own output, perhaps cut
+    why_lost: str = ""  # of a LOST test: what became of the target, for the report
 
 
 @dataclass(frozen=True, slots=True)

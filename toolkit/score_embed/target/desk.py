@@ -166,7 +166,10 @@ class DeskTarget(WiredTarget):
 
         return Channel(process.stdout.fileno(), process.stdin.fileno(), release)
 
-    def _terminate(self) -> int:
+    def _ending(self, status: int) -> str:
+        return "the board's line broke"
+
+    def _terminate(self, patience: float = 0) -> int:
         self._port = None
         process, self._process = self._process, None
         if process is None:

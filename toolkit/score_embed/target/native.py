@@ -50,12 +50,12 @@ class NativeTarget(WiredTarget):
             os.close(from_target)
         return Channel(ours_in, ours_out)
 
-    def _terminate(self) -> int:
+    def _terminate(self, patience: float = 0) -> int:
         process, self._process = self._process, None
         if process is None:
             return 0
         try:
-            status = process.wait(0 if process.poll() is None else None)
+            status = process.wait(patience)
         except subprocess.TimeoutExpired:
             process.kill()
             status = process.wait()

@@ -18,7 +18,7 @@ from score_embed.board.profile import QemuRun
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
 from score_embed.target.qmp import Qmp, QmpFailed
-from score_embed.target.wired import WiredTarget
+from score_embed.target.wired import RESTARTED, WiredTarget
 
 _PACKAGES = {
     "qemu-system-arm": "qemu-system-arm",
@@ -155,13 +155,20 @@ class QemuTarget(WiredTarget):
             return False
         return True
 
-    def _terminate(self) -> int:
+    def _ending(self, status: int) -> str:
+        # A machine that was reset finds no FIFOs any more, and ends its emulator with 0.
+        return super()._ending(status) if status else RESTARTED
+
+    def _terminate(self, patience: float = 0) -> int:
         process, self._process = self._process, None
         qmp, self._qmp = self._qmp, None
         if process is None:
             return 0
-        process.kill()  # nothing in it is worth a clean end
-        status = process.wait()
+        try:
+            status = process.wait(patience)
+        except subprocess.TimeoutExpired:
+            process.kill()  # nothing in it is worth a clean end
+            status = process.wait()
         if process.stderr is not None:
             self.complaint = process.stderr.read(4096).decode(errors="replace").strip()
             process.stderr.close()

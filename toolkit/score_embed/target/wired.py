@@ -17,6 +17,8 @@ from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Ver
 
 SEEN = 24  # bytes of what a mute target sent, for the message
 
+RESTARTED = "the target started again by itself; if a watch-dog does it, `feed` of its profile feeds it"
+
 # After these the instance's memory may be anything, though its canary is alive.
 _SUSPECT = frozenset(
     {
@@ -37,6 +39,7 @@ class WiredTarget(ABC):
     impatience = 0.1  # seconds of silence when something damaged has come
     grace = 5.0  # seconds beyond the target's own watch-dog
     ready_within = 10.0
+    farewell = 0.5  # seconds between the end of an instance's line and its own
     hello_again = 2.0  # seconds without an answer to a HELLO
     complaint = ""  # what the last instance that ended wrote to its standard error
 
@@ -56,8 +59,9 @@ class WiredTarget(ABC):
         """Start an instance. Raises UsageError or TargetError."""
 
     @abstractmethod
-    def _terminate(self) -> int:
-        """Stop the instance, if any; returns its exit status (negative: a signal). Safe to call twice."""
+    def _terminate(self, patience: float = 0) -> int:
+        """Stop the instance, if any, after `patience` seconds for an end of its own; returns its exit status (negative: a
+        signal). Safe to call twice."""
 
     def _connected(self) -> None:  # noqa: B027  (most drivers have nothing to do then)
         """The instance has reported READY."""
@@ -121,12 +125,15 @@ class WiredTarget(ABC):
         try:
             result = self._answer() if self._sent else None
         except LinkClosed:
-            return _judged(Verdict.LOST, self._stop())
+            status = self._stop(self.farewell)
+            return _judged(Verdict.LOST, status, self._ending(status))
         if result is None:
             session = self._session
             restarted = session is not None and session.restarted
             self._renew()
-            return _judged(Verdict.LOST if restarted else Verdict.WATCHDOG, 0)
+            if restarted:
+                return _judged(Verdict.LOST, 0, RESTARTED)
+            return _judged(Verdict.WATCHDOG, 0)
         finished = _finished(result)
         if finished.verdict in _SUSPECT or not result.end.flags & EndFlag.INTACT:
             self._renew()
@@ -156,10 +163,9 @@ class WiredTarget(ABC):
         try:
             seen = self._greet(channel, session)
         except LinkClosed:
-            status = self._terminate()
-            why = self.complaint.splitlines()[0] if self.complaint else _status(status)
+            status = self._terminate(self.farewell)
             raise TargetError(
-                f"the target ended before it was ready: {why}",
+                f"no READY: {self._ending(status)}",
                 self._name,
                 "is it an image built by score-embed for this machine?",
             ) from None
@@ -235,23 +241,25 @@ class WiredTarget(ABC):
         self._keep_counters()
         self._session = None
 
+    def _ending(self, status: int) -> str:
+        """Of the instance that was stopped last."""
+        how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+        said = [line for line in self.complaint.splitlines() if "warning:" not in line][:1]
+        return f"the target ended ({': '.join([how, *said])})"
+
     def _keep_counters(self) -> None:
         self._closed_counters = self.counters
         if self._channel is not None:
             self._channel.bytes_in = self._channel.bytes_out = 0
 
-    def _stop(self) -> int:
+    def _stop(self, patience: float = 0) -> int:
         self._keep_counters()
         channel, self._channel, self._session = self._channel, None, None
         try:
-            return self._terminate()
+            return self._terminate(patience)
         finally:
             if channel is not None:
                 channel.close()
-
-
-def _status(status: int) -> str:
-    return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
 
 
 def _finished(result: Result) -> Finished:
@@ -275,6 +283,6 @@ def _finished(result: Result) -> Finished:
     )
 
 
-def _judged(verdict: Verdict, code: int) -> Finished:
+def _judged(verdict: Verdict, code: int, why_lost: str = "") -> Finished:
     """The host's own verdict on a test whose target gave none."""
-    return Finished(verdict, code, 0, 0, 0, (), 0, 0, False, 0, b"", (), 0, 0, b"")
+    return Finished(verdict, code, 0, 0, 0, (), 0, 0, False, 0, b"", (), 0, 0, b"", why_lost)
