@@ -22,7 +22,7 @@ from score_embed.fleet.protocol import Status
 from score_embed.fleet.server_side import Server
 from score_embed.fleet.sessions import Session
 from score_embed.fleet.simulate import World
-from score_embed.fleet.trees import SHAPES, Tree
+from score_embed.fleet.trees import SHAPES, Tree, pairs
 
 SCHEDULES = int(os.environ.get("SCORE_FLEET_SCHEDULES", "0"))
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -60,7 +60,7 @@ def test_without_faults_every_pair_is_run_once(shape: str, clients: int, direct:
         World([Tree(shape, 300, clients)], clients, timing=TIMING, seed=clients, checked=True, direct=direct)
     )
     assert world.run_count == 300
-    assert set(world.runs) == {pair.id for pair in world.trees[0].pairs()} == set(world.journal.records[1].done)
+    assert set(world.runs) == {pair.id for pair in pairs(world.trees[0])} == set(world.journal.records[1].done)
 
 
 def test_a_seed_is_replayed_byte_for_byte() -> None:

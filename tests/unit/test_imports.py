@@ -33,6 +33,7 @@ ONLY_IN = {
     "pycparser": ("frontend/",),
     "serial": ("link/transport.py", "target/"),
     "msgspec": ("fleet/messages.py",),
+    "matplotlib": ("report/plots.py",),
 }
 NO_IO = {"os", "socket", "subprocess", "pathlib", "sqlite3", "select", "threading", "asyncio", "tempfile"}
 # All of the fleet but what will drive it: sockets, processes, the store.
@@ -40,7 +41,7 @@ FLEET_WITHOUT_IO = {
     f"fleet/{name}.py"
     for name in (
         "admission", "assignment", "client_side", "committing", "condition", "dealing", "diagram", "faults", "figures", "frontier", "hand", "journal", "messages", "outbox",
-        "protocol", "server_side", "sessions", "sharing", "simulate", "timers", "trees",
+        "protocol", "recorded", "rehearsal", "server_side", "sessions", "sharing", "simulate", "timers", "trees",
     )
 }  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))

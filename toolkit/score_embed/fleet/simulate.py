@@ -40,7 +40,7 @@ from score_embed.fleet.messages import (
 )
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.server_side import Server
-from score_embed.fleet.trees import Tree, seed_of
+from score_embed.fleet.trees import Explorable, seed_of
 
 _RICH = 4  # pairs
 
@@ -49,7 +49,7 @@ _RICH = 4  # pairs
 class Costs:
     """Seconds that things take."""
 
-    test: float = 0.05  # on average; each test between half and three halves of it
+    test: float = 0.05  # of a test on average
     latency: float = 0.0005  # of a message, at least
     jitter: float = 0.0005  # and at most so much more
     commit: float = 0.005  # of a transaction …
@@ -82,7 +82,7 @@ class Node:
 class World:
     """A fleet at work. `checked`: every message is encoded and decoded, and what must never happen is watched."""
 
-    trees: Sequence[Tree]  # a campaign each
+    trees: Sequence[Explorable]  # a campaign each
     clients: int
     costs: Costs = field(default_factory=Costs)
     timing: Timing = field(default_factory=Timing)
@@ -233,11 +233,11 @@ class World:
             if self.runs[pair.id] > 1 and not self._given_up():
                 raise Violation("a pair was run twice and nobody was given up")
             self.digest.update(f"{self.now} {node.number} ".encode() + pair.id)
-        seconds = self.costs.test * (0.5 + pair.id[0] / 255)
+        tree = self._by_seed[seed_of(pair)]
+        seconds = tree.seconds(pair, self.costs.test)
         node.free_at = max(self.now, node.free_at) + seconds
         node.busy += seconds
-        result = self._by_seed[seed_of(pair)].run(pair)
-        self._at(node.free_at, self._client_ran, node, node.life, result)
+        self._at(node.free_at, self._client_ran, node, node.life, tree.run(pair))
 
     def _send(self, node: Node | None, message: Message, to: Peer | None) -> None:
         kind = type(message).__name__

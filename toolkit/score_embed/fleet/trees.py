@@ -9,10 +9,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from typing import Protocol
 
 from score_embed.fleet.messages import Pair, Result
 
-_DATA = struct.Struct(">QI")  # tests below, seed
+DATA = struct.Struct(">QI")  # tests below (of a recorded tree: the test's place in the record), seed
 _ONE = 1 << 32
 
 # A shape: tests to distribute over children and a random number; yields the children's shares, shallowest flip first.
@@ -56,38 +57,57 @@ def uneven(tests: int, chance: int) -> Iterator[int]:
 SHAPES: dict[str, Shape] = {"balanced": balanced, "skewed": skewed, "chain": chain, "uneven": uneven}
 
 
+class Explorable(Protocol):
+    """What a simulated campaign explores."""
+
+    tests: int
+    seed: int
+    first: Pair
+
+    def run(self, pair: Pair) -> Result:
+        """What the test of this pair brings."""
+
+    def seconds(self, pair: Pair, mean: float) -> float:
+        """How long its test takes, if they take `mean` on average."""
+
+
 class Tree:
     """A tree of `tests` pairs. `padding`: bytes of input that each pair carries."""
 
     def __init__(self, shape: str, tests: int, seed: int, padding: int = 0) -> None:
         self._shape, self._padding = SHAPES[shape], bytes(padding)
         self.tests, self.seed = tests, seed
-        self.first = Pair(_hash(b"first", seed), 0, _DATA.pack(tests, seed) + self._padding)
+        self.first = Pair(digest(b"first", seed), 0, DATA.pack(tests, seed) + self._padding)
 
     def run(self, pair: Pair) -> Result:
         """What the test of this pair brings."""
-        tests, seed = _DATA.unpack_from(pair.data)
-        chance = int.from_bytes(_hash(pair.id, seed)[:8], "big")
+        tests, seed = DATA.unpack_from(pair.data)
+        chance = int.from_bytes(digest(pair.id, seed)[:8], "big")
         children = tuple(
-            Pair(_hash(pair.id, place), pair.depth + place + 1, _DATA.pack(share, seed) + self._padding)
+            Pair(digest(pair.id, place), pair.depth + place + 1, DATA.pack(share, seed) + self._padding)
             for place, share in enumerate(self._shape(tests - 1, chance))
         )
         return Result(pair.id, pair.id[:8], b"", children)
 
-    def pairs(self) -> Iterator[Pair]:
-        """All of them, in the order of a single client."""
-        stack = [self.first]
-        while stack:
-            pair = stack.pop()
-            yield pair
-            stack += self.run(pair).children
+    def seconds(self, pair: Pair, mean: float) -> float:
+        """Between half and three halves of the mean."""
+        return mean * (0.5 + pair.id[0] / 255)
+
+
+def pairs(tree: Explorable) -> Iterator[Pair]:
+    """All of them, in the order of a single client."""
+    stack = [tree.first]
+    while stack:
+        pair = stack.pop()
+        yield pair
+        stack += tree.run(pair).children
 
 
 def seed_of(pair: Pair) -> int:
     """The seed of the tree that a pair is of."""
-    seed: int = _DATA.unpack_from(pair.data)[1]
+    seed: int = DATA.unpack_from(pair.data)[1]
     return seed
 
 
-def _hash(before: bytes, number: int) -> bytes:
+def digest(before: bytes, number: int) -> bytes:
     return blake2b(before + number.to_bytes(8, "big"), digest_size=16).digest()

@@ -27,3 +27,13 @@ def write_bytes(path: Path, data: bytes) -> None:
     except OSError as error:
         hint = "Make its folder first." if isinstance(error, FileNotFoundError) else "Choose another place."
         raise StorageError(f"cannot write this file: {error.strerror}", str(path), hint) from error
+
+
+def folder_of(path: Path) -> Path:
+    """A folder to write to, made if it is not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"cannot make this folder: {error.strerror}"
+        raise StorageError(what, str(path), "Choose another place.") from error
+    return path

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from score_embed.report import fleet
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
+from score_embed.results.fleet import FleetFigures
 from score_embed.results.sourcemap import SourceMap
 
 # How a campaign ended, in a user's words.
@@ -112,6 +114,8 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("", incomplete(found.summary))
     yield from _titled("solver", _solver(found.summary["solver"]))
     yield from _titled("link", _link(found.summary))
+    if found.summary["fleet"]:
+        yield from _titled("fleet", fleet.lines(FleetFigures.from_json(found.summary["fleet"])))
 
 
 def _titled(title: str, lines: Iterable[str]) -> Iterator[str]:

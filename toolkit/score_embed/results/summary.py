@@ -67,7 +67,7 @@ def of(record: Store) -> dict[str, Any]:
         "incomplete": _incomplete(sources, progress["notes"], explorer["notes"]),
         "link": {key: link.get(key, 0) for key in ("bytes_in", "bytes_out", "crc_errors", "reruns")},
         "memory": progress["memory"],
-        "fleet": {},
+        "fleet": record.get("fleet") or {},  # `FleetFigures`; empty: there was none
     }
 
 

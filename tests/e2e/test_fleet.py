@@ -1,0 +1,73 @@
+"""`score-embed fleet simulate` and `fleet record` as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from runner import explore_files, score_embed
+
+from score_embed.cli.main import main
+from score_embed.fleet.recorded import Recording
+
+ROOT = Path(__file__).parents[2]
+
+
+def fleet(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = score_embed("fleet", *words, cwd=folder, deadline=120)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_a_campaign_is_recorded_and_simulated(tmp_path: Path) -> None:
+    campaign = explore_files(tmp_path, [ROOT / "bench" / "tokenizer.c"], "--max-tests", "300", cflags=("-DSIZE=20",))
+    before = {path: path.read_bytes() for path in campaign.folder.rglob("*") if path.is_file()}
+    said = fleet(tmp_path, "record", str(campaign.folder), "t.tree").stdout
+    assert "300 tests (not all there are) of tokenizer on native" in said
+    assert before == {path: path.read_bytes() for path in before}
+    tree = Recording.from_bytes((tmp_path / "t.tree").read_bytes(), "t.tree")
+    assert tree.tests == campaign.summary["runs"] == 300
+    assert tree.width > 2
+    # Two clients, costs as on a board, everything written.
+    done = fleet(tmp_path, "simulate", "--tree", "t.tree", "--clients", "1,2", "--test", "50ms", "--out", "o/ut")
+    assert said.split(": ", 1)[1].split(", order")[0] in done.stdout
+    with (tmp_path / "o" / "ut" / "tests.csv").open(encoding="utf-8") as file:
+        one, two = csv.DictReader(file)
+    assert (one["clients"], one["tests"], two["clients"], two["tests"]) == ("1", "300", "2", "300")
+    assert float(one["seconds"]) == pytest.approx(300 * 0.05, rel=0.05)
+    assert 1.05 < float(two["times the first line"]) < min(2.001, tree.width)
+    for name in ("tests", "workload", "redundancy"):
+        ET.parse(tmp_path / "o" / "ut" / f"{name}.svg")
+    document = (tmp_path / "o" / "ut" / "fleet.md").read_text(encoding="utf-8")
+    assert all(line in document for line in done.stdout.splitlines())
+
+
+def test_a_whole_campaign_is_recorded_whole(tmp_path: Path) -> None:
+    campaign = explore_files(tmp_path, [ROOT / "bench" / "search.c"], "--strategy", "random", "--seed", "5")
+    assert campaign.summary["stopped"] == "exhausted"
+    assert "not all" not in fleet(tmp_path, "record", str(campaign.folder), "t.tree").stdout
+    assert Recording.from_bytes((tmp_path / "t.tree").read_bytes(), "").tests == campaign.summary["runs"]
+    fleet(tmp_path, "record", str(campaign.folder), "t.tree", "--max-tests", "5")
+    assert Recording.from_bytes((tmp_path / "t.tree").read_bytes(), "").tests == 5
+
+
+def test_wrong_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.tree").write_text("no tree", encoding="utf-8")
+    Path("file").touch()
+    for code, words, what in (
+        (2, "simulate --clients 0", "whole number from 1 to 4096"),
+        (2, "simulate --clients 5000", "whole number from 1 to 4096"),
+        (2, "simulate --test -1", "no time"),
+        (2, "simulate --tree x.tree", "x.tree: error: this is not the recorded tree"),
+        (2, "simulate --tree y.tree", "no recorded tree 'y.tree'"),
+        (2, "simulate --tree x.tree --tests 5", "as many tests as it has"),
+        (2, "record nowhere t.tree", "there is no such folder"),
+        (74, "simulate --out file/x", "cannot make this folder"),
+    ):
+        assert main(["fleet", *words.split()]) == code
+        assert what in capsys.readouterr().err

@@ -1,0 +1,59 @@
+"""A simulated fleet from what a user asks for: a tree, costs, how long, with which faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from score_embed.fleet.faults import Faults, schedule
+from score_embed.fleet.figures import figures
+from score_embed.fleet.protocol import Timing
+from score_embed.fleet.recorded import RecordedTree, Recording
+from score_embed.fleet.simulate import Costs, World
+from score_embed.fleet.trees import Explorable, Tree
+from score_embed.results.fleet import FleetFigures
+
+MOST_CLIENTS = 4096
+EACH = 1000  # tests a client
+_ENDLESS = 10**15  # tests
+_EVER = 1e9  # seconds
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`recording` goes before `shape`; without `seconds` the fleet works until nothing is left to do."""
+
+    shape: str = "balanced"
+    each: int | None = EACH  # tests a client; None: more than can be run
+    recording: Recording | None = None
+    seconds: float | None = None
+    costs: Costs = field(default_factory=Costs)
+    seed: int = 0
+    faults: int | None = None  # seed of the schedule; None: nothing goes wrong
+    direct: bool = True  # clients reach each other
+
+    def run(self, clients: int) -> FleetFigures:
+        """Raises Violation if the protocol did what it must never do."""
+        tree = self._tree(clients)
+        world = World([tree], clients, self.costs, faults=self._faults(clients, tree), seed=self.seed)
+        world.checked, world.direct = self.faults is not None, self.direct
+        world.run(_EVER if self.seconds is None else self.seconds)
+        if self.seconds is None:
+            world.verify()
+        return figures(world)
+
+    def _tree(self, clients: int) -> Explorable:
+        if self.recording is not None:
+            return RecordedTree(self.recording, self.seed)
+        return Tree(self.shape, _ENDLESS if self.each is None else self.each * clients, self.seed)
+
+    def _faults(self, clients: int, tree: Explorable) -> Faults:
+        if self.faults is None:
+            return Faults()
+        span = tree.tests * self.costs.test / clients
+        return schedule(self.faults, clients, min(span, self.seconds or span), Timing().dead)
+
+
+def costs(given: dict[str, float | None], recording: Recording | None) -> Costs:
+    """The costs that are given; a test takes what was recorded, if nothing is said."""
+    plain = Costs() if recording is None else Costs(test=recording.mean)
+    return replace(plain, **{name: value for name, value in given.items() if value is not None})

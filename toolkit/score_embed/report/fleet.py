@@ -1,0 +1,101 @@
+"""Figures of fleets in words and tables: one campaign's for its report, several fleets' in the tables of SCORE's paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from score_embed.report import paper
+from score_embed.report.table import Cell, Table
+from score_embed.results.fleet import PUBLISHED, FleetFigures
+
+MOST_CLIENTS = 16  # are listed one by one
+
+
+def lines(fleet: FleetFigures) -> Iterator[str]:
+    """A campaign's fleet, for people."""
+    count = len(fleet.clients)
+    yield (
+        f"{count} clients, {fleet.runs} tests, {fleet.redundant} of them redundant; efficiency {fleet.efficiency:.3f}, "
+        f"waiting {100 * fleet.waiting:.2f} %"
+    )
+    work, (low, middle, high) = fleet.workload, fleet.quartiles
+    if work:
+        yield f"tests a client: {work[0]} at least, half of them {low:.0f} to {high:.0f} (median {middle:.0f}), {work[-1]} at most"
+    named = [f"{kind.upper()} {fleet.messages.get(kind, 0)}" for kind in PUBLISHED]
+    others = sum(count for kind, count in fleet.messages.items() if kind not in PUBLISHED)
+    yield f"messages: {', '.join(named)}, others {others}; {fleet.control:.1f} for control a client, {fleet.per_test:.2f} a test"
+    for client in fleet.clients[:MOST_CLIENTS]:
+        yield f"{client.name}: {client.tests} tests, waited {client.waiting:.2f} of {client.seconds:.2f} s"
+    if count > MOST_CLIENTS:
+        yield f"… and {count - MOST_CLIENTS} more clients, in summary.json"
+
+
+# The paper's tables, a fleet a line -------------------------------------------------------------------------------
+
+
+def tables(fleets: Sequence[FleetFigures]) -> list[Table]:
+    """All that can be said of fleets without knowing what their tests found."""
+    return [tests(fleets), messages(fleets), efficiency(fleets), workload(fleets)]
+
+
+def tests(fleets: Sequence[FleetFigures]) -> Table:
+    rows: list[list[Cell]] = []
+    for fleet in fleets:
+        times = fleet.rate / fleets[0].rate if fleets[0].rate else None
+        rows.append([len(fleet.clients), fleet.tests, fleet.seconds, fleet.rate, times])
+    rates = "; ".join(f"{program} {one} and {all_:,}" for program, (one, all_) in paper.RATES.items())
+    return Table(
+        "Tests (the paper's Table III, Fig. 2)",
+        ("clients", "tests", "seconds", "tests a second", "times the first line"),
+        rows,
+        f"The paper, tests a second on one node and on {paper.NODES} nodes of 2011: {rates}. "
+        "Its tests at other numbers of nodes are not at hand.",
+    )
+
+
+def messages(fleets: Sequence[FleetFigures]) -> Table:
+    rows: list[list[Cell]] = []
+    for fleet in fleets:
+        count = len(fleet.clients) or 1
+        waits = [client.waiting for client in fleet.clients]
+        rows.append(
+            [
+                len(fleet.clients),
+                *(fleet.messages.get(kind, 0) / count for kind in PUBLISHED),
+                fleet.per_client,
+                fleet.control,
+                fleet.per_test,
+                fleet.messages.get("Relayed", 0),
+                sum(waits) / count,
+                max(waits, default=0.0),
+                100 * fleet.waiting,
+            ]
+        )
+    names = (*(kind.upper() for kind in PUBLISHED), "these together", "all control")
+    columns = ("clients", *names, "all a test", "relayed", "waiting s", "most s", "waiting %")
+    note = "Messages are a client's, but where it says otherwise; control: all but results and signs of life. "
+    return Table("Messages and waiting (Table V)", columns, rows, note + paper.NOT_AT_HAND)
+
+
+def efficiency(fleets: Sequence[FleetFigures]) -> Table:
+    rows: list[list[Cell]] = [
+        [str(len(fleet.clients)), fleet.efficiency, 100 * fleet.waiting, 100 * fleet.redundancy] for fleet in fleets
+    ]
+    for program, times in paper.speed_ups():
+        rows.append([f"{paper.NODES} nodes, the paper's {program}", times / paper.NODES, None, None])
+    return Table(
+        "Efficiency (Table VI)",
+        ("clients", "efficiency", "waiting %", "redundant %"),
+        rows,
+        "Ours: time spent on tests that were not redundant, of all clients' time. "
+        "The paper's lines are made of its tests a second: those of 256 nodes, of 256 times those of one.",
+    )
+
+
+def workload(fleets: Sequence[FleetFigures]) -> Table:
+    rows: list[list[Cell]] = []
+    for fleet in fleets:
+        work = fleet.workload or [0]
+        rows.append([len(fleet.clients), work[0], *fleet.quartiles, work[-1]])
+    columns = ("clients", "least", "a quarter up to", "median", "three quarters up to", "most")
+    return Table("Tests a client (Fig. 3)", columns, rows, paper.NOT_AT_HAND)

@@ -1,0 +1,44 @@
+"""A table of figures, for people as Markdown and for programs as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Cell = int | float | str | None  # None: there is no such figure
+
+
+@dataclass(frozen=True)
+class Table:
+    """`note`: what is to be said of its figures."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+
+    def markdown(self) -> str:
+        lines = [self.columns, ["---"] * len(self.columns), *([_text(cell) for cell in row] for row in self.rows)]
+        body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        return f"**{self.title}**\n\n{body}" + (f"\n{self.note}\n" if self.note else "")
+
+    def csv(self) -> str:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(["" if cell is None else _exact(cell) for cell in row] for row in self.rows)
+        return out.getvalue()
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return "–"
+    if not isinstance(cell, float):
+        return str(cell).replace("|", "\\|")
+    return f"{cell:.3f}" if abs(cell) < 10 else f"{cell:.1f}"
+
+
+def _exact(cell: int | float | str) -> int | float | str:
+    return round(cell, 6) if isinstance(cell, float) else cell

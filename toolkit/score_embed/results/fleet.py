@@ -1,0 +1,118 @@
+"""What a fleet came to, in the measures of SCORE's paper: tests, messages, waiting, efficiency, redundancy.
+
+One type for real and simulated fleets: it stands under "fleet" in summary.json, and tables and plots are made of it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+PUBLISHED = ("Empty", "Req", "Ack", "Nack", "Stop")  # the messages of the published protocol
+_NO_CONTROL = frozenset(("Results", "Stored", "Alive"))
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFigures:
+    """One client, in all its lives."""
+
+    name: str
+    tests: int  # that it ran
+    seconds: float  # that it was there
+    busy: float  # of these, with a test: running it, or deriving others from it
+
+    @property
+    def waiting(self) -> float:
+        return max(0.0, self.seconds - self.busy)
+
+
+@dataclass(frozen=True, slots=True)
+class FleetFigures:
+    """A campaign, or what was done of it. `messages`: sent by anybody, by kind (the names of `fleet.messages`; pairs
+    that went by way of the server count once more as "Relayed")."""
+
+    clients: tuple[ClientFigures, ...]
+    messages: Mapping[str, int]
+    tests: int  # recorded
+    redundant: int  # tests that had been run before
+    seconds: float  # from the start to the end of the last client
+
+    @property
+    def workload(self) -> list[int]:
+        """Tests of each client, fewest first."""
+        return sorted(client.tests for client in self.clients)
+
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        """Of the workload: the box of a box plot. The second one is the median."""
+        work = self.workload
+        if len(work) < 2:
+            return (float(work[0]),) * 3 if work else (0.0, 0.0, 0.0)
+        low, middle, high = statistics.quantiles(work, n=4, method="inclusive")
+        return low, middle, high
+
+    @property
+    def runs(self) -> int:
+        return sum(self.workload)
+
+    @property
+    def rate(self) -> float:
+        """Tests a second."""
+        return self.tests / self.seconds if self.seconds else 0.0
+
+    @property
+    def redundancy(self) -> float:
+        """The share of redundant tests."""
+        return self.redundant / max(1, self.runs)
+
+    @property
+    def efficiency(self) -> float:
+        """Time spent on tests that were not redundant, of all clients' time."""
+        whole = len(self.clients) * self.seconds
+        return sum(client.busy for client in self.clients) * (1 - self.redundancy) / whole if whole else 0.0
+
+    @property
+    def waiting(self) -> float:
+        """Time without a test, of the time the clients were there."""
+        there = sum(client.seconds for client in self.clients)
+        return sum(client.waiting for client in self.clients) / there if there else 0.0
+
+    @property
+    def per_client(self) -> float:
+        """Messages of the published protocol, a client."""
+        return sum(self.messages.get(kind, 0) for kind in PUBLISHED) / max(1, len(self.clients))
+
+    @property
+    def control(self) -> float:
+        """All messages but results and signs of life, a client."""
+        control = sum(count for kind, count in self.messages.items() if kind not in _NO_CONTROL)
+        return control / max(1, len(self.clients))
+
+    @property
+    def per_test(self) -> float:
+        """All messages, a test."""
+        return sum(self.messages.values()) / max(1, self.runs)
+
+    def to_json(self) -> dict[str, Any]:
+        """For summary.json. What follows from the rest is there too, so that scripts need not compute it."""
+        clients = [{**asdict(client), "waiting": round(client.waiting, 3)} for client in self.clients]
+        return {
+            "clients": clients,
+            "messages": dict(self.messages),
+            "tests": self.tests,
+            "redundant": self.redundant,
+            "seconds": self.seconds,
+            "messages_per_client": round(self.per_client, 2),
+            "messages_per_test": round(self.per_test, 4),
+            "waiting": round(self.waiting, 5),
+            "efficiency": round(self.efficiency, 5),
+        }
+
+    @staticmethod
+    def from_json(plain: Mapping[str, Any]) -> FleetFigures:
+        clients = (ClientFigures(c["name"], c["tests"], c["seconds"], c["busy"]) for c in plain["clients"])
+        return FleetFigures(
+            tuple(clients), dict(plain["messages"]), plain["tests"], plain["redundant"], plain["seconds"]
+        )
