@@ -47,6 +47,8 @@ def progress(stopped: str | None = "drained") -> dict[str, Any]:
         "link": {"bytes_in": 4000, "bytes_out": 400, "crc_errors": 1, "reruns": 2},
         "memory": {"host_rss": 1000, "target": 0},
         "explorer": {
+            "seed": 0,
+            "queue": 3,
             "notes": [["symbolic address", 17, 3]],
             "unflipped": [[2, "unsat", 1], [4, "mispredicted", 2], [6, "unsat", 7]],
             "divergences": 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 
 from score_embed.fleet import condition
+from score_embed.fleet.assignment import Campaign
 from score_embed.fleet.client_side import Client
 from score_embed.fleet.frontier import Commit, Opened, Snapshot
 from score_embed.fleet.hand import Stack
-from score_embed.fleet.messages import Alive, Hello, Pair, Pairs, Peer, Rejoin, Results
+from score_embed.fleet.messages import Alive, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
+from score_embed.fleet.outbox import Outbox
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
 from score_embed.fleet.server_side import Server
 from score_embed.fleet.trees import Tree
@@ -233,3 +236,63 @@ def test_an_earlier_life_is_over_and_its_results_are_taken() -> None:
 def test_a_finished_record_stops_whoever_comes() -> None:
     line = Line()
     assert line.join("one").state is ClientState.STOPPED
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7, 63, 64, 65])
+@pytest.mark.parametrize("slim", [False, True])
+def test_no_more_tests_are_recorded_than_wanted(limit: int, slim: bool) -> None:
+    """What is left stays to be done, with all its data; only a client that did not know of the limit may exceed it."""
+    tree = Tree("uneven", 64, 5)
+    outbox = Outbox(Timing())
+    outbox.whole = not slim
+    waiting = [tree.first]
+    while waiting:
+        result = tree.run(waiting.pop())
+        outbox.add(result)
+        waiting += result.children
+    campaign = Campaign(Opened(1, b"", {tree.first.id: None}, limit), Timing(), random.Random(0))
+    peer = Peer("a", 0)
+    new, drop = campaign.record(Results(peer, 1, 1, 1, 0, outbox.next().results), peer)
+    write = campaign.frontier.take_changes()
+    assert new == len(write.tests) == campaign.frontier.tests
+    assert new == min(limit, 64) if not slim else new >= min(limit, 64)
+    assert all(pair.data for pair, _ in write.known)
+    done = {result.id for result in write.tests}
+    assert {pair.id for pair, _ in write.known} == set(campaign.frontier._owner) == children_of(write.tests) - done
+    assert done.isdisjoint(drop) or new == 64
+    assert campaign.full == (limit <= 64)
+
+
+def children_of(tests: Sequence[Result]) -> set[bytes]:
+    return {child.id for result in tests for child in result.children}
+
+
+def test_a_client_learns_of_the_limit() -> None:
+    line = Line(one=30)
+    line.server.campaigns[1]._limit = 1000
+    client = line.join("a")
+    assert client._outbox.whole
+
+
+def test_a_client_whose_process_died_is_given_up_at_once() -> None:
+    line = Line(one=30)
+    line.join("a")
+    assert "a" in line.to_run
+    line.carry_out(None, line.server.lost("a", line.now))
+    line.carry_out(None, line.server.lost("nobody", line.now))
+    line.settle()
+    assert line.server.sessions() == []
+    line.to_run.clear()
+    line.join("b")
+    assert line.to_run["b"][1].id == line.trees[1].first.id
+
+
+def test_a_client_that_lost_its_target_gives_its_pair_back() -> None:
+    line = Line(one=30)
+    client = line.join("a")
+    pair = line.to_run.pop("a")[1]
+    line.carry_out("a", client.leave(line.now, broken=True))
+    line.settle()
+    assert client.state is ClientState.STOPPED
+    line.join("b")
+    assert line.to_run["b"][1].id == pair.id

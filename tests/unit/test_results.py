@@ -14,7 +14,7 @@ import pytest
 
 from score_embed.errors import StorageError, UsageError
 from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
-from score_embed.results import bugs, coverage, store, testcase
+from score_embed.results import bugs, coverage, storage, store, testcase
 from score_embed.results.lines import LineTable
 
 OBJECTS = (
@@ -214,7 +214,7 @@ def test_one_user_at_a_time(tmp_path: Path) -> None:
 def test_no_campaign_and_damaged_campaign(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no campaign"):
         store.Store.open(tmp_path)
-    (tmp_path / store.FILE).write_bytes(b"this is not a database file at all" * 100)
+    (tmp_path / storage.FILE).write_bytes(b"this is not a database file at all" * 100)
     with pytest.raises(StorageError, match="damaged"):
         store.Store.open(tmp_path)
 

@@ -35,6 +35,7 @@ class Settings:
     first: Path | None = None
     time: float | None = None
     max_tests: int | None = None
+    clients: int | None = None
     max_branches: int = 1_000_000
     strategy: str = "dfs"
     max_depth: int | None = None
@@ -96,6 +97,10 @@ def _positive(word: str) -> int:
     return _whole(word, 1, 2**32 - 1)
 
 
+def _clients(word: str) -> int:
+    return _whole(word, 1, 1024)
+
+
 def _seed(word: str) -> int:
     return _whole(word, 0, 2**64 - 1)
 
@@ -129,6 +134,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
+    Option("clients", _clients, "N", "so many processes explore at once, each with a target of its own (1)"),
     Option("max-branches", _positive, "N", "a test that takes more branches is a hang (1000000)"),
     Option("strategy", _strategy, "NAME", f"which test comes first: {', '.join(STRATEGIES)} (dfs)"),
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
@@ -147,7 +153,7 @@ _LISTS = (
     Option("cflags", str, "", "", many=True),
 )
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
-RESUMABLE = ("resume", "port", "time", "max-tests", "json")  # what may be said again when a campaign goes on
+RESUMABLE = ("resume", "port", "time", "max-tests", "clients", "json")  # what may be said again when a campaign goes on
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

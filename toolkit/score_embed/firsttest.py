@@ -7,21 +7,75 @@ if it does not always take the same path, nothing the explorer predicts would ho
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from score_embed import config
 from score_embed.build.image import Image
-from score_embed.errors import UsageError
-from score_embed.results.testcase import First, Named
-from score_embed.target.base import Finished
+from score_embed.describing import Describer
+from score_embed.errors import NothingToExplore, TargetError, UsageError
+from score_embed.results.testcase import First, Named, read_first
+from score_embed.running import Runner
+from score_embed.target.base import Finished, Verdict
 from score_embed.trace.trail import Trail
 
 ROUNDS = 16
 REPEATS = 3
+DIFFERS = "the first test took different paths when run again"
 
 Attempt = Callable[[bytes], Finished]  # runs an input
 Grow = Callable[[bytes, int], bytes]
 Layout = Callable[[Finished, bytes], Sequence[Named]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two runs of the same input parted here."""
+
+    file: str
+    line: int
+
+
+def find(
+    runner: Runner, settings: config.Settings, image: Image, describer: Describer
+) -> tuple[bytes, Difference | None]:
+    """The first test's input; and where its runs differed, if they did, of which the user has been told."""
+
+    def layout(finished: Finished, data: bytes) -> tuple[Named, ...]:
+        trail = Trail(image.sites, image.verify)
+        trail.follow(finished.events, data)
+        return describer.named(trail.objects)
+
+    data = b""
+    if settings.first is not None:
+        first = read_first(settings.first)
+        data = first.data
+        if first.values:
+            data = place(first, runner.attempt, runner.grow, layout)
+    data = complete(runner.attempt, data, runner.grow)
+    finished = runner.attempt(data)
+    if not finished.input_used and not finished.verdict.is_bug:
+        raise _nothing_asked(finished, image.program)
+    difference = check_deterministic(runner.attempt, image, data)
+    if difference is not None:
+        where = f"{difference.file}:{difference.line}: " if difference.file else ""
+        print(
+            f"{where}warning: the same input does not always take the same path here; results may be wrong\n"
+            "  Something besides the input decides: time, random numbers, addresses, uninitialised memory.",
+            file=sys.stderr,
+        )
+    return data, difference
+
+
+def _nothing_asked(finished: Finished, program: str) -> TargetError | NothingToExplore:
+    if finished.verdict in (Verdict.LOST, Verdict.WATCHDOG):
+        what = f"the program ended with {finished.verdict.value!r} before it asked for input"
+        if finished.why_lost:
+            what += f": {finished.why_lost}"
+        return TargetError(what, program, "Run it without score-embed to see why.")
+    hint = "Declare inputs with SYM_INT(x), SYM_BYTES(buffer, n) … of score.h, or use --entry FUNC."
+    return NothingToExplore("the program has no symbolic input", program, hint)
 
 
 def complete(attempt: Attempt, data: bytes, grow: Grow) -> bytes:
@@ -52,14 +106,6 @@ def place(first: First, attempt: Attempt, grow: Grow, layout: Layout) -> bytes:
         what = f"the program does not ask for an input called {unknown[0]!r}"
         raise UsageError(what, str(first.path), f"It asks for: {names}.")
     return data
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Two runs of the same input parted here."""
-
-    file: str
-    line: int
 
 
 def check_deterministic(attempt: Attempt, image: Image, data: bytes) -> Difference | None:

@@ -21,15 +21,15 @@ _POLL = 0.1
 
 
 class Interrupt:
-    """`with Interrupt(hurry) as interrupt: … if interrupt.wanted: break`.
+    """`with Interrupt(hurry) as interrupt: … if interrupt.wanted: break`. `quiet`: somebody else is told, and decides.
 
     `hurry` makes a running question of the solver end; it is called, again and again, by another thread.
     """
 
-    def __init__(self, hurry: Callable[[], None]) -> None:
+    def __init__(self, hurry: Callable[[], None], quiet: bool = False) -> None:
         self.wanted = False
         self.deadline: float | None = None  # of time.monotonic
-        self._hurry = hurry
+        self._hurry, self._quiet = hurry, quiet
         self._pressing = False
         self._before: dict[signal.Signals, Any] = {}
         self._wake, self._watched = socket.socketpair()
@@ -57,6 +57,9 @@ class Interrupt:
         return self._pressing
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        if self._quiet:
+            self.wanted = True
+            return
         if self.wanted:
             raise KeyboardInterrupt
         self.wanted = True

@@ -6,19 +6,15 @@ All that one test brought is entered by one call, so that the record never holds
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from score_embed.build.image import Image
-from score_embed.explore.concolic import Outcome
-from score_embed.frontend.sites import Site, SiteKind
-from score_embed.results.bugs import Bug, BugList, locate
-from score_embed.results.coverage import Coverage, directions_of
-from score_embed.results.lines import LineTable
-from score_embed.results.store import Store, TestRow, storage_error
-from score_embed.results.testcase import Named, TestCase, ValueKind
-from score_embed.target.base import Finished, Run
-from score_embed.trace.path import SymbolicObject
+from score_embed.describing import Entry
+from score_embed.results.bugs import Bug, BugList
+from score_embed.results.coverage import Coverage, Direction
+from score_embed.results.storage import storage_error
+from score_embed.results.store import Store, TestRow
+from score_embed.results.testcase import TestCase
 
 SHOWN_OUTPUT = 80
 
@@ -26,14 +22,12 @@ SHOWN_OUTPUT = 80
 class Ledger:
     """What a campaign has found so far."""
 
-    def __init__(self, image: Image, record: Store, versions: Mapping[str, str]) -> None:
-        self._image, self._record, self._versions = image, record, versions
-        files = {site.file for site in image.sites.sites.values() if site.file}
-        self._lines = LineTable(image.elf, files)
+    def __init__(self, record: Store, directions: Mapping[int, Direction]) -> None:
+        self._record, self._versions = record, record.get("versions")
         self.totals: Counter[str] = Counter()
         self.conditions_sum = self.conditions_max = 0
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorer's
-        self.coverage = Coverage(directions_of(image.sites))
+        self.coverage = Coverage(directions)
         self.bugs = BugList()
 
     def restore(self, progress: Mapping[str, Any]) -> None:
@@ -53,41 +47,30 @@ class Ledger:
             "notes": [[*key, count] for key, count in self.notes.items()],
         }
 
-    def named(self, objects: Iterable[SymbolicObject]) -> tuple[Named, ...]:
-        """The symbolic objects of a path with the kind of value they hold."""
-        named: list[Named] = []
-        for item in objects:
-            site = self._image.sites[item.site]
-            assert site.kind is SiteKind.SYMBOLIC
-            named.append(Named(item.name, item.offset, item.size, _value_kind(site)))
-        return tuple(named)
-
-    def enter(self, run: Run, finished: Finished, outcome: Outcome, fresh: list[int]) -> Bug | None:
+    def enter(self, number: int, entry: Entry, new_path: bool, fresh: Sequence[int]) -> Bug | None:
         """Book one executed test; returns the bug if it found a new one. `fresh`: the coverage it was the first to set."""
-        number = run.number
-        place = locate(finished, self._image.sites, self._lines)
-        verdict = finished.verdict
+        verdict, place = entry.verdict, entry.place
         test = TestCase(
             number=number,
-            input=run.input[: finished.input_used],
-            objects=self.named(outcome.objects),
+            input=entry.input,
+            objects=entry.objects,
             verdict=verdict.value,
-            code=finished.code,
-            path_hash=finished.path_hash,
+            code=entry.code,
+            path_hash=entry.path_hash,
             where=str(place) if verdict.is_bug else "",
-            output=finished.output,
+            output=entry.output,
             versions=self._versions,
         )
-        kind = _kind(outcome)
+        kind = _kind(entry, new_path)
         self.totals["runs"] += 1
         self.totals[kind] += 1
-        if outcome.new_path:
+        if new_path:
             self.totals["paths"] += 1
-            self.conditions_sum += finished.conditions
-            self.conditions_max = max(self.conditions_max, finished.conditions)
+            self.conditions_sum += entry.conditions
+            self.conditions_max = max(self.conditions_max, entry.conditions)
         bug = None
         if verdict.is_bug:
-            bug = self.bugs.add(Bug(verdict.value, place, test.named_inputs(), number))
+            bug = self.bugs.add(Bug(verdict.value, place, test.named_inputs(), number, confirmed=entry.confirmed))
         row = TestRow(
             number,
             test.input,
@@ -99,7 +82,7 @@ class Ledger:
             test.named_inputs(),
             test.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0],
         )
-        self._record.add_test(row, outcome.new_path)
+        self._record.add_test(row, new_path)
         self._record.add_coverage(fresh, number)
         if verdict.is_bug:
             known = bug or self.bugs.find(verdict.value, place)
@@ -121,17 +104,9 @@ class Ledger:
         self.notes[what, file, line] += 1
 
 
-def _value_kind(site: Site) -> ValueKind:
-    if site.size == 0:
-        return "bytes"
-    if site.flags & 2:
-        return "boolean"
-    return "signed" if site.flags & 1 else "unsigned"
-
-
-def _kind(outcome: Outcome) -> str:
-    if outcome.mispredicted:
+def _kind(entry: Entry, new_path: bool) -> str:
+    if entry.mispredicted:
         return "mispredicted"
-    if outcome.redundant:
-        return "redundant"
-    return "new" if outcome.new_path else "no path"
+    if new_path:
+        return "new"
+    return "redundant" if entry.is_path else "no path"

@@ -15,7 +15,6 @@ from pathlib import Path
 from score_embed import workplace
 from score_embed.board.profile import find_board
 from score_embed.build.image import Image, load_image
-from score_embed.campaign import recorded_settings
 from score_embed.config import Settings
 from score_embed.errors import ReplayMismatch, UsageError
 from score_embed.explore.bounds import Bounds
@@ -25,6 +24,7 @@ from score_embed.explore.prf import grow
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet.recorded import Recording, two_digits
+from score_embed.opening import recorded_settings
 from score_embed.results import summary
 from score_embed.results.store import Store
 from score_embed.solve.chain import default_chain

@@ -35,7 +35,9 @@ class Status:
         if self._live is not None:
             self._live.stop()
 
-    def show(self, *, runs: int, paths: int, waiting: int, covered: int, total: int, bugs: int) -> None:
+    def show(
+        self, *, runs: int, paths: int, waiting: int, covered: int, total: int, bugs: int, clients: int = 0
+    ) -> None:
         now = time.monotonic()
         if now - self._shown < (REFRESH_SECONDS if self._live else LINE_SECONDS):
             return
@@ -46,6 +48,8 @@ class Status:
             f"{self._title}: {seconds:.0f} s, {runs} tests ({runs / seconds:.0f}/s), {paths} paths, "
             f"{waiting} waiting, branches {covered}/{total} ({percent} %), bugs {bugs}"
         )
+        if clients:
+            text += f", {clients} clients"
         if self._live is not None:
             self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
         else:

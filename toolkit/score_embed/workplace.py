@@ -13,7 +13,7 @@ from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, QemuRun
 from score_embed.build.image import Image
 from score_embed.errors import UsageError
-from score_embed.results import store
+from score_embed.results.storage import FILE, storage_error
 from score_embed.target.base import Target
 from score_embed.target.desk import DeskTarget
 from score_embed.target.native import NativeTarget
@@ -29,7 +29,7 @@ def make_folder(wanted: Path | None, program: str) -> Path:
         folder = _fresh(DEFAULT, f"{program}-{time.strftime('%Y%m%d-%H%M%S')}")
     else:
         folder = wanted
-        if (folder / store.FILE).exists():
+        if (folder / FILE).exists():
             hint = f"Choose another folder, or continue it with --resume {folder}"
             raise UsageError("there already is a campaign in this folder", str(folder), hint)
         _make(folder)
@@ -38,7 +38,7 @@ def make_folder(wanted: Path | None, program: str) -> Path:
         probe.write_bytes(bytes(4096))
         probe.unlink()
     except OSError as error:
-        raise store.storage_error(error, folder) from error
+        raise storage_error(error, folder) from error
     return folder
 
 
@@ -59,7 +59,7 @@ def _make(folder: Path) -> None:
         if error.errno in (errno.EEXIST, errno.ENOTDIR):
             what = "this is a file, not a folder"
             raise UsageError(what, str(folder), "Choose another folder with --out DIR.") from error
-        raise store.storage_error(error, folder) from error
+        raise storage_error(error, folder) from error
 
 
 def discard(folder: Path) -> None:
@@ -83,7 +83,7 @@ def furnish(folder: Path, image: Image) -> None:
             fresh.symlink_to(folder.name)
             fresh.replace(folder.parent / "latest")
     except OSError as error:
-        raise store.storage_error(error, folder) from error
+        raise storage_error(error, folder) from error
 
 
 def compiler_version(board: Board) -> str:

@@ -54,7 +54,19 @@ class _Flips:
     children: list[Pair] = field(default_factory=list)
     notes: Counter[tuple[str, int]] = field(default_factory=Counter)
     unflipped: Counter[tuple[int, str]] = field(default_factory=Counter)
+    bytes: int = 0  # of the children's inputs
     broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
+
+
+@dataclass(slots=True)
+class Tally:
+    """What an explorer has counted since it was last asked."""
+
+    notes: Counter[tuple[str, int]]  # (what, site)
+    unflipped: Counter[tuple[int, str]]  # (coverage index, reason)
+    divergences: int
+    concretized: int
+    solver: SolverStats
 
 
 class Explorer:
@@ -68,8 +80,10 @@ class Explorer:
         first: bytes = b"",
         queue: Queue | None = None,
         bounds: Bounds | None = None,
+        room: Callable[[int, int], bool] | None = None,
     ) -> None:
-        self._chain, self._seed = chain, seed
+        """`room`: may a run that has so many children, of so many bytes, have one more?"""
+        self._chain, self._seed, self._room = chain, seed, room
         self._queue = queue if queue is not None else Queue(DepthFirst())
         self._queue.add([first_pair(first)])
         self._trail = trail
@@ -175,6 +189,8 @@ class Explorer:
             self._scope.reach()
             if index >= pair.neg_limit and condition.flippable and not flips.broken_off:
                 try:
+                    if self._room is not None and not self._room(len(flips.children), flips.bytes):
+                        raise Stopped
                     self._flip(index, condition, asked_for, flips)
                 except Stopped:
                     flips.broken_off = True
@@ -233,12 +249,21 @@ class Explorer:
                 origin = Origin(self._origin, index)
                 child = Pair(ident, answer.apply(data), index + 1, index + 1, known, condition.site, targets, origin)
                 flips.children.append(child)
+                flips.bytes += len(child.input)
                 return
             reason = answer.result.value
             if answer.result is Result.UNKNOWN:
                 flips.notes["solver gave up", condition.site] += 1
         for elsewhere in condition.elsewhere:
             flips.unflipped[elsewhere, reason] += 1
+
+    def take_tally(self) -> Tally:
+        """What was counted since this was last called; counting begins anew."""
+        tally = Tally(self.notes, self.unflipped, self.divergences, self.concretized, self._chain.stats)
+        self.notes, self.unflipped = Counter(), Counter()
+        self.divergences = self.concretized = 0
+        self._chain.stats = SolverStats()
+        return tally
 
     # Keeping and going on -----------------------------------------------------------------------------------
 

@@ -25,6 +25,9 @@ class Backlog(Protocol):
     def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Rank and serialised pair of those ranked above `rank`, in order of rank."""
 
+    def unranked(self) -> Iterator[tuple[bytes, bytes]]:
+        """Id and serialised pair of those without a rank, the oldest first: the fleet's clients each have an order."""
+
     def rerank(self, ident: bytes, rank: bytes) -> None:
         """This pair has another rank from now on."""
 
@@ -80,6 +83,9 @@ class Queue:
         """Go on with what waits in the backlog."""
         assert self._backlog is not None
         self._runs = state
+        for ident, data in self._backlog.unranked():
+            self._backlog.rerank(ident, self._strategy.rank(Pair.from_bytes(data), Place(self._runs, 0)))
+            self._runs += 1
         self._heap.clear()
         self._bytes, self._end, self._away = 0, b"", self._backlog.waiting()
 

@@ -6,7 +6,7 @@ import random
 
 from score_embed.fleet.dealing import Dealer
 from score_embed.fleet.frontier import Frontier, Opened
-from score_embed.fleet.messages import Ack, Peer, Result, Results
+from score_embed.fleet.messages import MAX_DROP, Ack, Peer, Result, Results
 from score_embed.fleet.protocol import Timing
 
 
@@ -16,6 +16,7 @@ class Campaign:
         self.frontier = Frontier(opened.campaign, opened.frontier)
         self.dealer = Dealer(self.frontier, timing, rng)
         self.finished = False
+        self._limit = opened.limit
 
     def record(self, message: Results, owner: Peer | None) -> tuple[int, tuple[bytes, ...]]:
         """Take results in, each once; their children are the owner's from now on.
@@ -25,9 +26,22 @@ class Campaign:
         new = 0
         drop: list[bytes] = []
         for result in message.results:
+            if self.full and result.id in self.frontier and not self.frontier.is_bare(result.id):
+                # It stays to be done, and its children unknown.
+                drop += [child.id for child in result.children]
+                continue
             drop += self._take_children(result, owner)
             new += self.frontier.done(result)
-        return new, tuple(drop)
+        return new, tuple(drop[:MAX_DROP])
+
+    @property
+    def limited(self) -> bool:
+        return self._limit is not None
+
+    @property
+    def full(self) -> bool:
+        """As many tests were recorded as somebody wants."""
+        return self._limit is not None and self.frontier.tests >= self._limit
 
     def _take_children(self, result: Result, owner: Peer | None) -> list[bytes]:
         """Make them known, unless the test is done: then they are known. Returns those that are not the owner's."""

@@ -106,9 +106,11 @@ class Client:
             self._event(ClientEvent.RAN, result)
         return self._done()
 
-    def leave(self, now: float) -> list[Effect]:
-        """Somebody on this side wants it to go."""
+    def leave(self, now: float, broken: bool = False) -> list[Effect]:
+        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it."""
         self._now = now
+        if broken:
+            self._running = None
         if (self.state, ClientEvent.LEAVE) in CLIENT:
             self._event(ClientEvent.LEAVE, Leave(self.peer, again=False))
         return self._done()
@@ -205,6 +207,7 @@ class Client:
 
     def _do_begin(self, message: Welcome) -> None:
         self._epoch, self._campaign = message.epoch, message.campaign
+        self._outbox.whole = message.whole
         self._timers.clear("hello")
         if self._outbox.batch is not None:
             self._say_batch()
@@ -218,6 +221,7 @@ class Client:
         if message.campaign != self._campaign:  # the answer to a HELLO from before we had one
             self._do_say_hello()
             return
+        self._outbox.whole = message.whole
         self._timers.clear("hello")
         if message.epoch == self._epoch:
             return

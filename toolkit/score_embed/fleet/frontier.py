@@ -24,6 +24,7 @@ class Write:
     tests: Sequence[Result]  # their children are in `known`, or in `tests` themselves
     known: Sequence[tuple[Pair, Peer | None]]  # with the owner
     moved: Sequence[tuple[bytes, Peer | None]]
+    again: Sequence[Result] = ()  # tests of pairs that were done before; their paths are to be compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Opened:
     campaign: int
     image: bytes
     frontier: Mapping[bytes, Peer | None]  # id → owner
+    limit: int | None = None  # tests to record at most, from now on
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Frontier:
         for ident, owner in frontier.items():
             self._hand(ident, owner)
         self._tests: dict[bytes, Result] = {}
+        self._again: list[Result] = []
         self._known: dict[bytes, Pair] = {}
         self._moved: dict[bytes, None] = {}
 
@@ -82,6 +85,11 @@ class Frontier:
     @property
     def pool(self) -> int:
         return len(self._pool)
+
+    def is_bare(self, ident: bytes) -> bool:
+        """It came without its data, because its result was to come with it."""
+        pair = self._known.get(ident)
+        return pair is not None and not pair.data
 
     def owner(self, ident: bytes) -> Peer | None:
         return self._owner.get(ident)
@@ -105,6 +113,7 @@ class Frontier:
     def done(self, result: Result) -> bool:
         """A pair is done now; False if it was before."""
         if result.id not in self._owner:
+            self._again.append(result)
             return False
         self._forget(result.id, self._owner.pop(result.id))
         self._known.pop(result.id, None)
@@ -139,14 +148,14 @@ class Frontier:
 
     @property
     def changed(self) -> bool:
-        return bool(self._tests or self._known or self._moved)
+        return bool(self._tests or self._known or self._moved or self._again)
 
     def take_changes(self) -> Write:
         """All changes since this was last called."""
         known = [(pair, self._owner[ident]) for ident, pair in self._known.items()]
         moved = [(ident, self._owner[ident]) for ident in self._moved]
-        write = Write(self.campaign, tuple(self._tests.values()), known, moved)
-        self._tests, self._known, self._moved = {}, {}, {}
+        write = Write(self.campaign, tuple(self._tests.values()), known, moved, self._again)
+        self._tests, self._known, self._moved, self._again = {}, {}, {}, []
         return write
 
     # How ----------------------------------------------------------------------------------------------------

@@ -90,9 +90,12 @@ class Hello(FromClient, frozen=True, tag=1):
 
 
 class Welcome(ToClient, frozen=True, tag=2):
+    """`whole`: perhaps not all results of a batch are wanted, so pairs that are done in it need their data, too."""
+
     epoch: Number
     campaign: Campaign
     image: Annotated[bytes, Meta(max_length=32)]
+    whole: bool = False
 
 
 class Refused(ToClient, frozen=True, tag=3):

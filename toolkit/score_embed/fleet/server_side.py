@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -180,6 +180,26 @@ class Server:
             self._assigned[session.peer.client] = campaign
         return self.remove(lambda session: session in chosen, None, now, again=True)
 
+    def lost(self, client: str, now: float) -> list[Effect]:
+        """Somebody knows that this client is dead: no need to wait until it was silent for long."""
+        self._now = now
+        session = self._sessions.get(client)
+        if session is not None:
+            self._event(session, ServerEvent.SILENT)
+        return self._done()
+
+    @property
+    def full(self) -> bool:
+        """Some campaign has recorded as many tests as somebody wants."""
+        return any(campaign.full for campaign in self._campaigns.values())
+
+    @property
+    def campaigns(self) -> Mapping[int, Campaign]:
+        return self._campaigns
+
+    def session(self, client: str) -> Session | None:
+        return self._sessions.get(client)
+
     def sessions(self) -> list[Session]:
         """The status table."""
         return list(self._sessions.values())
@@ -232,7 +252,7 @@ class Server:
             return None
         if self._is_over(peer):
             if isinstance(message, Results):
-                self._record(message, None)
+                self.counts["repeated"] += len(message.results) - self._record(message, None)
             self._say(Rejoin(peer, self.epoch, given_up=True))
             return None
         if isinstance(message, Hello):
@@ -284,7 +304,7 @@ class Server:
         if campaign.finished:
             self._event(session, ServerEvent.FINISHED)
         else:
-            self._say(Welcome(session.peer, self.epoch, campaign.number, campaign.image))
+            self._say(Welcome(session.peer, self.epoch, campaign.number, campaign.image, campaign.limited))
 
     def _do_ask_to_join(self, session: Session, _: Any) -> None:
         self._say(Rejoin(session.peer, self.epoch, given_up=False))
@@ -322,7 +342,11 @@ class Server:
 
     def _do_record(self, session: Session, message: Results) -> None:
         self._do_note_queue(session, message)
-        session.tests += self._record(message, session.peer)
+        new = self._record(message, session.peer)
+        session.tests += new
+        if message.batch > session.batch and not self.full:
+            self.counts["repeated"] += len(message.results) - new
+            session.batch = message.batch
 
     def _do_note_queue(self, session: Session, message: Results | Alive) -> None:
         session.queue = message.queue
@@ -334,7 +358,6 @@ class Server:
         if campaign is None:
             return 0
         new, drop = campaign.record(message, owner)
-        self.counts["repeated"] += len(message.results) - new
         self._say_then(Stored(message.peer, message.batch, drop))
         return new
 

@@ -23,6 +23,7 @@ class Session:
     queue: int = 0  # pairs that it holds, as it last said
     refusals: int = 0  # NACKs since it last had pairs
     tests: int = 0
+    batch: int = 0  # the last one that was taken in
     turn: int = 0  # hand-overs it has received
     since: float = 0.0  # when its status changed
     again: bool = False  # if it was told to leave: it is to join once more

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 PUBLISHED = ("Empty", "Req", "Ack", "Nack", "Stop")  # the messages of the published protocol
@@ -38,6 +38,9 @@ class FleetFigures:
     tests: int  # recorded
     redundant: int  # tests that had been run before
     seconds: float  # from the start to the end of the last client
+    protocol: Mapping[str, int] = field(
+        default_factory=dict
+    )  # what else happened: clients given up, pairs handed back …
 
     @property
     def workload(self) -> list[int]:
@@ -101,6 +104,7 @@ class FleetFigures:
         return {
             "clients": clients,
             "messages": dict(self.messages),
+            "protocol": dict(self.protocol),
             "tests": self.tests,
             "redundant": self.redundant,
             "seconds": self.seconds,
@@ -114,5 +118,10 @@ class FleetFigures:
     def from_json(plain: Mapping[str, Any]) -> FleetFigures:
         clients = (ClientFigures(c["name"], c["tests"], c["seconds"], c["busy"]) for c in plain["clients"])
         return FleetFigures(
-            tuple(clients), dict(plain["messages"]), plain["tests"], plain["redundant"], plain["seconds"]
+            tuple(clients),
+            dict(plain["messages"]),
+            plain["tests"],
+            plain["redundant"],
+            plain["seconds"],
+            dict(plain.get("protocol", {})),
         )

@@ -11,8 +11,7 @@ import fcntl
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -21,11 +20,11 @@ from score_embed.errors import StorageError, UsageError
 from score_embed.results.bugs import Bug
 from score_embed.results.snapshot import open_to_read
 from score_embed.results.sourcemap import SourceMap
+from score_embed.results.storage import FILE, reading, storage
 from score_embed.results.testcase import stem
 
-FILE = "campaign.db"
 LOCK = "campaign.lock"
-VERSION = 3
+VERSION = 4
 BATCH_SECONDS = 1.0
 LOCK_TRIES = 5
 LOCK_PAUSE = 0.02  # seconds
@@ -36,15 +35,16 @@ CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT
     code INTEGER NOT NULL, path INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL,
     inputs TEXT NOT NULL, output TEXT NOT NULL);
 CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLOB NOT NULL, data BLOB,
-    done INTEGER NOT NULL);
+    done INTEGER NOT NULL, owner TEXT, path INTEGER);
 CREATE TABLE paths(hash INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 """
 _PUT_PAIR = """
-INSERT INTO pairs(id, rank, data, done) VALUES (?, ?, ?, ?)
-ON CONFLICT(id) DO UPDATE SET data = NULL, done = 1 WHERE excluded.done
+INSERT INTO pairs(id, rank, data, done, owner, path) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT(id) DO UPDATE SET data = NULL, done = 1, owner = NULL, path = excluded.path WHERE excluded.done
 """
+_MOST_IDS = 500  # in one question
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class Store:
         # The batch: most pairs are run soon after they were found, so only what became of them is written.
         self._began: float | None = None
         self._rows: dict[str, list[tuple[object, ...]]] = {}  # by statement
-        self._pairs: dict[bytes, tuple[bytes, bytes, bytes | None, int]] = {}
+        self._pairs: dict[bytes, tuple[bytes, bytes, bytes | None, int, str | None, int | None]] = {}
 
     @staticmethod
     def create(folder: Path) -> Store:
         store = Store._connect(folder, new=True)
-        with _storage(folder):
+        with storage(folder):
             store._db.executescript(_SCHEMA)
             store._db.execute(f"PRAGMA user_version = {VERSION}")
         return store
@@ -101,7 +101,7 @@ class Store:
     def read(folder: Path) -> Store:
         """The record as of its last commit, for reading only, whoever else uses it and though the disk be read-only."""
         _require_campaign(folder)
-        with _reading(folder):
+        with reading(folder):
             running = _in_use(folder / LOCK)
             store = Store(folder, open_to_read(folder / FILE), None, running)
             store._require_version()
@@ -109,7 +109,7 @@ class Store:
         return store
 
     def _require_version(self) -> None:
-        with _storage(self.folder):
+        with storage(self.folder):
             (found,) = self._db.execute("PRAGMA user_version").fetchone()
         if found == VERSION:
             return
@@ -125,7 +125,7 @@ class Store:
         if new and path.exists():
             hint = f"Choose another folder, or continue with --resume {folder}"
             raise UsageError("there already is a campaign in this folder", str(folder), hint)
-        with _storage(folder):
+        with storage(folder):
             lock = _take(folder)
             try:
                 db = sqlite3.connect(path, isolation_level=None, timeout=10)
@@ -157,7 +157,7 @@ class Store:
             self.put("progress", progress)
         self._flush()
         if self._db.in_transaction:
-            with _storage(self.folder):
+            with storage(self.folder):
                 self._db.execute("COMMIT")
         self._began = None
 
@@ -174,18 +174,30 @@ class Store:
         if new_path:
             self._add("INSERT OR IGNORE INTO paths VALUES (?, ?)", (path, row.number))
 
-    def add_pairs(self, pairs: Iterable[tuple[bytes, bytes, bytes]]) -> None:
-        """Pairs now known: (id, rank in the queue, serialised). A pair known already keeps its state."""
+    def add_pairs(self, pairs: Iterable[tuple[bytes, bytes, bytes]], owner: str | None = None) -> None:
+        """Pairs now known: (id, rank in the queue, serialised). A pair known already keeps its state.
+
+        `rank`: empty if only the fleet's clients know their order; `owner`: the client that has them, if any.
+        """
         for ident, rank, data in pairs:
             if ident not in self._pairs:
-                self._pairs[ident] = (ident, rank, data, 0)
+                self._pairs[ident] = (ident, rank, data, 0, owner, None)
         self._begin()
 
-    def pair_done(self, ident: bytes) -> None:
-        """The pair was run. Its data is dropped: only its id is needed from now on."""
+    def pair_done(self, ident: bytes, path_hash: int | None = None) -> None:
+        """The pair was run and took this path, if any. Its data is dropped: only its id is needed from now on."""
         _, rank, *_ = self._pairs.get(ident, (ident, b""))
-        self._pairs[ident] = (ident, rank, None, 1)
+        path = None if path_hash is None else _signed(path_hash)
+        self._pairs[ident] = (ident, rank, None, 1, None, path)
         self._begin()
+
+    def move(self, ident: bytes, owner: str | None) -> None:
+        """This waiting pair is another client's from now on, or nobody's."""
+        self._add("UPDATE pairs SET owner = ? WHERE id = ? AND done = 0", (owner, ident))
+
+    def free(self) -> None:
+        """No waiting pair belongs to anybody: the clients that had them are gone."""
+        self._add("UPDATE pairs SET owner = NULL WHERE done = 0 AND owner NOT NULL", ())
 
     def rerank(self, ident: bytes, rank: bytes) -> None:
         """This pair has another rank in the queue from now on."""
@@ -210,7 +222,7 @@ class Store:
         """Give the batch so far to the database, within a transaction."""
         if not self._rows and not self._pairs:
             return
-        with _storage(self.folder):
+        with storage(self.folder):
             if not self._db.in_transaction:
                 self._db.execute("BEGIN")
             self._db.executemany(_PUT_PAIR, self._pairs.values())
@@ -237,17 +249,43 @@ class Store:
     def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Rank and serialised pair of those known but not done that are ranked above `rank`, in order of rank."""
         self._flush()
-        with _storage(self.folder):
+        with storage(self.folder):
             self._db.execute("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0")
-        with _storage(self.folder):
+        with storage(self.folder):
             statement = "SELECT rank, data FROM pairs WHERE done = 0 AND rank > ? ORDER BY rank"
             yield from self._db.execute(statement, (rank,))
 
     def waiting_pairs(self) -> Iterator[bytes]:
         """The serialised pairs known but not done, in no order."""
-        with _storage(self.folder):
+        with storage(self.folder):
             for (data,) in self._db.execute("SELECT data FROM pairs WHERE done = 0"):
                 yield data
+
+    def unranked(self) -> Iterator[tuple[bytes, bytes]]:
+        """Id and serialised pair of those known but not done that have no rank, in the order they became known."""
+        self._flush()
+        with storage(self.folder):
+            yield from self._db.execute("SELECT id, data FROM pairs WHERE done = 0 AND rank = x'' ORDER BY number")
+
+    def owners(self) -> Iterator[tuple[bytes, str | None]]:
+        """Id and owner of the pairs known but not done, the newest first."""
+        self._flush()
+        with storage(self.folder):
+            yield from self._db.execute("SELECT id, owner FROM pairs WHERE done = 0 ORDER BY number DESC")
+
+    def pairs(self, idents: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Those of these pairs that are known but not done, serialised, by id."""
+        found: dict[bytes, bytes] = {}
+        for start in range(0, len(idents), _MOST_IDS):
+            part = tuple(idents[start : start + _MOST_IDS])
+            marks = ",".join("?" * len(part))
+            found.update(self._read(f"SELECT id, data FROM pairs WHERE done = 0 AND id IN ({marks})", part))
+        return found
+
+    def path_of(self, ident: bytes) -> int | None:
+        """The path that a pair took when it was run; None if it was not, or had no path."""
+        rows = self._read("SELECT path FROM pairs WHERE id = ? AND path NOT NULL", (ident,))
+        return rows[0][0] & (2**64 - 1) if rows else None
 
     def path_hashes(self) -> set[int]:
         return {hash_ & (2**64 - 1) for (hash_,) in self._read("SELECT hash FROM paths")}
@@ -274,7 +312,7 @@ class Store:
     def path_tests(self) -> Iterator[TestRow]:
         """The tests that took a new path, in order."""
         statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths) ORDER BY number"
-        with _storage(self.folder):
+        with storage(self.folder):
             yield from map(_row, self._db.execute(statement))
 
     def first_paths(self, limit: int) -> list[TestRow]:
@@ -290,7 +328,7 @@ class Store:
 
     def _read(self, statement: str, values: tuple[object, ...] = ()) -> list[Any]:
         self._flush()
-        with _storage(self.folder):
+        with storage(self.folder):
             return self._db.execute(statement, values).fetchall()
 
 
@@ -305,7 +343,7 @@ def _signed(number: int) -> int:
 
 
 def _require_campaign(folder: Path) -> None:
-    with _reading(folder):
+    with reading(folder):
         if (folder / FILE).is_file():
             return
         what = "there is no campaign in this folder" if folder.is_dir() else "there is no such folder"
@@ -338,41 +376,3 @@ def _in_use(lock: Path) -> bool:
     except FileNotFoundError:
         return False
     return False
-
-
-@contextmanager
-def _storage(folder: Path) -> Iterator[None]:
-    """Turn what the disk and SQLite complain about into a StorageError that says what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise storage_error(error, folder) from error
-    except OSError as error:
-        raise storage_error(error, folder) from error
-
-
-@contextmanager
-def _reading(folder: Path) -> Iterator[None]:
-    """As `_storage`, where nothing is meant to be written."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-            raise storage_error(error, folder) from error
-        text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        raise StorageError(f"cannot read the campaign: {text}", str(folder), "Check who may read it.") from error
-
-
-def storage_error(error: Exception, folder: Path) -> StorageError:
-    text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-    lowered = text.lower()
-    if "full" in lowered or "no space" in lowered or "quota" in lowered:
-        hint = f"Everything up to the last second is kept: free some space, then run with --resume {folder}"
-        return StorageError("the disk is full", str(folder), hint)
-    if "readonly" in lowered or "read-only" in lowered or "permi" in lowered or "unable to open" in lowered:
-        return StorageError(f"cannot write here: {text}", str(folder), "Choose another folder with --out DIR.")
-    if "malformed" in lowered or "not a database" in lowered:
-        return StorageError("the campaign file is damaged", str(folder / FILE), "Start a new campaign.")
-    if "no such table" in lowered:
-        return StorageError("this file is not the record of a campaign", str(folder / FILE), "Start a new campaign.")
-    return StorageError(f"cannot read or write the results: {text}", str(folder), "Check the disk.")

@@ -1,0 +1,266 @@
+"""Many clients on this machine: the same results as one, whatever dies on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner import score_embed
+
+from score_embed import config
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / "tests" / "programs"
+
+# 2^12 paths, one of them a bug.
+MANY = """
+#include "score.h"
+int main(void)
+{
+    unsigned char b[12];
+    int n = 0;
+    SYM_BYTES(b, sizeof b);
+    for (unsigned i = 0; i < sizeof b; i++)
+        if (b[i] == 'a' + i)
+            n++;
+    SCORE_ASSERT(n != 12);
+    return n;
+}
+"""
+PATHS = 4096
+
+
+def run(folder: Path, *words: str, codes: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
+    done = score_embed("run", "--json", *words, cwd=folder)
+    assert done.returncode in codes, done.stderr
+    assert "Traceback" not in done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def paths_of(folder: Path) -> set[int]:
+    with closing(sqlite3.connect(f"file:{folder}/campaign.db?mode=ro", uri=True, timeout=10)) as db:
+        return {row[0] for row in db.execute("SELECT hash FROM paths")}
+
+
+def recorded(folder: Path) -> int:
+    try:
+        with closing(sqlite3.connect(f"file:{folder}/campaign.db?mode=ro", uri=True, timeout=10)) as db:
+            return int(db.execute("SELECT count(*) FROM tests").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0  # not made yet
+
+
+def verdicts_of(folder: Path) -> dict[str, int]:
+    with closing(sqlite3.connect(f"file:{folder}/campaign.db?mode=ro", uri=True, timeout=10)) as db:
+        return dict(db.execute("SELECT verdict, count(*) FROM tests GROUP BY verdict"))
+
+
+def clients_of(server: int) -> list[int]:
+    """Processes of its clients that are alive."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent, state = _stat(folder)
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if parent == server and state != "Z" and b"client" in words:
+            found.append(int(folder.name))
+    return found
+
+
+def _stat(folder: Path) -> tuple[int, str]:
+    fields = (folder / "stat").read_text().rpartition(")")[2].split()
+    return int(fields[1]), fields[0]
+
+
+def alive(process: int) -> bool:
+    try:
+        return _stat(Path(f"/proc/{process}"))[1] != "Z"
+    except OSError:
+        return False
+
+
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@contextmanager
+def running(folder: Path, *words: str, tests: int) -> Iterator[subprocess.Popen[str]]:
+    """A campaign in `o` that has recorded so many tests."""
+    command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--out", "o", *words]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            until(lambda: process.poll() is not None or recorded(folder / "o") >= tests)
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one client finds."""
+    folder = tmp_path_factory.mktemp("one")
+    (folder / "p.c").write_text(MANY)
+    assert run(folder, "--out", "o", "p.c")["paths"] == PATHS
+    return folder / "o"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "p.c").write_text(MANY)
+    return tmp_path
+
+
+def check_whole(folder: Path, whole: Path) -> dict[str, Any]:
+    """It has found what one client finds, and nothing was lost or found twice."""
+    found = json.loads((folder / "summary.json").read_text())
+    wanted = json.loads((whole / "summary.json").read_text())
+    assert paths_of(folder) == paths_of(whole)
+    assert verdicts_of(folder) == verdicts_of(whole)
+    same = (
+        "stopped",
+        "runs",
+        "paths",
+        "redundant",
+        "mispredicted",
+        "divergences",
+        "coverage",
+        "conditions",
+        "incomplete",
+    )
+    assert {key: found[key] for key in same} == {key: wanted[key] for key in same}
+    assert [(bug["kind"], bug["inputs"], bug["count"], bug["confirmed"]) for bug in found["bugs"]] == [
+        (bug["kind"], bug["inputs"], bug["count"], bug["confirmed"]) for bug in wanted["bugs"]
+    ]
+    return dict(found)
+
+
+SMALL = [
+    ("native", 2, "dfs", "parser"),
+    ("native", 3, "coverage", "switch_grouped"),
+    ("mps2-an385", 2, "random", "parser"),
+]
+MORE = [
+    (board, clients, strategy, program)
+    for board, clients in (("native", 2), ("native", 3), ("mps2-an385", 3))
+    for strategy in config.STRATEGIES
+    for program in ("recursion", "tables", "median", "structs", "loops")
+]
+
+
+@pytest.mark.parametrize(
+    ("board", "clients", "strategy", "program"), SMALL + (MORE if os.environ.get("SCORE_PROOF") == "full" else [])
+)
+def test_the_same_as_one_client(board: str, clients: int, strategy: str, program: str, tmp_path: Path) -> None:
+    source = str(PROGRAMS / f"{program}.c")
+    one = run(tmp_path, "--board", board, "--out", "one", source)
+    many = run(tmp_path, "--board", board, "--out", "many", "--clients", str(clients), "--strategy", strategy, source)
+    assert paths_of(tmp_path / "many") == paths_of(tmp_path / "one")
+    assert verdicts_of(tmp_path / "many") == verdicts_of(tmp_path / "one")
+    for key in ("stopped", "runs", "paths", "coverage", "unflipped", "incomplete"):
+        assert many[key] == one[key]
+    assert sum(client["tests"] for client in many["fleet"]["clients"]) == many["fleet"]["tests"] == many["runs"]
+    assert [path.name for path in sorted((tmp_path / "many" / "tests").iterdir())]
+
+
+def test_the_work_is_shared_and_the_record_the_same(source: Path, whole: Path) -> None:
+    found = run(source, "--clients", "3", "--out", "o", "p.c")
+    assert check_whole(source / "o", whole) == found
+    assert {client["name"] for client in found["fleet"]["clients"]} == {"1", "2", "3"}
+    assert found["fleet"]["protocol"].get("given up", 0) == 0
+    done = score_embed("replay", "o", str(found["bugs"][0]["test"]), cwd=source)
+    assert "1 of 1 tests reproduced" in done.stdout
+
+
+def test_killed_clients_are_replaced(source: Path, whole: Path) -> None:
+    with running(source, "--clients", "2", "p.c", tests=300) as server:
+        first = clients_of(server.pid)
+        assert len(first) == 2
+        os.kill(first[0], signal.SIGKILL)
+        until(lambda: len(set(clients_of(server.pid)) - set(first)) == 1)
+        os.kill(first[1], signal.SIGKILL)
+        _, errors = server.communicate(timeout=120)
+    assert server.returncode == 1, errors
+    assert errors.count("was killed by signal 9") == 2
+    assert check_whole(source / "o", whole)["fleet"]["protocol"]["given up"] == 2
+
+
+@pytest.mark.parametrize(("tests", "clients"), [(1, 1), (1500, 3)])
+def test_a_killed_server_leaves_nobody_and_goes_on(tests: int, clients: int, source: Path, whole: Path) -> None:
+    with running(source, "--clients", "2", "p.c", tests=tests) as server:
+        left = clients_of(server.pid)
+        server.kill()
+        server.wait()
+    until(lambda: not any(map(alive, left)), 10)
+    assert tests <= recorded(source / "o") < PATHS, "it was not killed on the way"
+    run(source, "--resume", "o", "--clients", str(clients))
+    check_whole(source / "o", whole)
+
+
+def test_ctrl_c_drains_and_one_client_goes_on(source: Path, whole: Path) -> None:
+    with running(source, "--clients", "3", "p.c", tests=500) as server:
+        server.send_signal(signal.SIGINT)
+        out, errors = server.communicate(timeout=60)
+    assert server.returncode == 130, errors
+    assert "continue with: score-embed run --resume o" in errors
+    found = json.loads(out)
+    assert (found["stopped"], found["runs"]) == ("interrupted", recorded(source / "o"))
+    assert found["incomplete"] == []
+    assert found["fleet"]["protocol"]["handed back"] > 0
+    run(source, "--resume", "o", "--clients", "1")
+    check_whole(source / "o", whole)
+
+
+def test_limits_hold_for_all_clients_together(source: Path, whole: Path) -> None:
+    found = run(source, "--clients", "3", "--max-tests", "100", "--out", "o", "p.c")
+    assert (found["stopped"], found["runs"]) == ("max-tests", 100)
+    found = run(source, "--resume", "o", "--max-tests", "50")  # with as many clients as before
+    assert (found["stopped"], found["runs"]) == ("max-tests", 150)
+    found = run(source, "--resume", "o", "--clients", "1", "--max-tests", "50")
+    assert (found["stopped"], found["runs"]) == ("max-tests", 200)
+    found = run(source, "--resume", "o", "--time", "0.1")
+    assert found["stopped"] == "time"
+    run(source, "--resume", "o", "--clients", "2")
+    check_whole(source / "o", whole)
+
+
+def test_a_full_disk(source: Path, whole: Path) -> None:
+    """The record cannot grow: the campaign ends at once with a message, and goes on when there is room."""
+    limit = "ulimit -f 1200; exec"  # blocks of 1024 bytes
+    command = f"{limit} {sys.executable} -m score_embed.cli.main run --clients 2 --out o p.c"
+    run(source, "--max-tests", "1", "--out", "warm", "p.c")  # building needs more
+    done = subprocess.run(
+        ["bash", "-c", f"trap '' XFSZ; {command}"], cwd=source, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 74, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert 0 < recorded(source / "o") < PATHS
+    run(source, "--resume", "o")
+    check_whole(source / "o", whole)
+
+
+def test_boards_and_clients_must_fit(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(source / "config"))
+    (source / "score-embed-lab.yaml").write_text("devices:\n  a: {port: /dev/null, board: stm32}\n")
+    done = score_embed("run", "--board", "stm32", "--run", "serial", "--clients", "2", "p.c", cwd=source)
+    assert done.returncode == 2
+    assert "2 clients need 2 boards; the lab has 1 of 'stm32' plugged in" in done.stderr
+    done = score_embed("run", "--board", "stm32", "--port", "/dev/null", "--clients", "2", "p.c", cwd=source)
+    assert done.returncode == 2
+    assert "one port is named" in done.stderr
+    assert not (source / "score-out").exists()

@@ -1,0 +1,70 @@
+"""`score-embed client`: join a fleet with a target of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+from contextlib import closing
+from pathlib import Path
+
+from score_embed import config
+from score_embed.build.image import load_image
+from score_embed.carrier import keys as keyring
+from score_embed.carrier.line import Caller
+from score_embed.drive.client import ClientProcess, Manner
+from score_embed.drive.crew import die_with
+from score_embed.errors import UsageError
+from score_embed.fleet.protocol import Timing
+from score_embed.interrupt import Interrupt
+from score_embed.solve import smt
+
+_MOST_NAME = 64
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sub = commands.add_parser(
+        "client",
+        help="join a fleet with a target of this machine",
+        description="Run tests for a server until nothing is left. The program comes from the server.",
+        allow_abbrev=False,
+    )
+    sub.add_argument("--server", metavar="ADDRESS", required=True, help="tcp://HOST:PORT, as the server says it")
+    sub.add_argument("--keys", metavar="FILE", type=Path, help="client.key, which `score-embed keys` made")
+    sub.add_argument("--listen", metavar="ADDRESS", default="", help="where other clients hand over pairs directly")
+    sub.add_argument("--name", default="", help="a name that no other client has (host and process)")
+    sub.add_argument("--board", metavar="NAME|FILE", help="the board here, if it is not called as at the server")
+    sub.add_argument("--run", choices=config.RUNS, help="how to run the board's image")
+    sub.add_argument("--port", metavar="PORT", help="the board's serial port, or its name in the lab file")
+    sub.add_argument("--image", metavar="FILE", type=Path, help="the image that the board holds, if it keeps that one")
+    sub.add_argument("--wait", metavar="TIME", default="5m", help="how long to go on without the server (5m)")
+    sub.add_argument("--incarnation", type=int, default=0, help=argparse.SUPPRESS)
+    sub.add_argument("--parent", type=int, help=argparse.SUPPRESS)  # to die with
+    sub.set_defaults(execute=execute)
+
+
+def execute(values: argparse.Namespace) -> int:
+    if values.parent is not None:
+        die_with(values.parent)
+    try:
+        patience = config.seconds(values.wait)
+    except ValueError as error:
+        raise UsageError(f"--wait cannot be {values.wait!r}", "command line", str(error)) from None
+    name = values.name or f"{socket.gethostname()[:40]}-{os.getpid()}"
+    if not 0 < len(name) <= _MOST_NAME:
+        raise UsageError("a client's name has at most 64 characters", "command line", "Choose a shorter --name.")
+    manner = Manner(
+        name,
+        values.incarnation,
+        f"{socket.gethostname()} {values.port or ''}".strip(),
+        values.board,
+        values.run,
+        values.port,
+        load_image(values.image).build_id if values.image else b"",
+        patience,
+    )
+    keys = keyring.read(values.keys, "client") if values.keys else None
+    quiet = values.parent is not None
+    with closing(Caller(values.server, keys, values.listen)) as caller, Interrupt(smt.interrupt, quiet) as interrupt:
+        ClientProcess(caller, manner, interrupt, Timing()).run()
+    return 0

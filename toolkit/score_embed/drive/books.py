@@ -1,0 +1,253 @@
+"""One campaign's record as the fleet's server keeps it: a `Write` of the protocol becomes rows, totals, files.
+
+All of a write and the totals after it are one transaction. A result says nothing of other clients' tests, so what is
+new in the campaign (a path, covered branches, a bug) is seen here.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from score_embed.describing import NOWHERE, Entry
+from score_embed.explore import pair as explored
+from score_embed.explore.paths import PathSet
+from score_embed.fleet import record as records
+from score_embed.fleet.frontier import Opened, Write
+from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
+from score_embed.fleet.record import Tallied, TestRecord
+from score_embed.ledger import Ledger
+from score_embed.results import summary
+from score_embed.results.bugs import Place
+from score_embed.results.fleet import ClientFigures, FleetFigures
+from score_embed.results.store import Store
+from score_embed.results.testcase import Named, ValueKind
+from score_embed.solve.chain import SolverStats
+from score_embed.target.base import Verdict
+
+NUMBER = "fleet number"
+EPOCH = "epoch"
+FLEET = "fleet"  # `FleetFigures`, for the summary
+DIFFERS = "a test took another path when it was run again"
+UNREADABLE = "a client reported a test that cannot be read"
+_LINK = ("bytes_in", "bytes_out", "crc_errors", "reruns")
+_KINDS: dict[str, ValueKind] = {"signed": "signed", "unsigned": "unsigned", "boolean": "boolean", "bytes": "bytes"}
+
+
+@dataclass(slots=True)
+class _Attendance:
+    """What a client has done for the campaign."""
+
+    tests: int = 0
+    seconds: float = 0.0
+    busy: float = 0.0
+
+
+class Books:
+    def __init__(self, record: Store, seed: int, image: bytes) -> None:
+        """`image`: the build id of what is tested."""
+        self.record, self._seed, self._image = record, seed, image
+        self._sources = record.sources()
+        self.ledger = Ledger(record, self._sources.directions)
+        self._paths = PathSet(record.path_hashes())
+        self._notes: Counter[tuple[str, int]] = Counter()
+        self._unflipped: Counter[tuple[int, str]] = Counter()
+        self._divergences = self._concretized = 0
+        self._solver = SolverStats()
+        self._link: Counter[str] = Counter()
+        self._rss = self._free_ram = 0
+        self._runs = 0  # of the queue of a client that goes on alone
+        self._seconds = 0.0  # of earlier sessions
+        self._attendance: dict[str, _Attendance] = {}  # by client
+        self._earlier = FleetFigures((), {}, 0, 0, 0.0)
+        self._began = time.monotonic()
+        self.stopped: str | None = None
+        progress = record.get("progress")
+        if progress is not None:
+            self._restore(progress)
+        self._runs_before = self.ledger.totals["runs"]
+        number = record.get(NUMBER)
+        self.number: int = number if number is not None else random.SystemRandom().randrange(1, 2**31)
+        if number is None:
+            record.put(NUMBER, self.number)
+        self.epoch: int = record.get(EPOCH) or 0
+
+    def _restore(self, progress: dict[str, Any]) -> None:
+        explorer, fleet = progress["explorer"], self.record.get(FLEET)
+        self.ledger.restore(progress)
+        self._notes.update({(what, site): count for what, site, count in explorer["notes"]})
+        self._unflipped.update({(index, why): count for index, why, count in explorer["unflipped"]})
+        self._divergences, self._concretized = explorer["divergences"], explorer["concretized"]
+        self._solver = SolverStats.from_json(explorer["solver"])
+        self._runs = explorer["queue"]
+        self._link.update(progress["link"])
+        self._rss, self._free_ram = progress["memory"]["host_rss"], progress["memory"]["target"]
+        self._seconds = progress["seconds"]
+        if fleet:
+            self._earlier = FleetFigures.from_json(fleet)
+        for client in self._earlier.clients:
+            self._attendance[client.name] = _Attendance(client.tests, client.seconds, client.busy)
+
+    # What the server asks of the record ---------------------------------------------------------------------
+
+    def opened(self, limit: int | None = None) -> Opened:
+        frontier = {ident: _peer(owner) for ident, owner in self.record.owners()}
+        return Opened(self.number, self._image, frontier, limit)
+
+    def read(self, idents: Sequence[bytes]) -> list[Pair]:
+        found = self.record.pairs(idents)
+        return [Pair(ident, _depth(found[ident]), found[ident]) for ident in idents if ident in found]
+
+    def apply(self, write: Write) -> None:
+        """Take the changes in. Nothing is durable before `commit`."""
+        for result in write.tests:
+            self._enter(result)
+        for pair, owner in write.known:
+            self.record.add_pairs([(pair.id, b"", pair.data)], _text(owner))
+        for ident, owner in write.moved:
+            self.record.move(ident, _text(owner))
+        for result in write.again:
+            self._compare(result)
+
+    def attended(self, client: str, seconds: float) -> None:
+        """The client was there for so much longer."""
+        self._attendance.setdefault(client, _Attendance()).seconds += seconds
+
+    def commit(self, epoch: int, counts: Mapping[str, int], messages: Mapping[str, int]) -> None:
+        """`counts`: what the protocol has counted in this session; `messages`: sent in it, by kind."""
+        if epoch != self.epoch:
+            self.record.put(EPOCH, epoch)
+            self.epoch = epoch
+        self.record.put(FLEET, self._figures(counts, messages).to_json())
+        self.record.commit(self._progress())
+
+    def _figures(self, counts: Mapping[str, int], messages: Mapping[str, int]) -> FleetFigures:
+        earlier = self._earlier
+        return FleetFigures(
+            tuple(ClientFigures(name, a.tests, a.seconds, a.busy) for name, a in self._attendance.items()),
+            Counter(earlier.messages) + Counter(messages),
+            earlier.tests + self.ledger.totals["runs"] - self._runs_before,
+            earlier.redundant + counts.get("repeated", 0),
+            earlier.seconds + time.monotonic() - self._began,
+            Counter(earlier.protocol) + Counter(counts),
+        )
+
+    def _progress(self) -> dict[str, Any]:
+        progress = self.ledger.progress()
+        progress["stopped"] = self.stopped
+        progress["seconds"] = self._seconds + time.monotonic() - self._began
+        progress["explorer"] = {
+            "seed": self._seed,
+            "queue": self._runs,
+            "notes": [[*key, count] for key, count in self._notes.items()],
+            "unflipped": [[*key, count] for key, count in self._unflipped.items()],
+            "divergences": self._divergences,
+            "concretized": self._concretized,
+            "solver": self._solver.to_json(),
+        }
+        progress["link"] = dict(self._link)
+        progress["memory"] = {"host_rss": max(self._rss, summary.host_rss()), "target": self._free_ram}
+        return progress
+
+    @property
+    def outcome(self) -> str:
+        """What an empty frontier means: everything was explored, or something got lost on the way."""
+        return "drained" if self._notes else "exhausted"
+
+    # Tests --------------------------------------------------------------------------------------------------
+
+    def _enter(self, result: Result) -> None:
+        number = self.ledger.totals["runs"] + 1
+        path_hash = int.from_bytes(result.path, "little")
+        try:
+            test = records.decode(result.record)
+            entry = _entry(test, path_hash)
+        except (DecodeError, ValueError):
+            self.ledger.note(UNREADABLE, "", 0)
+            self.record.pair_done(result.id)
+            return
+        new = entry.is_path and self._paths.add(path_hash)
+        fresh = self.ledger.coverage.add(entry.coverage)
+        self.ledger.enter(number, entry, new, fresh)
+        self.record.pair_done(result.id, path_hash if entry.is_path else None)
+        self._runs += bool(result.children)
+        attendance = self._attendance.setdefault(test.client, _Attendance())
+        attendance.tests += 1
+        attendance.busy += test.seconds
+        self._count(test)
+
+    def _count(self, test: TestRecord) -> None:
+        tally = test.tally
+        for what, site, count in tally.notes:
+            self._notes[what, site] += count
+        for index, why, count in tally.unflipped:
+            self._unflipped[index, why] += count
+        self._divergences += tally.divergences
+        self._concretized += tally.concretized
+        _add(self._solver, tally)
+        for key, amount in zip(_LINK, test.link, strict=True):
+            self._link[key] += amount
+        self._rss = max(self._rss, test.memory[0])
+        self._free_ram = test.memory[1] or self._free_ram
+
+    def _compare(self, result: Result) -> None:
+        """A test that was recorded before: a board that takes another path the second time is told of, never merged."""
+        before = self.record.path_of(result.id)
+        try:
+            test = records.decode(result.record)
+        except DecodeError:
+            return
+        if before is None or not test.is_path or before == int.from_bytes(result.path, "little"):
+            return
+        self._divergences += 1
+        file, line = (test.place.file, test.place.line) if test.place else ("", 0)
+        self.ledger.note(f"{DIFFERS} (client {test.client})", file, line)
+
+
+def _entry(test: TestRecord, path_hash: int) -> Entry:
+    """Raises ValueError if there is no such verdict."""
+    at = test.place
+    return Entry(
+        test.input,
+        Verdict(test.verdict),
+        test.code,
+        path_hash,
+        test.conditions,
+        test.is_path,
+        test.mispredicted,
+        tuple(Named(name, offset, size, _KINDS.get(kind, "bytes")) for name, offset, size, kind in test.objects),
+        NOWHERE if at is None else Place(at.file, at.line, at.function, at.stack),
+        test.output,
+        test.coverage,
+        test.confirmed,
+    )
+
+
+def _add(stats: SolverStats, tally: Tallied) -> None:
+    sat, unsat, unknown = tally.answers
+    stats.sat, stats.unsat, stats.unknown = stats.sat + sat, stats.unsat + unsat, stats.unknown + unknown
+    stats.seconds += tally.seconds
+    for layer, count in tally.by.items():
+        stats.by[layer] += count
+    for layer, seconds in tally.seconds_by.items():
+        stats.seconds_by[layer] = stats.seconds_by.get(layer, 0.0) + seconds
+
+
+def _depth(data: bytes) -> int:
+    """A serialised pair's neg_limit."""
+    return explored.Pair.from_bytes(data).neg_limit
+
+
+def _text(peer: Peer | None) -> str | None:
+    return None if peer is None else f"{peer.incarnation} {peer.client}"
+
+
+def _peer(text: str | None) -> Peer | None:
+    if text is None:
+        return None
+    incarnation, _, client = text.partition(" ")
+    return Peer(client, int(incarnation))

@@ -1,0 +1,250 @@
+"""A client of the fleet as a process: the protocol's effects become frames and runs, its events come from both.
+
+One thread: it listens between two tests, and before each question to the solver. While a test is in work the protocol
+goes on (it shares pairs, it is told to leave); only what needs another target waits for the end of the test.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from score_embed import __version__
+from score_embed.carrier.line import Caller
+from score_embed.drive import kit as kits
+from score_embed.drive.hand import SwitchedHand
+from score_embed.drive.work import Work
+from score_embed.errors import ScoreError, TargetError, UsageError
+from score_embed.fleet import service
+from score_embed.fleet.client_side import Client, Effect
+from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Welcome
+from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
+from score_embed.interrupt import Interrupt
+
+_ANSWER = 30.0  # seconds for an answer about the kit
+_ASK_AGAIN = 2.0
+_GLANCE = 0.002  # seconds between two looks at the line while there is work
+_BREATH = 0.05  # … and while a test is in work
+_PATIENCE = 1.0  # seconds that a test may go on when the client is to leave
+
+Answer = TypeVar("Answer", service.Kit, service.Part)
+
+
+@dataclass(frozen=True)
+class Manner:
+    """What was said to this client. `image`: the build id of what its device holds, if it can hold nothing else;
+    `patience`: seconds without a server."""
+
+    name: str
+    incarnation: int = 0
+    where: str = ""
+    board: str | None = None
+    run: str | None = None
+    port: str | None = None
+    image: bytes = b""
+    patience: float = 300.0
+
+
+class ClientProcess:
+    def __init__(self, caller: Caller, manner: Manner, interrupt: Interrupt, timing: Timing) -> None:
+        self._caller, self._manner, self._interrupt = caller, manner, interrupt
+        peer = Peer(manner.name, manner.incarnation)
+        self._hand = SwitchedHand()
+        self._client = Client(peer, self._hand, timing, caller.address, manner.where, manner.image)
+        self._kits: dict[int, kits.Unpacked] = {}
+        self._work: Work | None = None
+        self._working_on = 0  # the campaign of `_work`
+        self._next: Pair | None = None  # to be run
+        self._waiting: deque[service.Frame] = deque()  # came while a test was in work, or an answer was waited for
+        self._busy = False  # a test is in work
+        self._wake_at = float("inf")
+        self._looked = self._heard = time.monotonic()
+        self._leaving: float | None = None  # since when
+        self._failed: ScoreError | None = None
+        self._end: End | None = None
+
+    def run(self) -> None:
+        """Work until nothing is left, or somebody wants an end. Raises ScoreError if it cannot go on."""
+        self._caller.reach(min(self._manner.patience, _ANSWER))
+        try:
+            self._carry_out(self._client.start(time.monotonic()))
+            while self._end is None:
+                self._turn()
+        finally:
+            if self._work is not None:
+                self._work.close()
+        if self._failed is not None:
+            raise self._failed
+        if self._end.refused is not None:
+            what, hint = self._end.refused
+            raise UsageError(what, "the server", hint)
+
+    def _turn(self) -> None:
+        """Listen, then run a test if there is one to run."""
+        now = time.monotonic()
+        if self._next is None or now >= self._looked + _GLANCE:
+            idle = 0.0 if self._next is not None or self._waiting else min(0.25, max(0.0, self._wake_at - now))
+            self._listen(idle)
+            while self._waiting and self._end is None:
+                self._take(self._waiting.popleft())
+            self._tick()
+            if self._interrupt.wanted and self._leaving is None:
+                self._leave()
+            self._require_server()
+        if self._next is not None and self._end is None:
+            pair, self._next = self._next, None
+            self._run_pair(pair)
+
+    def _run_pair(self, pair: Pair) -> None:
+        assert self._work is not None
+        self._busy = True
+        try:
+            result = self._work.run(pair)
+        except ScoreError as error:
+            self._fail(error)
+        else:
+            self._carry_out(self._client.ran(result, time.monotonic()))
+        finally:
+            self._busy = False
+
+    def _fail(self, error: ScoreError) -> None:
+        """The target is lost: what it was to run is for others. Report what is done, and go."""
+        self._failed = error
+        self._leaving = time.monotonic()
+        self._next = None
+        self._carry_out(self._client.leave(time.monotonic(), broken=True))
+
+    def _leave(self) -> None:
+        self._leaving = time.monotonic()
+        self._carry_out(self._client.leave(self._leaving))
+
+    def _wants_end(self) -> bool:
+        """Asked within a test: listen meanwhile; true if what it still asks of the solver should wait."""
+        now = time.monotonic()
+        if now >= self._looked + _BREATH:
+            self._listen(0.0)
+            for _ in range(len(self._waiting)):
+                frame = self._waiting.popleft()
+                if isinstance(frame, Welcome):
+                    self._waiting.append(frame)  # another target is for after the test
+                else:
+                    self._take(frame)
+            self._tick()
+            if self._interrupt.wanted and self._leaving is None:
+                self._leave()
+            if self._leaving is None and self._client.state is ClientState.LEAVING:
+                self._leaving = now
+        overdue = self._leaving is not None and now > self._leaving + _PATIENCE
+        return overdue or self._end is not None or self._interrupt.pressing()
+
+    # The line -----------------------------------------------------------------------------------------------
+
+    def _listen(self, seconds: float) -> None:
+        for frame in self._caller.wait(seconds):
+            try:
+                self._waiting.append(service.decode(frame))
+            except DecodeError:
+                continue  # as if it had been lost
+        self._looked = time.monotonic()
+
+    def _take(self, frame: service.Frame) -> None:
+        if not isinstance(frame, FromServer):
+            return  # the late answer to a question, or not for clients
+        if isinstance(frame, Welcome) and frame.to == self._client.peer:
+            try:
+                self._prepare(frame.campaign)
+            except ScoreError as error:
+                self._fail(error)
+                return
+        self._carry_out(self._client.receive(frame, time.monotonic()))
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        if now >= self._wake_at:
+            self._wake_at = float("inf")
+            self._carry_out(self._client.tick(now))
+
+    def _require_server(self) -> None:
+        now = time.monotonic()
+        if self._caller.connected:
+            self._heard = now
+        elif now > self._heard + self._manner.patience:
+            what = f"the server has been away for {self._manner.patience:.0f} s"
+            raise TargetError(what, "", "What was not reported is found again when the campaign goes on.")
+
+    def _carry_out(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Send(message, to, address):
+                    frame = service.encode(message)
+                    if to is None:
+                        self._caller.send(frame)
+                    elif isinstance(message, Pairs):
+                        self._caller.send_to(address, frame)
+                case Run(pair):
+                    self._next = pair
+                case Wake(at):
+                    self._wake_at = at
+                case End():
+                    self._end = effect
+
+    # The kit ------------------------------------------------------------------------------------------------
+
+    def _prepare(self, campaign: int) -> None:
+        """Have a target that runs this campaign's tests. Raises ScoreError."""
+        if self._working_on == campaign:
+            return
+        if campaign not in self._kits:
+            self._kits[campaign] = self._fetch(campaign)
+        if self._work is not None:
+            self._work.close()
+            self._work = None
+        self._work = Work(self._manner.name, self._kits[campaign], self._wants_end)
+        self._hand.inner = self._work.hand
+        self._working_on = campaign
+
+    def _fetch(self, campaign: int) -> kits.Unpacked:
+        wanted = service.KitWanted(campaign, __version__)
+        kit = self._ask(wanted, service.Kit, lambda kit: kit.campaign == campaign)
+        elf = kits.installed(kit)
+        if elf is None:
+            image = b""
+            while len(image) < kit.size:
+                offset = len(image)
+                part = self._ask(
+                    service.PartWanted(campaign, offset),
+                    service.Part,
+                    lambda part, offset=offset: part.offset == offset,  # type: ignore[misc]
+                )
+                if not part.data:
+                    break
+                image += part.data
+            elf = kits.install(kit, image)
+        manner = self._manner
+        return kits.unpack(kit, elf, manner.board, manner.run, manner.port)
+
+    def _ask(self, question: service.Service, kind: type[Answer], fits: Callable[[Answer], bool]) -> Answer:
+        """The answer to a question, asked again and again. Raises UsageError if it is a problem, TargetError if none
+        comes."""
+        deadline = time.monotonic() + _ANSWER
+        kept: list[service.Frame] = list(self._waiting)
+        self._waiting.clear()
+        try:
+            while time.monotonic() < deadline and not self._interrupt.wanted:
+                self._caller.send(service.encode(question))
+                again = time.monotonic() + _ASK_AGAIN
+                while (now := time.monotonic()) < again and not self._interrupt.wanted:
+                    self._listen(min(0.25, again - now))
+                    while self._waiting:
+                        frame = self._waiting.popleft()
+                        if isinstance(frame, kind) and fits(frame):
+                            return frame
+                        if isinstance(frame, service.Problem):
+                            raise UsageError(frame.what, "the server", frame.hint)
+                        kept.append(frame)
+        finally:
+            self._waiting.extendleft(reversed(kept))
+        raise TargetError(f"the server did not answer within {_ANSWER:.0f} s", "", "Does it still run?")

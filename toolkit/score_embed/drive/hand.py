@@ -1,0 +1,102 @@
+"""The pairs that a client of the fleet holds, in the order of the campaign's strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from score_embed.explore.pair import Pair
+from score_embed.explore.queue import Queue
+from score_embed.explore.strategy import Place, Strategy
+from score_embed.fleet import messages
+from score_embed.fleet.hand import Hand, Stack
+
+
+class _Held(NamedTuple):
+    rank: bytes
+    given: messages.Pair  # as it is said to others
+    pair: Pair
+
+
+class PairHand:
+    """The `Hand` of the protocol. A pair derived here keeps its lineage, which tells what its run will repeat."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+        self._held: dict[bytes, _Held] = {}
+        self._heap: list[tuple[bytes, bytes]] = []  # rank, id; what is not in `_held` so has gone
+        self._derived: dict[bytes, Pair] = {}
+        self._runs = 0
+        self.taken: Pair | None = None  # the last one
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[messages.Pair]:
+        return (held.given for held in self._held.values())
+
+    def derived(self, pairs: Sequence[Pair]) -> tuple[messages.Pair, ...]:
+        """Pairs that a run here has brought, as others may have them. The protocol will add those that stay."""
+        self._derived = {pair.id: pair for pair in pairs}
+        return tuple(messages.Pair(pair.id, pair.neg_limit, pair.to_bytes()) for pair in pairs)
+
+    def add(self, pairs: Iterable[messages.Pair]) -> None:
+        for flip, given in enumerate(pairs):
+            if given.id not in self._held:
+                pair = self._derived.get(given.id) or Pair.from_bytes(given.data)
+                self._push(_Held(self._strategy.rank(pair, Place(self._runs, flip)), given, pair))
+        self._runs += 1
+        self._derived = {}
+
+    def take(self) -> messages.Pair:
+        while True:
+            rank, ident = heappop(self._heap)
+            held = self._held.get(ident)
+            if held is None or held.rank != rank:
+                continue
+            now = self._strategy.on_top(held.pair, rank)
+            del self._held[ident]
+            if now == rank:
+                self.taken = held.pair
+                return held.given
+            self._push(held._replace(rank=now))
+
+    def drop(self, ids: Iterable[bytes]) -> None:
+        for ident in ids:
+            self._held.pop(ident, None)
+        if len(self._heap) > 2 * len(self._held) + 1024:
+            self._heap = sorted((held.rank, ident) for ident, held in self._held.items())
+
+    def _push(self, held: _Held) -> None:
+        self._held[held.pair.id] = held
+        heappush(self._heap, (held.rank, held.pair.id))
+
+
+class SwitchedHand:
+    """The hand of whatever campaign a client works on; before the first, an empty one."""
+
+    def __init__(self) -> None:
+        self.inner: Hand = Stack()
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def __iter__(self) -> Iterator[messages.Pair]:
+        return iter(self.inner)
+
+    def add(self, pairs: Iterable[messages.Pair]) -> None:
+        self.inner.add(pairs)
+
+    def take(self) -> messages.Pair:
+        return self.inner.take()
+
+    def drop(self, ids: Iterable[bytes]) -> None:
+        self.inner.drop(ids)
+
+
+class NoQueue(Queue):
+    """For an explorer whose pairs are held elsewhere."""
+
+    def add(self, pairs: Sequence[Pair]) -> tuple[bytes, ...]:
+        return ()

@@ -1,0 +1,90 @@
+"""What a client needs to run a campaign's tests: the settings, the board, the image. The server hands it out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from score_embed import config
+from score_embed.board.profile import Board, find_board
+from score_embed.build.cache import cache_folder
+from score_embed.build.image import Image, load_image
+from score_embed.errors import StorageError, TargetError
+from score_embed.fleet import service
+
+
+class KitGiver:
+    """The server's side: one campaign's kit."""
+
+    def __init__(self, number: int, settings: config.Settings, board: Board, image: Image) -> None:
+        self._image = image.elf.read_bytes()
+        self.kit = service.Kit(
+            number,
+            json.dumps(config.to_json(settings)),
+            board.path.stem,
+            str(board.path),
+            image.build_id,
+            len(self._image),
+            digest_of(self._image),
+        )
+
+    def part(self, offset: int) -> service.Part:
+        return service.Part(self.kit.campaign, offset, self._image[offset : offset + service.MAX_PART])
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """A client's side: ready to start a target."""
+
+    settings: config.Settings
+    board: Board
+    image: Image
+
+
+def unpack(kit: service.Kit, elf: Path, board: str | None, run: str | None, port: str | None) -> Unpacked:
+    """`board`, `run`, `port`: what was said here comes before what the campaign says."""
+    settings = config.from_json(json.loads(kit.settings))
+    name = board or (kit.profile if Path(kit.profile).is_file() else kit.board)
+    found = find_board(name, run or settings.run, port or settings.port)
+    image = load_image(elf)
+    if image.build_id != kit.build_id:
+        raise TargetError("the server's image is not the one it says", str(elf), "Start the server anew.")
+    return Unpacked(settings, found, image)
+
+
+def installed(kit: service.Kit) -> Path | None:
+    """The image, if it was fetched before."""
+    path = _path(kit)
+    try:
+        return path if digest_of(path.read_bytes()) == kit.digest else None
+    except OSError:
+        return None
+
+
+def install(kit: service.Kit, image: bytes) -> Path:
+    """Keep a fetched image. Raises TargetError if it is damaged."""
+    if digest_of(image) != kit.digest:
+        raise TargetError("the image arrived damaged", kit.digest.hex(), "Start the client again.")
+    path = _path(kit)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        number, name = tempfile.mkstemp(dir=path.parent, prefix=".fetched-")
+        with os.fdopen(number, "wb") as file:
+            file.write(image)
+        Path(name).chmod(0o755)
+        Path(name).replace(path)
+    except OSError as error:
+        raise StorageError(f"cannot keep the image: {error.strerror}", str(path.parent), "Free some space.") from error
+    return path
+
+
+def digest_of(image: bytes) -> bytes:
+    return hashlib.blake2b(image, digest_size=32).digest()
+
+
+def _path(kit: service.Kit) -> Path:
+    return cache_folder() / "fleet" / f"{kit.digest.hex()}.elf"

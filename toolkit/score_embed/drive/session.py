@@ -1,0 +1,164 @@
+"""A session of the fleet's server: its clients, its limits, Ctrl-C, the live view; and its end in good order.
+
+To end early is to let every client leave: each ends its test, reports, hands back what it holds. A client that dies is
+replaced; one whose target is lost is not, and with the last of them the session ends.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from score_embed.carrier.line import Listener
+from score_embed.drive.crew import Crew, Gone
+from score_embed.drive.server import FleetServer, Hosted
+from score_embed.errors import TargetError, UsageError
+from score_embed.fleet import service
+from score_embed.fleet.protocol import Timing
+from score_embed.interrupt import Interrupt
+from score_embed.status import Status
+
+_TURN = 0.1  # seconds between two looks at clients, limits and Ctrl-C
+_DRAIN = 40.0  # seconds that clients may take to leave: a board's test can be long
+_GO = 5.0  # seconds for a process that has nothing left to do
+_INTERNAL = 70  # the exit code of a fault of ours
+_DEATHS = 5  # of clients without a test in between, until nobody is replaced
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`clients`: how many to start; `time`: seconds that the session may take; `stays`: also without clients."""
+
+    title: str
+    clients: int
+    time: float | None = None
+    stays: bool = False
+
+
+class FleetSession:
+    def __init__(self, line: Listener, campaigns: Sequence[Hosted], crew: Crew, plan: Plan, timing: Timing) -> None:
+        self._campaigns, self._crew, self._plan = campaigns, crew, plan
+        self._server = FleetServer(line, campaigns, timing, self._obey)
+        self._stopped = ""  # why no more tests are wanted
+        self._stop_at = float("inf")
+        self._deaths = 0
+        self._tests = 0  # when somebody last died
+        self._last_words: str = ""
+
+    def run(self) -> str:
+        """Until nothing is left, or somebody wants an end; returns why. Raises TargetError if no target is left."""
+        with Interrupt(lambda: None) as interrupt, Status(self._plan.title) as status:
+            if self._plan.time is not None:
+                interrupt.deadline = time.monotonic() + self._plan.time
+            try:
+                self._server.start()
+                if not self._server.protocol.finished:
+                    self._crew.start(self._plan.clients)
+                while not self._is_over():
+                    self._server.turn(_TURN)
+                    self._look_after_clients()
+                    self._heed(interrupt)
+                    self._show(status)
+                self._crew.hurry()
+                self._crew.end(_GO)
+            finally:
+                self._crew.end(0.0)
+        return self._write_end()
+
+    def _write_end(self) -> str:
+        """Say in the record why it ended."""
+        protocol = self._server.protocol
+        for hosted in self._campaigns:
+            done = protocol.campaigns[hosted.books.number].finished
+            hosted.books.stopped = hosted.books.outcome if done else self._stopped or "error"
+            hosted.books.commit(protocol.epoch, protocol.counts, self._server.messages)
+        return self._stopped
+
+    def save(self) -> None:
+        """After an error: what is known so far, as far as it can be kept."""
+        self._write_end()
+
+    def _is_over(self) -> bool:
+        server = self._server
+        if server.protocol.finished:
+            return True
+        if not self._stopped:
+            return False
+        return not (server.present or len(self._crew)) or time.monotonic() > self._stop_at
+
+    def _heed(self, interrupt: Interrupt) -> None:
+        """Does somebody want an end? Then let all leave."""
+        if not self._stopped:
+            if interrupt.wanted:
+                self._stopped = "interrupted"
+            elif interrupt.deadline is not None and time.monotonic() >= interrupt.deadline:
+                self._stopped = "time"
+            elif self._server.protocol.full:
+                self._stopped = "max-tests"
+            if self._stopped:
+                self._stop_at = time.monotonic() + _DRAIN
+                self._crew.hurry()
+        if self._stopped:
+            self._server.remove(lambda session: True)
+
+    def _look_after_clients(self) -> None:
+        for gone in self._crew.reap():
+            self._server.lost(gone.name)
+            if not self._stopped:
+                self._replace(gone)
+        if not (len(self._crew) or self._stopped or self._plan.stays or self._server.present):
+            if self._server.protocol.finished:
+                return
+            raise TargetError("no client is left", "", self._last_words or "Every client was removed.")
+
+    def _replace(self, gone: Gone) -> None:
+        """A client that died is started anew; one that went, or has lost its target, is not."""
+        if gone.code == 0 or self._server.protocol.finished:
+            return
+        self._last_words = gone.words
+        tests = sum(hosted.books.ledger.totals["runs"] for hosted in self._campaigns)
+        self._deaths = self._deaths + 1 if tests == self._tests else 1
+        self._tests = tests
+        died = gone.code < 0 or gone.code == _INTERNAL
+        print(f"client {gone.name} {_how(gone)}", file=sys.stderr, flush=True)
+        if died and self._deaths <= _DEATHS:
+            self._crew.start(1)
+
+    def _obey(self, order: service.Order) -> service.Done:
+        if order.what == "stop":
+            self._stopped = self._stopped or "interrupted"
+            self._stop_at = time.monotonic() + _DRAIN
+            self._crew.hurry()
+            return service.Done("the server stops when the tests in work have ended")
+        if self._stopped:
+            raise UsageError("the server is about to stop", "", "Start it again with --resume.")
+        self._crew.start(order.number or 1)
+        return service.Done(f"{order.number or 1} clients started")
+
+    def _show(self, status: Status) -> None:
+        totals: Counter[str] = Counter()
+        for hosted in self._campaigns:
+            ledger = hosted.books.ledger
+            totals["runs"] += ledger.totals["runs"]
+            totals["paths"] += ledger.totals["paths"]
+            totals["waiting"] += len(self._server.protocol.campaigns[hosted.books.number].frontier)
+            totals["covered"] += len(ledger.coverage.covered)
+            totals["total"] += ledger.coverage.total
+            totals["bugs"] += len(ledger.bugs)
+        status.show(
+            runs=totals["runs"],
+            paths=totals["paths"],
+            waiting=totals["waiting"],
+            covered=totals["covered"],
+            total=totals["total"],
+            bugs=totals["bugs"],
+            clients=len(self._server.present),
+        )
+
+
+def _how(gone: Gone) -> str:
+    how = f"was killed by signal {-gone.code}" if gone.code < 0 else f"ended with exit code {gone.code}"
+    return f"{how}: {gone.words}" if gone.words else how

@@ -1,0 +1,123 @@
+"""A client's work on one campaign: runs pairs on its target, and says what each brought as the protocol's `Result`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from score_embed import workplace
+from score_embed.describing import Describer, Entry
+from score_embed.drive.hand import NoQueue, PairHand
+from score_embed.drive.kit import Unpacked
+from score_embed.errors import TargetError
+from score_embed.explore.bounds import Bounds
+from score_embed.explore.concolic import Explorer, Tally
+from score_embed.explore.strategy import STRATEGIES, DepthFirst
+from score_embed.fleet import record as records
+from score_embed.fleet.messages import Pair, Result
+from score_embed.fleet.outbox import room
+from score_embed.fleet.record import Tallied, TestRecord, Where
+from score_embed.results import summary
+from score_embed.results.bugs import Place
+from score_embed.running import Runner
+from score_embed.solve.chain import default_chain
+from score_embed.target.base import LinkCounters, Verdict
+from score_embed.trace.trail import Trail
+
+_MEMORY_EVERY = 256  # tests
+
+
+class Work:
+    def __init__(self, client: str, kit: Unpacked, wants_end: Callable[[], bool]) -> None:
+        """Start a target. `wants_end`: asked before each question to the solver; if so, the rest of a run is left to
+        a pair of its own."""
+        settings, image = kit.settings, kit.image
+        self._client = client
+        self._target = workplace.start_target(kit.board, image.elf, image.build_id)
+        try:
+            self._free_ram = self._target.info.free_ram
+        except BaseException:
+            self._target.close()
+            raise
+        self._runner = Runner(self._target, settings)
+        self._describer = Describer(image)
+        self._covered: set[int] = set()
+        self.hand = PairHand(STRATEGIES[settings.strategy](settings.seed, self._covered))
+        bounds = Bounds(settings.max_depth, settings.loop_bound)
+        trail = Trail(image.sites, image.verify)
+        queue = NoQueue(DepthFirst())
+        self._explorer = Explorer(trail, default_chain(), settings.seed, b"", queue, bounds, room)
+        self._explorer.stop_if(wants_end)
+        self._bugs: set[tuple[Verdict, Place]] = set()
+        self._link = LinkCounters()
+        self._tests = 0
+
+    def run(self, pair: Pair) -> Result:
+        """Run the pair that was just taken from the hand. Raises TargetError if it cannot be run here."""
+        mine = self.hand.taken
+        assert mine is not None
+        assert mine.id == pair.id
+        self._tests += 1
+        began = time.perf_counter()
+        begun = self._runner.begin(mine, self._tests, self._explorer.expected(mine))
+        test, finished = self._runner.finish(begun)
+        outcome = self._explorer.record(mine, finished, test.input)
+        coverage = self._runner.coverage(finished) - self._covered
+        self._covered |= coverage
+        entry = self._describer.entry(test, finished, outcome, sorted(coverage))
+        if entry.verdict.is_bug and (entry.verdict, entry.place) not in self._bugs:
+            self._bugs.add((entry.verdict, entry.place))
+            entry.confirmed = self._runner.shows_again(test.input, finished)
+        children = self.hand.derived(outcome.children)
+        return Result(
+            pair.id, finished.path_hash.to_bytes(8, "little"), self._said(entry, time.perf_counter() - began), children
+        )
+
+    def close(self) -> None:
+        self._target.close()
+
+    def _said(self, entry: Entry, seconds: float) -> bytes:
+        now, before = self._target.counters, self._link
+        self._link = now
+        place = entry.place
+        record = TestRecord(
+            self._client,
+            seconds,
+            entry.input,
+            entry.verdict.value,
+            entry.code,
+            entry.conditions,
+            entry.is_path,
+            entry.mispredicted,
+            tuple((named.name, named.offset, named.size, named.kind) for named in entry.objects),
+            Where(place.file, place.line, place.function, place.stack) if entry.verdict.is_bug else None,
+            entry.confirmed,
+            entry.output,
+            tuple(entry.coverage),
+            _tallied(self._explorer.take_tally()),
+            (
+                now.bytes_in - before.bytes_in,
+                now.bytes_out - before.bytes_out,
+                now.crc_errors - before.crc_errors,
+                now.reruns - before.reruns,
+            ),
+            (summary.host_rss(), self._free_ram) if self._tests % _MEMORY_EVERY == 1 else (0, 0),
+        )
+        try:
+            return records.encode(record)
+        except ValueError as error:
+            raise TargetError(str(error), "", "Make less data symbolic, or explore with one client.") from None
+
+
+def _tallied(tally: Tally) -> Tallied:
+    solver = tally.solver
+    return Tallied(
+        tuple((what, site, count) for (what, site), count in tally.notes.items()),
+        tuple((index, why, count) for (index, why), count in tally.unflipped.items()),
+        tally.divergences,
+        tally.concretized,
+        (solver.sat, solver.unsat, solver.unknown),
+        solver.seconds,
+        dict(solver.by),
+        solver.seconds_by,
+    )

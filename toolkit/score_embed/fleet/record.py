@@ -1,0 +1,78 @@
+"""What else a test brought, in a `Result`: all that the record, the coverage and the totals need of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from score_embed.fleet.messages import MAX_RECORD, DecodeError, Name, Number
+
+Index = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+
+
+class Tallied(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What a client's explorer has counted since its last test."""
+
+    notes: tuple[tuple[str, Index, Number], ...]  # what, site, how often
+    unflipped: tuple[tuple[Index, str, Number], ...]  # coverage index, reason, how often
+    divergences: Number
+    concretized: Number
+    answers: tuple[Number, Number, Number]  # sat, unsat, unknown
+    seconds: float  # of the solver
+    by: dict[str, Number]
+    seconds_by: dict[str, float]
+
+
+class Where(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Where a bug is."""
+
+    file: str
+    line: Index
+    function: str
+    stack: tuple[str, ...]
+
+
+class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    __test__ = False  # not a pytest class
+
+    client: Name
+    seconds: float  # it took, deriving others from it included
+    input: bytes
+    verdict: str
+    code: int
+    conditions: Number
+    is_path: bool
+    mispredicted: bool
+    objects: tuple[tuple[str, Index, Index, str], ...]  # name, offset, size, kind
+    place: Where | None
+    confirmed: bool
+    output: bytes
+    coverage: tuple[Index, ...]  # indices that were new to the client
+    tally: Tallied
+    link: tuple[
+        Number, Number, Number, Number
+    ]  # since its last test: bytes in and out, errors, tests run again for them
+    memory: tuple[Number, Number]  # resident bytes of the client, free bytes of its target
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(TestRecord)
+
+
+def encode(record: TestRecord) -> bytes:
+    """As much of it as a message may hold: the program's output goes first, then the names of its inputs."""
+    for smaller in ({}, {"output": b""}, {"output": b"", "objects": ()}):
+        data = _encoder.encode(msgspec.structs.replace(record, **smaller) if smaller else record)
+        if len(data) <= MAX_RECORD:
+            return data
+    raise ValueError(f"a test's input of {len(record.input)} bytes is too large for a fleet")
+
+
+def decode(data: bytes) -> TestRecord:
+    """Raises DecodeError, whatever the data hold."""
+    try:
+        return _decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DecodeError(str(error)) from None

@@ -1,0 +1,154 @@
+"""What is said beside the protocol, in the same frames: what a client needs to run tests, and what people order.
+
+A client without the campaign's image asks for its *kit* and then for the image, part by part. None of it changes what
+is explored, so nothing here is repeated or recorded: who gets no answer asks again.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from score_embed.fleet.messages import (
+    MAX_FRAME,
+    Ack,
+    Alive,
+    Ask,
+    Bye,
+    Campaign,
+    DecodeError,
+    Empty,
+    Gone,
+    Hello,
+    Leave,
+    Message,
+    Nack,
+    Name,
+    Noted,
+    Number,
+    Pairs,
+    Refused,
+    Rejoin,
+    Req,
+    Results,
+    Settled,
+    Stop,
+    Stored,
+    Text,
+    Welcome,
+)
+
+MAX_PART = 1 << 20  # bytes of an image in one frame
+MAX_IMAGE = 1 << 30
+MAX_PROFILE = 1 << 18
+MAX_CLIENTS = 4096
+
+Digest = Annotated[bytes, Meta(min_length=32, max_length=32)]
+Long = Annotated[str, Meta(max_length=1 << 20)]
+
+
+class KitWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=64):
+    """What must I know to run tests of this campaign? `version`: of score-embed."""
+
+    campaign: Campaign
+    version: Text
+
+
+class Kit(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=65):
+    campaign: Campaign
+    settings: Long  # JSON
+    board: Text  # the name of its profile …
+    profile: Text  # … and where it lies at the server
+    build_id: Annotated[bytes, Meta(max_length=32)]
+    size: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]  # of the image
+    digest: Digest  # of the image: BLAKE2b
+
+
+class PartWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=66):
+    campaign: Campaign
+    offset: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]
+
+
+class Part(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=67):
+    campaign: Campaign
+    offset: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]
+    data: Annotated[bytes, Meta(max_length=MAX_PART)]
+
+
+class Order(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=68):
+    """What somebody wants of the server. Empty texts and no number: not said."""
+
+    what: Literal["status", "add", "remove", "stop", "assign"]
+    number: Number | None = None
+    where: Text = ""
+    client: Text = ""
+    campaign: Text = ""
+
+
+class Done(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=69):
+    """The order was carried out."""
+
+    text: Text
+
+
+class Problem(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=70):
+    """It was not, or the question cannot be answered."""
+
+    what: Text
+    hint: Text
+
+
+class CampaignRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    name: Text
+    program: Text
+    tests: Number
+    paths: Number
+    waiting: Number
+    covered: Number
+    directions: Number
+    bugs: Number
+    finished: bool
+
+
+class ClientRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    name: Name
+    campaign: Text
+    status: Text
+    where: Text
+    queue: Number
+    tests: Number
+    seconds: float  # since it joined
+    waiting: float  # seconds
+
+
+class Overview(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=71):
+    """The answer to `status`."""
+
+    campaigns: Annotated[tuple[CampaignRow, ...], Meta(max_length=MAX_CLIENTS)]
+    clients: Annotated[tuple[ClientRow, ...], Meta(max_length=MAX_CLIENTS)]
+
+
+Service = KitWanted | Kit | PartWanted | Part | Order | Done | Problem | Overview
+Frame = Message | Service
+# msgspec wants the union spelt out.
+_decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(
+    Hello | Bye | Results | Alive | Empty | Ack | Nack | Ask | Welcome | Refused | Rejoin | Leave | Gone | Stop | Stored
+    | Req | Pairs | Noted | Settled | KitWanted | Kit | PartWanted | Part | Order | Done | Problem | Overview
+)  # fmt: skip
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode(frame: Frame) -> bytes:
+    return _encoder.encode(frame)
+
+
+def decode(frame: bytes) -> Frame:
+    """Raises DecodeError, whatever the frame holds."""
+    if len(frame) > MAX_FRAME:
+        raise DecodeError(f"a frame of {len(frame)} bytes; at most {MAX_FRAME} are allowed")
+    try:
+        return _decoder.decode(frame)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DecodeError(str(error)) from None

@@ -1,0 +1,157 @@
+"""The beginning of a campaign: its sources are checked and built, and what resume, replay and reports need is written down."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from score_embed import __version__, config, workplace
+from score_embed.board.profile import Board, find_board
+from score_embed.build import objects
+from score_embed.build.compile_commands import read_flags
+from score_embed.build.image import Image, build_image, load_image
+from score_embed.errors import UsageError
+from score_embed.results.sourcemap import source_map
+from score_embed.results.store import Store
+from score_embed.target.base import Target
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A campaign that can begin or go on. `target`: one that answers, if one was asked for."""
+
+    settings: config.Settings
+    board: Board
+    image: Image
+    record: Store
+    target: Target | None
+
+
+def begin(settings: config.Settings, stack: ExitStack) -> Opened:
+    """Build the program, try it on a target, make the campaign's folder."""
+    board = find_board(settings.board, settings.run, settings.port)
+    board.require_tools()
+    check_sources(settings)
+    folder = workplace.make_folder(settings.out, settings.entry or c_files(settings.sources)[0].stem)
+    try:
+        image = build(settings, board, folder)
+        target = stack.enter_context(ready_target(board, image))
+    except BaseException:
+        workplace.discard(folder)
+        raise
+    record = stack.enter_context(Store.create(folder))
+    workplace.furnish(folder, image)
+    write_down(record, settings, board)
+    return Opened(settings, board, image, record, target)
+
+
+def go_on(record: Store, settings: config.Settings, stack: ExitStack, with_target: bool = True) -> Opened:
+    """Open the campaign of a record once more, with its `resumed_settings`."""
+    board = find_board(settings.board, settings.run, settings.port)
+    board.require_tools()
+    image = load_image(record.folder / workplace.IMAGE, board)
+    target = stack.enter_context(ready_target(board, image)) if with_target else None
+    return Opened(settings, board, image, record, target)
+
+
+def resumed_settings(record: Store, settings: config.Settings) -> config.Settings:
+    """What was explored stays as recorded; only when to stop and what to print may be said anew."""
+    recorded = recorded_settings(record)
+    return dataclasses.replace(
+        recorded,
+        resume=record.folder,
+        port=settings.port or recorded.port,
+        clients=settings.clients or recorded.clients,
+        time=settings.time,
+        max_tests=settings.max_tests,
+        json=settings.json,
+    )
+
+
+@contextmanager
+def ready_target(board: Board, image: Image) -> Iterator[Target]:
+    """A target that answers: whether there is one is known before anything is written down."""
+    target = workplace.start_target(board, image.elf, image.build_id)
+    try:
+        _ = target.info
+        yield target
+    finally:
+        target.close()
+
+
+def check_sources(settings: config.Settings) -> None:
+    for source in (*settings.sources, *settings.native):
+        if source.suffix not in (".c", *objects.SUFFIXES):
+            what = "this is neither a C source (.c) nor a file to link with it"
+            raise UsageError(what, str(source), f"C files are explored; {', '.join(objects.SUFFIXES)} are linked.")
+        if not source.is_file():
+            raise UsageError("there is no such file", str(source), "Check the name and the working folder.")
+    for source in settings.native:
+        if source.suffix != ".c":
+            hint = "Name it among the sources: it is linked as it is."
+            raise UsageError("--native is for C files", str(source), hint)
+    for name, times in Counter(os.path.realpath(source) for source in (*settings.sources, *settings.native)).items():
+        if times > 1:
+            raise UsageError("this file is given twice", os.path.relpath(name), "Name each file once.")
+    if not c_files(settings.sources):
+        raise UsageError("there is no C file to explore", str(settings.sources[0]), "Only C files can be explored.")
+
+
+def c_files(sources: Sequence[Path]) -> list[Path]:
+    """The sources that are explored; the others are linked as they are."""
+    return [path for path in sources if path.suffix == ".c"]
+
+
+def build(settings: config.Settings, board: Board, folder: Path) -> Image:
+    commands = settings.compile_commands
+    sources = c_files(settings.sources)
+    return build_image(
+        board,
+        sources,
+        native=settings.native,
+        objects=[path for path in settings.sources if path.suffix != ".c"],
+        instrument=settings.instrument,
+        entry=settings.entry,
+        cflags=settings.cflags,
+        file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
+        verify=settings.verify,
+        keep=folder / "instrumented" if settings.keep else None,
+    )
+
+
+def write_down(record: Store, settings: config.Settings, board: Board) -> None:
+    """All that resume and replay need, besides the image itself."""
+    plain = config.to_json(dataclasses.replace(settings, board=str(board.path)))
+    record.put("settings", plain)
+    record.put("versions", {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
+    record.commit()
+
+
+def recorded_settings(record: Store) -> config.Settings:
+    """The settings a campaign was started with."""
+    plain = record.get("settings")
+    if plain is None:
+        hint = "It was stopped before its first test: start a new campaign."
+        raise UsageError("the campaign in this folder never began", str(record.folder), hint)
+    return config.from_json(plain)
+
+
+def describe(record: Store, settings: config.Settings, board: Board, image: Image) -> None:
+    """What reports need to know of the program, so that they need nothing but the record."""
+    program = {
+        "name": image.program,
+        "board": board.name,
+        "strategy": settings.strategy,
+        "seed": settings.seed,
+        "entry": image.entry,
+        "sources": [str(source) for source in c_files(settings.sources)],
+        "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    record.put("program", program)
+    record.put("sources", source_map(image.sites, image.notes, Path.cwd()).to_json())

@@ -1,0 +1,50 @@
+"""What the disk and SQLite complain about, in words: what is wrong with the folder of a campaign, and what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from score_embed.errors import StorageError
+
+FILE = "campaign.db"
+
+
+@contextmanager
+def storage(folder: Path) -> Iterator[None]:
+    """Turn what the disk and SQLite complain about into a StorageError that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise storage_error(error, folder) from error
+    except OSError as error:
+        raise storage_error(error, folder) from error
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[None]:
+    """As `_storage`, where nothing is meant to be written."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            raise storage_error(error, folder) from error
+        text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        raise StorageError(f"cannot read the campaign: {text}", str(folder), "Check who may read it.") from error
+
+
+def storage_error(error: Exception, folder: Path) -> StorageError:
+    text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    lowered = text.lower()
+    if "full" in lowered or "no space" in lowered or "quota" in lowered:
+        hint = f"Everything up to the last second is kept: free some space, then run with --resume {folder}"
+        return StorageError("the disk is full", str(folder), hint)
+    if "readonly" in lowered or "read-only" in lowered or "permi" in lowered or "unable to open" in lowered:
+        return StorageError(f"cannot write here: {text}", str(folder), "Choose another folder with --out DIR.")
+    if "malformed" in lowered or "not a database" in lowered:
+        return StorageError("the campaign file is damaged", str(folder / FILE), "Start a new campaign.")
+    if "no such table" in lowered:
+        return StorageError("this file is not the record of a campaign", str(folder / FILE), "Start a new campaign.")
+    return StorageError(f"cannot read or write the results: {text}", str(folder), "Check the disk.")
