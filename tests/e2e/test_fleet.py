@@ -71,3 +71,21 @@ def test_wrong_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     ):
         assert main(["fleet", *words.split()]) == code
         assert what in capsys.readouterr().err
+
+
+def test_an_experiment(tmp_path: Path) -> None:
+    """One client, two of a fleet, two that know nothing of each other."""
+    words = ("--clients", "1,2", "--independent", "--out", "o", "--max-tests", "60", "--strategy", "bfs")
+    words = (*words, str(ROOT / "bench" / "tokenizer.c"), "--", "-DSIZE=20")
+    first = score_embed("experiment", *words, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert sum("branches" in line for line in first.stderr.splitlines()) == 3
+    with (tmp_path / "o" / "trials.csv").open(encoding="utf-8") as file:
+        one, fleet, alone = csv.DictReader(file)
+    assert (one["tests"], alone["tests"]) == ("60", "120")
+    assert 60 <= int(fleet["tests"]) == int(fleet["paths"]) <= 62  # each client may end the test it has begun
+    assert int(alone["paths"]) <= 120
+    with (tmp_path / "o" / "table-5.csv").open(encoding="utf-8") as file:
+        assert [row["clients"] for row in csv.DictReader(file)] == ["1", "2"]
+    for number in (2, 3, 4):
+        ET.parse(tmp_path / "o" / f"figure-{number}.svg")

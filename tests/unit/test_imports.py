@@ -36,6 +36,7 @@ ONLY_IN = {
     "msgspec": ("fleet/",),
     "zmq": ("carrier/",),
     "matplotlib": ("report/plots.py",),
+    "scipy": ("report/experiment.py",),
 }
 NO_IO = {"os", "socket", "subprocess", "pathlib", "sqlite3", "select", "threading", "asyncio", "tempfile"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -156,9 +156,11 @@ _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
 RESUMABLE = ("resume", "port", "time", "max-tests", "clients", "json")  # what may be said again when a campaign goes on
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
     """The table as argparse options. Absent options stay absent, so that the other sources can speak."""
     for option in OPTIONS:
+        if option.name in without:
+            continue
         flag = f"--{option.name}"
         if option.is_flag:
             parser.add_argument(flag, action="store_const", const="true", default=None, help=option.help)

@@ -1,0 +1,155 @@
+"""The experiment of SCORE's paper: one program at several numbers of clients, again and again with other seeds, and the
+same number of campaigns that know nothing of each other beside it.
+
+Each campaign is a process of its own, `score-embed run` as a user starts it, with a folder of its own. A campaign that is
+finished is not run again, so an experiment that was stopped goes on when the same command is given once more.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from score_embed.errors import ScoreError, StorageError, UsageError
+from score_embed.results import summary, trial
+from score_embed.results.trial import Trial
+
+PLAN = "experiment.json"
+_FINISHED = ("exhausted", "drained", "time", "max-tests")
+_PATIENCE = 60.0  # seconds for a campaign to save what it has when it is told to end
+
+
+class CampaignError(ScoreError):
+    """A campaign of the experiment failed; its exit code is ours."""
+
+    def __init__(self, what: str, where: str, hint: str, exit_code: int) -> None:
+        super().__init__(what, where, hint)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`words`: of every campaign's command line."""
+
+    folder: Path
+    counts: Sequence[int]
+    repeats: int
+    seed: int
+    independent: bool
+    words: Sequence[str]
+
+    def seeds(self, repeat: int, clients: int) -> range:
+        """The seeds of a trial's campaigns: no two independent campaigns have the same. The first is the fleet's."""
+        first = self.seed + (repeat - 1) * max(self.counts)
+        return range(first, first + clients)
+
+    def to_json(self) -> dict[str, Any]:
+        """What makes two experiments the same but for how far they go."""
+        return {"counts": list(self.counts), "seed": self.seed, "words": list(self.words)}
+
+
+def run(plan: Plan) -> Iterator[Trial]:
+    """All trials, each as soon as it is done."""
+    _begin(plan)
+    for repeat in range(1, plan.repeats + 1):
+        for clients in plan.counts:
+            folder = plan.folder / f"{clients}-clients" / str(repeat)
+            seeds = plan.seeds(repeat, clients)
+            _explore(plan, [(folder / "fleet", _fleet(clients), seeds[0])])
+            yield trial.distributed(folder / "fleet", clients, seeds[0])
+            if plan.independent and clients > 1:
+                alone = [folder / f"alone-{seed}" for seed in seeds]
+                _explore(plan, [(one, [], seed) for one, seed in zip(alone, seeds, strict=True)])
+                yield trial.independent(alone, seeds[0])
+
+
+def _fleet(clients: int) -> list[str]:
+    return ["--clients", str(clients)] if clients > 1 else []
+
+
+def _begin(plan: Plan) -> None:
+    """Make the folder, or see that it is of the same experiment."""
+    path = plan.folder / PLAN
+    text = json.dumps(plan.to_json(), indent=2) + "\n"
+    try:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            hint = "Choose another folder with --out, or give the same program, options, seed and numbers of clients."
+            raise UsageError("there is another experiment in this folder", str(plan.folder), hint)
+    except OSError as error:
+        raise _unwritable(error, plan.folder) from error
+
+
+def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -> None:
+    """Run campaigns at the same time: (folder, further words, seed) each."""
+    running: list[tuple[Path, subprocess.Popen[bytes]]] = []
+    try:
+        for folder, words, seed in campaigns:
+            if not _is_finished(folder):
+                command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--out", str(folder)]
+                command += ["--seed", str(seed), *words, *plan.words]
+                running.append((folder, _start(command, _log(folder))))
+        for folder, process in running:
+            code = process.wait()
+            if code not in (0, 1):
+                raise _failed(folder, code)
+    finally:
+        _stop([process for _, process in running])
+
+
+def _log(folder: Path) -> Path:
+    """Where a campaign's messages go: beside its folder."""
+    return folder.with_name(f"{folder.name}.log")
+
+
+def _is_finished(folder: Path) -> bool:
+    """Did the campaign come to its end? One that did not makes room for another."""
+    try:
+        found = json.loads((folder / summary.FILE).read_text(encoding="utf-8"))
+        if found["stopped"] in _FINISHED:
+            return True
+    except (OSError, ValueError, KeyError):
+        pass
+    shutil.rmtree(folder, ignore_errors=True)
+    return False
+
+
+def _start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as file:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=file)
+    except OSError as error:
+        raise _unwritable(error, log) from error
+
+
+def _failed(folder: Path, code: int) -> CampaignError:
+    said = _log(folder).read_text(encoding="utf-8", errors="replace").splitlines()
+    what = next((line for line in reversed(said) if "error: " in line), f"it ended with exit code {code}")
+    hint = f"All it said is in {_log(folder)}; try `score-embed run` with the same options."
+    return CampaignError(f"a campaign of the experiment failed: {what}", str(folder), hint, code)
+
+
+def _unwritable(error: OSError, path: Path) -> StorageError:
+    return StorageError(f"cannot write here: {error.strerror}", str(path), "Choose another folder with --out.")
+
+
+def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """End those that still run: first as by Ctrl-C, so that they leave nothing behind."""
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    for process in processes:
+        try:
+            process.wait(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
