@@ -69,11 +69,9 @@ static sc_u64 look(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *words)
     return mask;
 }
 
-enum { CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
-
 /* If a leaf is tainted, the head of an event and what it says of its leaves; returns if there is an event. Without
  * leaves it is a note, always sent. `to`: where the value goes in memory. */
-static sc_u32 speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size)
+sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size)
 {
     const sc_u32 *m = MASKS(f);
     sc_u64 mask = look(m, w, words);
@@ -88,7 +86,7 @@ static sc_u32 speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *word
         if (state && KIND(word) == MEMORY) sc_address(p);
         if (state == 2) sc_varint(taint_of(m, word, p));
         if (state != 1) sc_send_value(p, bytes);
-        if (how & CONDITION) hash_operand(p, bytes);
+        if (how & SC_CONDITION) hash_operand(p, bytes);
     }
     return 1;
 }
@@ -130,7 +128,7 @@ sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
     sc_u32 x = sc.last_site << 1 | dir;
     if (!d) return dir;
     take_branch(d, x, dir);
-    if (speak(f, d + 3, words, CONDITION | dir, 0, 0)) {
+    if (sc_speak(f, d + 3, words, SC_CONDITION | dir, 0, 0)) {
 #ifdef SC_VERIFY
         sc_signed((sc_i64)dir);
 #endif
@@ -214,7 +212,7 @@ void sc_assign(sc_frame *f, sc_uint at, const sc_uptr *words)
     if (!d) return;
     dest = d[1];
     if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = (void *)*words++;
-    tainted = speak(f, d + 2, words, 0, to, BYTES(dest));
+    tainted = sc_speak(f, d + 2, words, 0, to, BYTES(dest));
     if (tainted) {
         if (KIND(dest) == MEMORY) sc_address(to);
         VALUE_BYTES(dest);
@@ -240,7 +238,7 @@ void sc_pin(sc_frame *f, sc_uint at, const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
     if (!d) return;
-    speak(f, d + 1, words, 0, 0, 0);
+    sc_speak(f, d + 1, words, 0, 0, 0);
     sc.sent = 0;
 }
 

@@ -95,6 +95,7 @@ sc_uint sc_test(sc_frame *f, sc_uint at, sc_uptr v);                            
 sc_uint sc_test_at(sc_frame *f, sc_uint at, sc_uptr v, const volatile void *p); /* and return the outcome */
 sc_uint sc_test2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b);
 sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v); /* returns arm */
+void sc_select(sc_frame *f, sc_uint at, const sc_uptr *words);
 void sc_pin(sc_frame *f, sc_uint at, const sc_uptr *words);
 void sc_pin1(sc_frame *f, sc_uint at, sc_uptr a);
 void sc_call(sc_frame *f, sc_uint at, const void *callee);

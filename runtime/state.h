@@ -36,6 +36,7 @@ typedef struct {
     sc_u32 sent;                  /* the last probe sent an event (for sc_value) */
     sc_u32 matched, mispredicted; /* the condition hash at `predicted` was as expected; was not */
     sc_u32 elision_failed;
+    sc_u32 tables;                /* how many objects were sent (select.c) */
     /* calls */
     const void *callee;           /* of the pending sc_call, or null */
     const SC_ROM sc_d *call;      /* its descriptor; its caller is the activation that ran last */
@@ -99,6 +100,11 @@ void sc_send_piece(sc_u32 type, sc_u32 offset, const void *p, sc_u32 n);
 void sc_copy_bytes(void *to, const void *from, sc_size n);
 void sc_fill_zero(void *to, sc_size n);
 
+/* What nobody can write: the host has it from the image. */
+#ifndef SC_CONSTANT
+#define SC_CONSTANT(p) ((void)(p), 0u)
+#endif
+
 /* Words of 32 bits, also where int has 16. */
 #define SC_BIT(n) ((sc_u32)1 << (n))
 
@@ -137,6 +143,8 @@ static inline sc_u32 sc_depth(const sc_frame *f)
 /* probe.c: what every probe with an activation does first: its descriptor, or null in an interrupt. */
 const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at);
 void sc_step(void); /* one more of the budget */
+enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
+sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
 void sc_send_value(const void *p, sc_u32 bytes);
 
 /* Taint of n bytes: a bit each for the first 32, or whether there is any at all. */

@@ -21,6 +21,11 @@
 #define SC_INPUT_CAPACITY 65535u
 #define SC_CHUNK 4096u
 #define SC_SHADOW 4096u
+#define SC_TABLES 64u
+#ifndef __ASSEMBLER__
+extern char __executable_start[], __data_start[];
+#endif
+#define SC_CONSTANT(p) ((sc_uptr)(p) - (sc_uptr)__executable_start < (sc_uptr)(__data_start - __executable_start))
 #define SC_CRC_TABLES
 #define SC_CAPABILITIES 0u
 #define SC_IN_INTERRUPT() 0

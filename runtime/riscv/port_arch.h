@@ -12,6 +12,9 @@
 #define SC_SHADOW 32u
 #endif
 #define SC_CAPABILITIES SC_CAN_RESET
+#ifdef SC_FLASH_BASE
+#define SC_CONSTANT(p) ((sc_uptr)(p) - SC_FLASH_BASE < SC_FLASH_SIZE)
+#endif
 
 /* RISC-V Semihosting: the ebreak between these two instructions is a call of the host. */
 static inline unsigned sc_port_semihost(unsigned operation, unsigned block)

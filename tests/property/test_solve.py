@@ -15,6 +15,7 @@ from score_embed.solve.domain import byte_set, intervals, members
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.expr import COMPARISONS, Expr, Kind, evaluate
 from score_embed.solve.query import Query, Result
+from score_embed.solve.select import select
 from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import SmtLayer, Translator
 
@@ -68,7 +69,14 @@ def formulas(draw: st.DrawFn, width: int, depth: int = 4, count: int = BYTES) ->
         inner = draw(st.sampled_from(WIDTHS)) if kind in COMPARISONS else 1
         (a, za), (b, zb) = below(inner), below(inner)
         return build.binary(kind, a, b), Z3_BINARY[kind](za, zb)
-    shape = draw(st.sampled_from(["binary", "binary", "binary", "unary", "extend", "extract", "concat", "bool"]))
+    shape = draw(
+        st.sampled_from(["binary", "binary", "binary", "unary", "extend", "extract", "concat", "bool", "ite", "table"])
+    )
+    if shape == "ite":
+        (c, zc), (a, za), (b, zb) = below(1), below(width), below(width)
+        return build.ite(c, a, b), z3.If(zc == z3.BitVecVal(1, 1), za, zb)
+    if shape == "table":
+        return draw(reads(width, depth, count))
     if shape == "binary":
         kind = draw(st.sampled_from(BINARY))
         (a, za), (b, zb) = below(width), below(width)
@@ -92,6 +100,29 @@ def formulas(draw: st.DrawFn, width: int, depth: int = 4, count: int = BYTES) ->
         return build.concat(a, b), z3.Concat(za, zb)
     a, za = below(1)
     return build.zext(a, width), z3.ZeroExt(width - 1, za)
+
+
+@st.composite
+def reads(draw: st.DrawFn, width: int, depth: int, count: int) -> Both:
+    """An element of an object at an offset that is always in it: a remainder, perhaps times the size of an element."""
+    size = width // 8
+    stride = draw(st.sampled_from([1, size, 2 * size, 3 * size]))
+    start = draw(st.integers(0, stride))
+    number = draw(st.integers(1, 9))
+    content = draw(st.binary(min_size=start + stride * number + size, max_size=start + stride * number + size))
+    (index, zindex), (formula, zformula) = draw(formulas(32, depth - 1, count)), draw(formulas(width, 0, count))
+    held = start + stride * draw(st.integers(0, number)) if draw(st.booleans()) else -1
+    rest = build.binary(Kind.UREM, index, build.const(number + 1, 32))
+    offset = build.binary(Kind.MUL, rest, build.const(stride, 32))
+    offset = build.binary(Kind.ADD, offset, build.const(start, 32))
+    found = select(offset, content, size, (lambda at: formula if at == held else None) if held >= 0 else None)
+    assert found is not None
+    term = z3.BitVecVal(0, width)
+    for at in range(start, start + stride * number + 1, stride):
+        value = zformula if at == held else z3.BitVecVal(int.from_bytes(content[at : at + size], "little"), width)
+        zoffset = z3.URem(zindex, z3.BitVecVal(number + 1, 32)) * stride + start
+        term = z3.If(zoffset == at, value, term)
+    return found, term
 
 
 def z3_value(term: Any, data: bytes) -> int:

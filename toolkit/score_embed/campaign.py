@@ -117,7 +117,7 @@ class Campaign:
         order = STRATEGIES[settings.strategy](settings.seed, self._ledger.coverage.covered)
         bounds = Bounds(settings.max_depth, settings.loop_bound)
         queue = Queue(order, self._record)
-        trail = Trail(self._image.sites, self._image.verify)
+        trail = Trail(self._image.sites, self._image.verify, self._image.constants)
         return Explorer(trail, default_chain(), settings.seed, first, queue, bounds)
 
     def _loop(self, explorer: Explorer, interrupt: Interrupt, status: Status) -> str:

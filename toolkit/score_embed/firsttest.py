@@ -43,7 +43,7 @@ def find(
     """The first test's input; and where its runs differed, if they did, of which the user has been told."""
 
     def layout(finished: Finished, data: bytes) -> tuple[Named, ...]:
-        trail = Trail(image.sites, image.verify)
+        trail = Trail(image.sites, image.verify, image.constants)
         trail.follow(finished.events, data)
         return describer.named(trail.objects)
 
@@ -124,6 +124,6 @@ def _where(image: Image, one: Finished, other: Finished, data: bytes) -> Differe
         pairs = zip(one.events, other.events, strict=False)
         shorter = min(one.events, other.events, key=len)
         offset = next((i for i, (a, b) in enumerate(pairs) if a != b), len(shorter) - 1)
-        site = Trail(image.sites, image.verify).site_at(one.events, data, offset)
+        site = Trail(image.sites, image.verify, image.constants).site_at(one.events, data, offset)
     found = image.sites.sites.get(site)
     return Difference(found.file, found.line) if found else Difference("", 0)

@@ -77,7 +77,7 @@ class _Again:
         self._covered: set[int] = set()
         queue = Queue(STRATEGIES[settings.strategy](settings.seed, self._covered))
         bounds = Bounds(settings.max_depth, settings.loop_bound)
-        trail = Trail(image.sites, image.verify)
+        trail = Trail(image.sites, image.verify, image.constants)
         self._explorer = Explorer(trail, default_chain(), settings.seed, first, queue, bounds)
         self._source: dict[bytes, int] = {}  # pair → the test that brought it
         self._longest = 0  # bytes of input that some test asked for

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
 from score_embed.build.cache import cache_folder, publish
+from score_embed.build.constants import Constants
 from score_embed.build.layout import check_sections, link_firmware
 from score_embed.build.linking import RUNTIME, Parts, link_parts
 from score_embed.build.measure import Measured
@@ -49,6 +51,11 @@ class Image:
     notes: list[tuple[str, str, int]] = field(default_factory=list)
     verify: bool = False  # its events carry the stored values
     entry: Mapping[str, Any] | None = None  # the function of `--entry` and its arguments
+
+    @cached_property
+    def constants(self) -> Constants:
+        """What no program can change."""
+        return Constants(self.elf)
 
 
 def build_image(

@@ -44,7 +44,7 @@ class Work:
         self._covered: set[int] = set()
         self.hand = PairHand(STRATEGIES[settings.strategy](settings.seed, self._covered))
         bounds = Bounds(settings.max_depth, settings.loop_bound)
-        trail = Trail(image.sites, image.verify)
+        trail = Trail(image.sites, image.verify, image.constants)
         queue = NoQueue(DepthFirst())
         self._explorer = Explorer(trail, default_chain(), settings.seed, b"", queue, bounds, room)
         self._explorer.stop_if(wants_end)

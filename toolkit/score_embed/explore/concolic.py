@@ -13,7 +13,7 @@ from typing import Any
 
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.lineage import Origin, in_common
-from score_embed.explore.pair import ROOT, Pair, decided, first_pair, rest
+from score_embed.explore.pair import ROOT, Pair, child, decided, first_pair, rest
 from score_embed.explore.paths import PathSet
 from score_embed.explore.queue import Queue
 from score_embed.explore.scope import Scope
@@ -24,6 +24,7 @@ from score_embed.solve.query import Result, Stopped
 from score_embed.target.base import Finished, Verdict
 from score_embed.trace import hash as hashes
 from score_embed.trace.path import Condition, SymbolicObject
+from score_embed.trace.selects import OUTSIDE
 from score_embed.trace.trail import Trail
 
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
@@ -244,12 +245,11 @@ class Explorer:
             answer = self._chain.solve(*self._scope.queries(negate(condition.formula), data))
             if answer.result is Result.SAT:
                 ident = decided(self._ids[index], condition, flipped=True)
-                known = condition.hash(flipped=True)
-                targets = range(condition.elsewhere[0], condition.elsewhere[-1] + 1)
-                origin = Origin(self._origin, index)
-                child = Pair(ident, answer.apply(data), index + 1, index + 1, known, condition.site, targets, origin)
-                flips.children.append(child)
-                flips.bytes += len(child.input)
+                derived = child(ident, answer.apply(data), index, condition, Origin(self._origin, index))
+                flips.children.append(derived)
+                flips.bytes += len(derived.input)
+                if condition.loose:
+                    flips.notes[OUTSIDE, condition.site] += 1
                 return
             reason = answer.result.value
             if answer.result is Result.UNKNOWN:

@@ -66,6 +66,18 @@ def rest(pair: Pair, data: bytes, neg_limit: int, condition_hash: int, origin: O
     return Pair(ident, data, neg_limit, neg_limit, condition_hash, pair.site, origin=Origin(origin, neg_limit))
 
 
+_NEVER = 0xFFFFFFFF  # a limit no path reaches
+
+
+def child(ident: bytes, data: bytes, index: int, condition: Condition, origin: Origin) -> Pair:
+    """The other side of condition `index`. Where the target cannot tell that it is, the run is for its end only."""
+    if condition.loose:
+        return Pair(ident, data, _NEVER, index, value(condition.before), condition.site, origin=origin)
+    leads_to = condition.elsewhere
+    targets = range(leads_to[0], leads_to[-1] + 1) if leads_to else range(0)
+    return Pair(ident, data, index + 1, index + 1, condition.hash(flipped=True), condition.site, targets, origin)
+
+
 def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:
     """The id of the decisions `before` followed by this condition's direction, or its other side.
 

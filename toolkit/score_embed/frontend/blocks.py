@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from score_embed.frontend.flow import (
     Block,
@@ -30,6 +31,7 @@ from score_embed.frontend.ir import (
     Convert,
     Exp,
     Raw,
+    Select,
     SlotRef,
     Stmt,
 )
@@ -87,7 +89,7 @@ def _bits(made: Plan, maybe: Maybe) -> Callable[[Stmt, set[int]], None]:
             dest = made.results[id(s)].slot.index
         if dest is None or id(s) in made.silent:
             return
-        if isinstance(s, Assign) and not maybe.among(frozenset(bits)).exp(made.formula(s, s.exp)):
+        if _is_definition(s) and not maybe.among(frozenset(bits)).exp(made.formula(s, s.exp)):
             bits.discard(dest)
         elif maybe.slot(dest):
             bits.add(dest)
@@ -148,7 +150,7 @@ class _Substitution:
             if target is not None and isinstance(s, Assign) and isinstance(previous, Call):
                 silent.add(id(s))
                 results[id(previous)] = target
-            elif dest is not None and isinstance(s, Assign) and id(s) not in self._rejected:
+            elif dest is not None and _is_definition(s) and id(s) not in self._rejected:
                 definition = self._definition(s, known[id(s)])
                 if definition is not None:
                     active[dest] = definition
@@ -223,6 +225,11 @@ class _Substitution:
             if slot_written(later) == index:
                 return False
         return index in self.live
+
+
+def _is_definition(s: Stmt) -> TypeGuard[Assign]:
+    """Whether the slot holds what the expression says. What a Select reads depends on its address, too."""
+    return isinstance(s, Assign) and not isinstance(s, Select)
 
 
 def _pays(definition: _Definition) -> bool:

@@ -24,10 +24,12 @@ from score_embed.frontend.ir import (
     Goto,
     InitObject,
     Label,
+    Load,
     LocalAddress,
     Pin,
     Place,
     Return,
+    Select,
     SetPlain,
     SlotRef,
     Stmt,
@@ -39,8 +41,8 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.probes import Probes, line_directive
 from score_embed.frontend.scopes import MAIN
+from score_embed.frontend.sites import CONSTANT, SiteKind
 from score_embed.frontend.sites import Place as Where
-from score_embed.frontend.sites import SiteKind
 from score_embed.frontend.templates import LeafText, TemplateText, address_text, leaf_word, long_words, oriented
 from score_embed.frontend.types import (
     Array,
@@ -53,11 +55,13 @@ from score_embed.frontend.types import (
     as_int,
     declare,
     has_const_member,
+    is_constant,
     is_integer,
     unqualified,
 )
 
 RETURN = "sc_return"
+MOST_CONSTANT, MOST_VARIABLE = 65535, 4096  # bytes of an object that is read at a symbolic address
 _MOST_WORDS = 16_000  # of an array of the site table
 NONE_LEAF = str(int(Where.NONE) << 14)
 
@@ -142,6 +146,37 @@ class Emitter(Probes):
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
+
+    def _emit_Select(self, s: Select) -> str:
+        assert isinstance(s.exp, Load)
+        assert isinstance(s.dest, SlotRef)
+        place = s.exp.place
+        address = self._template(place.address)
+        if not address.can_be_tainted:
+            return self._emit_Assign(s)
+        dest, load = self._dest(s.dest), self._template(s.exp)
+        array, size, flags = self._object_of(place)
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
+        )
+        self._descriptor(
+            self._site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
+            [f"(sc_d) ({size})", flags, *address.descriptor()],
+        )
+        probe = self._call("sc_select", ["sc_f", d], [*load.passed(), array, *address.passed()], 0)
+        # First the probe, which needs the address as it is before the destination changes: `i = t[i]`.
+        return f"{probe}; {s.dest.c()} = {s.exp.c()};{self._value(s.dest.c(), s.dest.type)}"
+
+    def _object_of(self, place: Place) -> tuple[str, str, str]:
+        """Where the object begins that the place is in, its size and flags; 0 if that is not known here."""
+        array = place.array
+        if array is None or self.maybe.exp(substituted(array.address, self._known)):
+            return "0", "0", "0"
+        assert isinstance(array.type, Array)
+        constant = array.static and is_constant(array.type)
+        most = MOST_CONSTANT if constant else MOST_VARIABLE
+        size = f"(sizeof({array.text}) <= {most} ? sizeof({array.text}) : 0)"
+        return f"(sc_word) &{array.text}", size, str(CONSTANT if constant else 0)
 
     def _store_bit_field(self, s: Assign, place: Place) -> str:
         dest = self._dest(place)

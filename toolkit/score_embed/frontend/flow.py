@@ -22,6 +22,7 @@ from score_embed.frontend.ir import (
     Place,
     Raw,
     Return,
+    Select,
     SetPlain,
     SlotRef,
     Stmt,
@@ -99,6 +100,11 @@ def places(s: Stmt) -> list[Place]:
     return found
 
 
+def pinned_places(s: Stmt) -> list[Place]:
+    """Of these, those whose address is used as it is in this run."""
+    return [] if isinstance(s, Select) else places(s)
+
+
 def tracked_reads(raw: Raw) -> list[Exp]:
     return [e for e in raw.walk() if isinstance(e, (SlotRef, Load))]
 
@@ -113,7 +119,7 @@ def loads_in(exp: Exp) -> list[Place]:
 
 def read_by_formulas(s: Stmt) -> list[tuple[Exp, bool]]:
     """The formulas of a statement's probes, and whether the probe is left out while only slots are in it."""
-    found = [(place.address, True) for place in places(s) if place.slots]
+    found = [(place.address, not isinstance(s, Select)) for place in places(s) if place.slots]
     for exp in expressions(s):
         found += [(read, True) for e in exp.walk() if isinstance(e, Raw) for read in tracked_reads(e)]
     match s:

@@ -237,6 +237,7 @@ class Place:
     slots: tuple[Slot, ...] = ()
     bit_field: BitField | None = None  # then `address` is that of its storage, if that is known
     pointer: Exp | None = None  # what was dereferenced, if the place begins with a dereference
+    array: Place | None = None  # the outermost array whose subscript may vary: the place is always in it
 
 
 # --- statements ----------------------------------------------------------------------------------------------
@@ -251,6 +252,11 @@ class Stmt:
 class Assign(Stmt):
     dest: SlotRef | Place
     exp: Exp
+
+
+@dataclass
+class Select(Assign):
+    """`dest = load;` where the address may be symbolic: the value is then one of an object's, selected by the address."""
 
 
 @dataclass

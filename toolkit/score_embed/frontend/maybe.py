@@ -50,6 +50,10 @@ class Maybe:
         """The same at a point of the function where no other slots' taint bits can be set."""
         return Maybe(slots, self._variables, self._is_private)
 
+    def including(self, slots: Set[int]) -> Maybe:
+        """The same with these slots, which may be symbolic, too."""
+        return Maybe(self._slots | slots, self._variables, self._is_private)
+
     def place(self, place: Place) -> bool:
         """The value that lies there."""
         name = variable_of(place)
@@ -77,6 +81,9 @@ class Everything(Maybe):
         return True
 
     def among(self, slots: frozenset[int]) -> Maybe:
+        return self
+
+    def including(self, slots: Set[int]) -> Maybe:
         return self
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from score_embed.frontend.flow import Block, places
+from score_embed.frontend.flow import Block, pinned_places
 from score_embed.frontend.formulas import Formula, changes, substituted
 from score_embed.frontend.ir import AddressOf, Const, Exp, Offset, PointerAdd
 from score_embed.frontend.maybe import Maybe
@@ -54,7 +54,7 @@ def _run(
     """Adds to `held` what the block pins and takes from it what it changes; returns the pins it repeats."""
     repeated = set()
     for s in block.statements:
-        for text, address in {place.text: place.address for place in places(s) if place.slots}.items():
+        for text, address in {place.text: place.address for place in pinned_places(s) if place.slots}.items():
             formula = Formula.of(substituted(varying_part(address), known.get(id(s), {})))
             if formula in held:
                 repeated.add((id(s), text))

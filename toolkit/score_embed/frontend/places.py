@@ -114,7 +114,9 @@ class Places(ValueLowering):
         of: CType = replace(base.type.of, volatile=base.type.of.volatile or base.type.volatile)
         address = PointerAdd(Pointer(of), base.address, index, self.size_text(of))
         static = base.static and isinstance(index, Const)
-        return Place(f"{base.text}[{index.c()}]", of, address, static, slots_of(address))
+        varies = not isinstance(index, Const) and not _may_be_longer(node.name, base.type)
+        around = base.array or (base if varies else None)
+        return Place(f"{base.text}[{index.c()}]", of, address, static, slots_of(address), array=around)
 
     def _member(self, node: c_ast.StructRef) -> Place:
         if node.type == "->":
@@ -133,7 +135,7 @@ class Places(ValueLowering):
         if member.bits is not None:
             return self.bit_field(base, text, node.field.name, t, member.bits)
         offset = f"__builtin_offsetof({declare(unqualified(base.type))}, {node.field.name})"
-        return Place(text, t, Offset(Pointer(t), base.address, offset), base.static, base.slots)
+        return Place(text, t, Offset(Pointer(t), base.address, offset), base.static, base.slots, array=base.array)
 
     def _struct_operand(self, node: c_ast.Node) -> Place:
         if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.CompoundLiteral)) or (
@@ -240,3 +242,8 @@ class Places(ValueLowering):
     def is_wide(self, declared: CType, field: BitField) -> bool:
         """Whether gcc computes with exactly its width, for which C has no name."""
         return field.width is not None and self.types.int.bits < field.width < as_int(declared).bits
+
+
+def _may_be_longer(node: c_ast.Node, t: Array) -> bool:
+    """An array of unknown size, or a member of so few elements that it may stand for as many as there is room for."""
+    return t.count is None or (isinstance(node, c_ast.StructRef) and t.length is not None and t.length <= 1)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 
 from score_embed.frontend.blocks import plan
-from score_embed.frontend.flow import expressions, places, tracked_reads
+from score_embed.frontend.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir import (
     Body,
@@ -24,6 +24,7 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.pins import varying_part
+from score_embed.frontend.selects import with_selects
 from score_embed.frontend.sites import MAGIC, Op, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.symbols import Unsupported
@@ -42,8 +43,11 @@ class Probes:
     def __init__(
         self, body: Body, types: Types, numbering: Numbering, meta: Meta, maybe: Maybe, *, verify: bool
     ) -> None:
-        self.body = body
         self.plan = plan(body, types, maybe)
+        self.body = with_selects(body, self.plan, maybe)
+        if self.body is not body:
+            maybe = maybe.including(set(range(body.slots, self.body.slots)))
+            body, self.plan = self.body, plan(self.body, types, maybe)
         self.whole = maybe  # what may be symbolic anywhere in the function
         self.maybe = maybe  # and before the statement under emission
         self.types = types
@@ -139,7 +143,7 @@ class Probes:
     def _notes(self, statement: Stmt) -> list[str]:
         """Probes for what the statement uses without a formula: addresses, operands of floating point."""
         notes: dict[str, str] = {}
-        for place in places(statement):
+        for place in pinned_places(statement):
             repeated = (id(statement), place.text) in self.plan.pinned
             if place.slots and place.text not in notes and not repeated:
                 notes[place.text] = self._pin(varying_part(place.address), "address")

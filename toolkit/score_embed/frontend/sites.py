@@ -27,6 +27,10 @@ class SiteKind(IntEnum):
     PIN = 8
     ENTER = 9
     SYMBOLIC = 10
+    SELECT = 11
+
+
+CONSTANT = 1  # flag of a select: its object is as the image has it
 
 
 class Place(IntEnum):
@@ -109,8 +113,8 @@ class Site:
     leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
-    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed, 2 = boolean
-    size: int = 0  # symbolic: bytes; enter: number of scalar parameters
+    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed, 2 = boolean; select: CONSTANT
+    size: int = 0  # symbolic: bytes; enter: number of scalar parameters; select: bytes of the object, 0 = not known
 
     @property
     def is_branch(self) -> bool:
@@ -249,6 +253,10 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             return replace(head, template=_parse_template(reader))
         case SiteKind.ENTER:
             return replace(head, size=reader.next())
+        case SiteKind.SELECT:
+            dest = _parse_leaf(reader)
+            size, flags = reader.next(), reader.next()
+            return replace(head, dest=dest, size=size, flags=flags, template=_parse_template(reader))
         case SiteKind.SYMBOLIC:
             dest = _parse_leaf(reader)
             return replace(head, dest=dest, size=reader.next(), flags=reader.next())

@@ -352,6 +352,13 @@ def _const_element(t: CType) -> bool:
     return isinstance(t, Array) and (t.of.const or _const_element(t.of))
 
 
+def is_constant(t: CType) -> bool:
+    """Whether nothing may change an object of the type."""
+    while isinstance(t, Array) and not t.const:
+        t = t.of
+    return t.const and not t.volatile
+
+
 def compatible_text(t: CType) -> str:
     """A spelling that identifies a type up to its top-level qualifiers: equal texts are equal types."""
     return declare(unqualified(t))

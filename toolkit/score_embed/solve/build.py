@@ -280,6 +280,13 @@ def from_bytes(parts: Sequence[Expr]) -> Expr:
     return result
 
 
+def ite(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
+    """`then` if the condition holds, else `otherwise`."""
+    if condition.kind is _CONST and not condition.origins:
+        return then if condition.value else otherwise
+    return then if then is otherwise else _raw(Kind.ITE, then.width, (condition, then, otherwise))
+
+
 def negate(condition: Expr) -> Expr:
     return bit_not(condition)
 

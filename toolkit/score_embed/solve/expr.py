@@ -39,6 +39,8 @@ class Kind(IntEnum):
     EQ = 21
     ULT = 22
     SLT = 23
+    ITE = 24  # condition of one bit, then, else
+    TABLE = 25  # an entry of a table of constants (see TableRead); value: names the table by its content
 
 
 NOWHERE: frozenset[int] = frozenset()
@@ -99,6 +101,16 @@ class Expr:
         return f"{self.kind.name.lower()}{extra}:{self.width}({inner})"
 
 
+class TableRead(Expr):
+    """The entry of a table at an index: there are as many entries as the index has values, so that any is defined."""
+
+    __slots__ = ("entries", "largest")
+
+    def __init__(self, width: int, index: Expr, name: int, entries: Sequence[int]) -> None:
+        super().__init__(Kind.TABLE, width, (index,), name, NOWHERE)
+        self.entries, self.largest = entries, max(entries)
+
+
 _uids = itertools.count(1)
 _Key = tuple[object, ...]
 _table: dict[_Key, KeyedRef[_Key, Expr]] = {}
@@ -123,6 +135,17 @@ def intern(
     made = Expr(kind, width, args, value, origins)
     _table[key] = KeyedRef(made, _forget, key)
     return made
+
+
+def intern_table(width: int, index: Expr, name: int, entries: Sequence[int]) -> Expr:
+    """As intern, of a TableRead. `name` stands for the entries: equal names, equal entries."""
+    key: _Key = (Kind.TABLE, width, name, NOWHERE, index.uid)
+    ref = _table.get(key)
+    found = ref() if ref is not None else None
+    if found is None:
+        found = TableRead(width, index, name, entries)
+        _table[key] = KeyedRef(found, _forget, key)
+    return found
 
 
 def table_size() -> int:
@@ -196,6 +219,8 @@ OPERATIONS: dict[Kind, Callable[..., int]] = {
     Kind.EQ: lambda e, a, b: int(a == b),
     Kind.ULT: lambda e, a, b: int(a < b),
     Kind.SLT: _slt,
+    Kind.ITE: lambda e, condition, then, otherwise: then if condition else otherwise,
+    Kind.TABLE: lambda e, index: e.entries[index],
 }
 
 Memo = MutableMapping[Expr, int]

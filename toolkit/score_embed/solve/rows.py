@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from score_embed.solve.domain import members, table
-from score_embed.solve.expr import OPERATIONS, Expr, Kind, evaluate, nodes
+from score_embed.solve.expr import OPERATIONS, Expr, Kind, TableRead, evaluate, nodes
 
 Rows = array  # of "H", in rising order
 
@@ -53,6 +53,7 @@ _TEXT = {
     Kind.EQ: "{0} == {1}",
     Kind.ULT: "{0} < {1}",
     Kind.SLT: "{0} ^ {s} < {1} ^ {s}",
+    Kind.ITE: "{1} if {0} else {2}",
 }
 # Signed operations by a positive constant; the general ones are calls.
 _TEXT_BY_CONSTANT = {
@@ -121,6 +122,9 @@ class _Compiler:
         """The statement that computes a node of both bytes."""
         args = [self._name(arg) for arg in node.args]
         name = self._names[node] = f"x{len(self._names)}"
+        if isinstance(node, TableRead):
+            self._scope[f"table_{name}"] = node.entries
+            return f"{name} = table_{name}[{args[0]}]"
         argument = node.args[0]
         template = _TEXT.get(node.kind)
         if (

@@ -8,6 +8,7 @@ stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import z3
 
 from score_embed.solve.digest import digest
 from score_embed.solve.domain import intervals
-from score_embed.solve.expr import Expr, Kind, nodes
+from score_embed.solve.expr import Expr, Kind, TableRead, nodes
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
@@ -75,7 +76,11 @@ class Translator:
                 return z3.Not(args[0])
             if kind in _LOGIC:
                 return _LOGIC[kind](_boolean(args[0]), _boolean(args[1]))
+        if kind is Kind.ITE:
+            return z3.If(_boolean(args[0]), _vector(args[1]), _vector(args[2]))
         args = [_vector(arg) for arg in args]
+        if isinstance(node, TableRead):
+            return table_term(args[0], node.args[0].width, node.entries, node.width)
         if kind in _COMPARE:
             return _COMPARE[kind](*args)
         if kind is Kind.NOT:
@@ -89,6 +94,32 @@ class Translator:
         if kind is Kind.EXTRACT:
             return z3.Extract(node.value + node.width - 1, node.value, args[0])
         return _ARITHMETIC[kind](*args)
+
+
+def table_term(index: Any, bits: int, entries: Sequence[int], width: int) -> Any:
+    """A table: as XORs where its entries are such (those of a CRC), else a tree of decisions, the highest bit first."""
+    columns = [entries[1 << bit] ^ entries[0] for bit in range(bits)]
+    chosen = [z3.Extract(bit, bit, index) == z3.BitVecVal(1, 1) for bit in range(bits)]
+    if _is_linear(entries, columns):
+        parts = [
+            z3.If(bit, z3.BitVecVal(column, width), z3.BitVecVal(0, width))
+            for bit, column in zip(chosen, columns, strict=True)
+        ]
+        return functools.reduce(lambda a, b: a ^ b, parts, z3.BitVecVal(entries[0], width))
+    level = [z3.BitVecVal(entry, width) for entry in entries]
+    for bit in chosen:
+        level = [
+            low if low.eq(high) else z3.If(bit, high, low) for low, high in zip(level[::2], level[1::2], strict=True)
+        ]
+    return level[0]
+
+
+def _is_linear(entries: Sequence[int], columns: Sequence[int]) -> bool:
+    """Whether each entry is the first one, changed by what belongs to each bit of the index."""
+    expected = [entries[0]]
+    for column in columns:
+        expected += [entry ^ column for entry in expected]
+    return expected == list(entries)
 
 
 def _boolean(term: Any) -> Any:

@@ -59,6 +59,14 @@ class Cursor:
         number = self.varint()
         return number >> 1 ^ -(number & 1)
 
+    def take(self, count: int) -> bytes:
+        """Bytes as they are."""
+        found = self.events[self.at : self.at + count]
+        if len(found) < count:
+            raise self.fail("it ends within an event")
+        self.at += count
+        return found
+
     def next_address(self) -> int:
         """An address, sent as the difference from the one before."""
         self.address = found = (self.address + self.signed()) & self._pointer_mask

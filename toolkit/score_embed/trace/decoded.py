@@ -37,6 +37,7 @@ class Decoded:
         self._log = UndoLog()
         self.mirror = Mirror(pointer_bits, self._log)
         self._declared: dict[str, int] = {}  # how often each input was
+        self.contents: dict[tuple[int, int], bytes] = {}  # of objects that were read, by address and size
         self.notes: dict[tuple[str, int], int] = {}  # (what, site) → how often; they make a result incomplete
         self.clear()
 
@@ -93,6 +94,12 @@ class Decoded:
         """A symbolic value was used concretely."""
         formula = build.binary(Kind.EQ, value, build.const(self.value(value), value.width))
         self.pins.append(Pin(site, value, formula))
+
+    def keep_content(self, address: int, content: bytes) -> None:
+        """What an object holds, as far as it is constant."""
+        key = address, len(content)
+        if self.contents.get(key) is not content:
+            self._log.set(self.contents, key, content)
 
     def declare(self, site: int, name: str, size: int) -> int:
         """An input of so many bytes; returns its place in the test's input."""

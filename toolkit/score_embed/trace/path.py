@@ -22,6 +22,7 @@ class Condition:
     before: hashes.Lanes  # condition hash of what came before
     after: hashes.Lanes  # and with it
     elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
+    loose: bool  # the target cannot tell the other side from this one: nothing is derived from a run of that
     start: int  # event bytes before its branch: what a run that takes the other side has in common with this one
 
     @property

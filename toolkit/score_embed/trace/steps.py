@@ -6,8 +6,7 @@ labels, whether an address is sent. What is left runs at every event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 from score_embed.frontend.sites import Place, Site, SiteKind
 from score_embed.solve import build
@@ -15,22 +14,12 @@ from score_embed.solve.expr import Expr
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
 from score_embed.trace.leaves import compile_leaves
+from score_embed.trace.outcome import OnBranch, Outcome, place
+from score_embed.trace.selects import Constants, Selects
 from score_embed.trace.template import KEPT, Programs, fit
 
 Step = Callable[[], object]
 
-
-class Outcome(NamedTuple):
-    """A condition of a branch event: the link of a switch's chain (-1: a plain condition), its direction and formula."""
-
-    chain: int
-    direction: int
-    formula: Expr
-    elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
-
-
-# Takes a branch's site, the leaves it compares, and its conditions in order.
-OnBranch = Callable[[Site, tuple[Expr, ...], Sequence[Outcome]], None]
 
 _FRAME, _UNTAINT = 0, 2
 _LOSSES = {
@@ -43,8 +32,9 @@ _LOSSES = {
 class Steps:
     """The steps of one image's events, applied to `decoded`; branches go to `on_branch`."""
 
-    def __init__(self, programs: Programs, decoded: Decoded, on_branch: OnBranch) -> None:
+    def __init__(self, programs: Programs, decoded: Decoded, on_branch: OnBranch, constants: Constants) -> None:
         self._programs = programs
+        self._selects = Selects(decoded, on_branch, constants)
         self._sites = programs.table.sites
         self._decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
         self._on_branch = on_branch
@@ -59,6 +49,9 @@ class Steps:
             return self._reserved(head)
         if site.kind is SiteKind.COND:
             return self._condition(site, head & 1)
+        if site.kind is SiteKind.SELECT:
+            read = compile_leaves(site, self._cursor, self._mirror)
+            return self._selects.compile(site, head & 1, self._programs, read, self._store(site))
         if head & 1:
             raise self._cursor.fail(f"site {site.id} has no direction")
         compilers: dict[SiteKind, Callable[[Site], Step]] = {
@@ -250,8 +243,3 @@ class Steps:
                 passed = Outcome(k, 0, build.negate(inside), (site.coverage + k,))
                 found.append((passed, Outcome(k, 1, inside, later)))
         return found
-
-
-def place(site: Site) -> str:
-    """`file:line` of a site, for messages."""
-    return f"{site.file}:{site.line}" if site.file else ""

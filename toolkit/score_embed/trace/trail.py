@@ -14,15 +14,17 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from score_embed.frontend.sites import Site, SiteTable
+from score_embed.frontend.sites import Site, SiteKind, SiteTable
 from score_embed.solve.expr import Expr
 from score_embed.trace import hash as hashes
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Checkpoint, Decoded
 from score_embed.trace.memory import NotMirrored
 from score_embed.trace.operands import Operands
+from score_embed.trace.outcome import Outcome, place
 from score_embed.trace.path import ASSUMPTION, Condition, Disagreement, Pin, SymbolicObject, mixed
-from score_embed.trace.steps import Outcome, Step, Steps, place
+from score_embed.trace.selects import Constants, NoConstants
+from score_embed.trace.steps import Step, Steps
 from score_embed.trace.template import Programs
 
 Visitor = Callable[[int, Condition], None]  # gets each new condition and its index before later ones are decoded
@@ -38,10 +40,10 @@ class _Branch(NamedTuple):
 class Trail:
     """The path of the last run."""
 
-    def __init__(self, table: SiteTable, verify: bool = False) -> None:
+    def __init__(self, table: SiteTable, verify: bool = False, constants: Constants | None = None) -> None:
         self.table = table
         self._decoded = Decoded(table.pointer_bits, verify)
-        self._steps = Steps(Programs(table), self._decoded, self._on_branch)
+        self._steps = Steps(Programs(table), self._decoded, self._on_branch, constants or NoConstants())
         self._compiled: dict[int, Step] = {}  # by the head of the event
         self._visit: Visitor = _ignore
         self._event = self._address = 0  # first byte of the event being decoded, and the last address before it
@@ -194,25 +196,30 @@ class Trail:
             raise
         return head >> 1
 
-    def _on_branch(self, site: Site, operands: tuple[Expr, ...], outcomes: Sequence[Outcome]) -> None:
+    def _on_branch(self, site: Site, operands: tuple[Expr, ...], outcomes: Sequence[Outcome]) -> bool:
+        """Add its conditions; False if the path was cut."""
         decoded = self._decoded
         self._branches.append(_Branch(decoded.checkpoint(self._event, self._address), self._lanes))
         self._starts.append(self._event)
         self._firsts.append(len(self.conditions))
         self._operands.add(operands, tuple(map(decoded.value, operands)))
-        assumption = bool(site.flags & ASSUMPTION)
+        assumption = site.kind is SiteKind.COND and bool(site.flags & ASSUMPTION)
+        loose = site.kind is SiteKind.SELECT and not site.size
         for chain, direction, held, elsewhere in outcomes:
             if not decoded.holds(held):
                 self.diverged, self.diverged_elsewhere = site.id, elsewhere
                 decoded.note("divergence", site.id)
-                return
+                return False
             if held.origins:
                 decoded.note("opaque result in a condition", site.id)
             before = self._lanes
             self._lanes = after = mixed(before, site.id, chain, direction)
-            condition = Condition(site.id, chain, direction, held, assumption, before, after, elsewhere, self._event)
+            condition = Condition(
+                site.id, chain, direction, held, assumption, before, after, elsewhere, loose, self._event
+            )
             self._visit(len(self.conditions), condition)
             self.conditions.append(condition)
+        return True
 
 
 def _ignore(index: int, condition: Condition) -> None:

@@ -1,0 +1,94 @@
+/* Reads at symbolic addresses: the host gets the object that is read, and makes a formula of its elements.
+ *
+ * What an object holds is sent when it is read first and again when it has changed; the host keeps it. Constants are
+ * never sent: the host has the image. */
+#include "state.h"
+
+#ifndef SC_TABLES
+#define SC_TABLES 4u
+#endif
+
+static struct {
+    const sc_u8 *at;
+    sc_u32 size, crc;
+} sent[SC_TABLES] SC_RUNTIME_DATA; /* the objects that the host knows, in turn; valid as far as sc.tables says */
+
+/* The bytes of a piece as the host is told: 0 where they are tainted, as these have formulas. */
+static sc_u32 known_bytes(sc_u8 *to, const sc_u8 *from, sc_u32 n)
+{
+    sc_u32 i, taint = sc_taint_get(from, n);
+    for (i = 0; i < n; i++) to[i] = taint >> i & 1u ? 0 : from[i];
+    return taint;
+}
+
+/* Whether the host knows these bytes already. From now on it does. */
+static sc_u32 is_known(const sc_u8 *at, sc_u32 size)
+{
+    sc_u8 piece[32];
+    sc_u32 i, done, n, crc = 0, count = sc.tables < SC_TABLES ? sc.tables : SC_TABLES;
+    for (done = 0; done < size; done += n) {
+        n = size - done < sizeof piece ? size - done : sizeof piece;
+        known_bytes(piece, at + done, n);
+        crc = sc_crc32(crc, piece, n);
+    }
+    for (i = 0; i < count && (sent[i].at != at || sent[i].size != size); i++) {}
+    if (i < count && sent[i].crc == crc) return 1;
+    if (i == count) i = sc.tables++ % SC_TABLES;
+    sent[i].at = at;
+    sent[i].size = size;
+    sent[i].crc = crc;
+    return 0;
+}
+
+/* Whether the host knows the bytes, else the bytes; and which of them are tainted: (gap + 1, length)…, 0. */
+static void send_object(const sc_u8 *at, sc_u32 size)
+{
+    sc_u8 piece[32];
+    sc_u32 known = is_known(at, size), done, n, i, gap = 0, length = 0;
+    sc_byte(known);
+    for (done = 0; !known && done < size; done += n) {
+        n = size - done < sizeof piece ? size - done : sizeof piece;
+        known_bytes(piece, at + done, n);
+        for (i = 0; i < n; i++) sc_byte(piece[i]);
+    }
+    for (done = 0; done < size; done++) {
+        if (sc_taint_get(at + done, 1)) {
+            if (!length++) sc_varint(gap + 1u);
+            gap = 0;
+        } else {
+            if (length) sc_varint(length);
+            length = 0;
+            gap++;
+        }
+    }
+    if (length) sc_varint(length);
+    sc_byte(0);
+}
+
+/* If the address is symbolic: its formula's leaves and the object. Returns 1 if the value is symbolic, too. */
+static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, const sc_uptr *words, sc_u32 bytes)
+{
+    const sc_u8 *element = (const sc_u8 *)words[0], *object = (const sc_u8 *)words[1];
+    sc_u32 size = d[1], inside = size ? (sc_uptr)(element - object) <= size - bytes : SC_CONSTANT(element);
+    sc_u32 condition = size | inside;
+    if (!sc_speak(f, d + 3, words + 2, (condition ? SC_CONDITION : 0u) | inside, 0, 0)) return 0;
+    if (!condition) return 0; /* nobody knows the object */
+    if (size) {
+        sc_address(object);
+        if (inside && !d[2]) send_object(object, size);
+    }
+    sc_condition(sc.last_site << 1 | inside);
+    return inside;
+}
+
+void sc_select(sc_frame *f, sc_uint at, const sc_uptr *words)
+{
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at); /* of the plain assignment; that of the select follows */
+    sc_u32 word = d[1];
+    if (sc_begin(f, at + 4) && choose(f, d + 4, words, BYTES(word))) {
+        sc_set_slot(MASKS(f), INDEX(word), 1);
+        VALUE_BYTES(word);
+        return;
+    }
+    sc_assign1(f, at, words[0]);
+}

@@ -1,0 +1,87 @@
+"""What an image holds that no program can change: tables that are read at symbolic addresses need not be sent."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section, SymbolTableSection
+
+_ALLOCATED, _WRITABLE = 2, 1
+_AVR_DATA = 0x800000  # where ELF files of AVR have the data space; code lies in another one
+
+
+class _Piece(NamedTuple):
+    address: int
+    data: bytes
+    writable: bool
+
+
+class Constants:
+    """The image's bytes by address, read when first asked for."""
+
+    def __init__(self, elf: Path) -> None:
+        self._elf = elf
+
+    def read(self, address: int, size: int) -> bytes | None:
+        """The bytes there, if they are constant and the image has them all."""
+        return self._find(address, size, writable=False)
+
+    def initial(self, address: int, size: int) -> bytes | None:
+        """The bytes there as the program begins with them: also of constants that lie in RAM."""
+        return self._find(address, size, writable=True)
+
+    def _find(self, address: int, size: int, *, writable: bool) -> bytes | None:
+        for piece in self._pieces:
+            offset = address - piece.address
+            if 0 <= offset <= len(piece.data) - size and (writable or not piece.writable):
+                return piece.data[offset : offset + size]
+        return None
+
+    def object_at(self, address: int) -> tuple[int, int] | None:
+        """Address and size of the named constant that this is a byte of."""
+        index = bisect_right(self._objects, (address, 1 << 64)) - 1
+        if index < 0:
+            return None
+        start, size = self._objects[index]
+        return (start, size) if address < start + size else None
+
+    @cached_property
+    def _pieces(self) -> list[_Piece]:
+        with self._elf.open("rb") as file:
+            data = ELFFile(file)
+            avr = data["e_machine"] == "EM_AVR"
+            return [
+                _Piece(section["sh_addr"] - (_AVR_DATA if avr else 0), bytes(section.data()), not _is_constant(section))
+                for section in data.iter_sections()
+                if section["sh_type"] == "SHT_PROGBITS"
+                and section["sh_flags"] & _ALLOCATED
+                and (not avr or section["sh_addr"] >= _AVR_DATA)
+            ]
+
+    @cached_property
+    def _objects(self) -> list[tuple[int, int]]:
+        """Of all symbols that name constants, in order; of several at one address the largest is last."""
+        with self._elf.open("rb") as file:
+            data = ELFFile(file)
+            symbols = data.get_section_by_name(".symtab")
+            if data["e_machine"] == "EM_AVR" or not isinstance(symbols, SymbolTableSection):
+                return []
+            constant = {
+                index
+                for index, section in enumerate(data.iter_sections())
+                if section["sh_flags"] & _ALLOCATED and section["sh_type"] == "SHT_PROGBITS" and _is_constant(section)
+            }
+            return sorted(
+                (symbol["st_value"], symbol["st_size"])
+                for symbol in symbols.iter_symbols()
+                if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"] and symbol["st_shndx"] in constant
+            )
+
+
+def _is_constant(section: Section) -> bool:
+    """Addresses in constants are written once, by the linker, where an image is not moved."""
+    return not section["sh_flags"] & _WRITABLE or section.name.startswith(".data.rel.ro")

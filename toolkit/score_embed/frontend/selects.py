@@ -1,0 +1,113 @@
+"""Reads whose address may be symbolic become statements of their own: `t = a[i];`, for which there is a probe.
+
+The value of such a read is not the element's that this run happened to read but, as a formula, that of any element of
+the object. What has no formula (floating point, volatile objects, bit-fields, structs) is left where it is: there
+the address is used as it is in this run, and pinned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from score_embed.frontend.blocks import Plan
+from score_embed.frontend.flow import expressions
+from score_embed.frontend.ir import (
+    AddressOf,
+    Argument,
+    Assign,
+    Binary,
+    Body,
+    Branch,
+    Call,
+    Convert,
+    Exp,
+    Load,
+    Offset,
+    PointerAdd,
+    PointerDiff,
+    Select,
+    Slot,
+    SlotRef,
+    Stmt,
+    Unary,
+)
+from score_embed.frontend.maybe import Maybe
+from score_embed.frontend.types import compatible_text, declare
+
+_MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, addresses are pinned
+
+
+def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
+    """The function with every read at an address that may be symbolic as a Select; itself if it has none."""
+    work = _Separation(replace(body, declarations=list(body.declarations)))
+    found: list[Stmt] = []
+    for s in body.statements:
+        before = plan.maybe(s, maybe)
+        reads = [e for exp in expressions(s) for e in exp.walk() if isinstance(e, Load)]
+        chosen = [e for e in reads if _is_plain(e) and before.exp(plan.formula(s, e.place.address))]
+        found += work.split(s, list(dict.fromkeys(chosen)))
+    return replace(work.body, statements=found) if work.changed else body
+
+
+def _is_plain(load: Load) -> bool:
+    return load.place.bit_field is None and not load.place.type.volatile
+
+
+class _Separation:
+    """The temporaries of one function's reads: none lives beyond its statement."""
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self._pool: dict[str, list[SlotRef]] = {}
+        self._count = 0
+        self.changed = False
+
+    def split(self, s: Stmt, reads: list[Load]) -> list[Stmt]:
+        """The statement, and before it the reads that it needs."""
+        if not reads or self.body.slots + len(reads) > _MOST_SLOTS:
+            return [s]
+        self.changed = True
+        if isinstance(s, Assign) and isinstance(s.dest, SlotRef) and s.exp in reads and s.dest.type == s.exp.type:
+            return [Select(s.coord, s.dest, s.exp)]
+        used: dict[str, int] = {}
+        values = {read: self._temporary(read, used) for read in reads}
+        before: list[Stmt] = [Select(s.coord, value, read) for read, value in values.items()]
+        match s:
+            case Assign():
+                return [*before, replace(s, exp=_replaced(s.exp, values))]
+            case Branch():
+                return [*before, replace(s, left=_replaced(s.left, values), right=_replaced(s.right, values))]
+            case Call():
+                args = [Argument(_replaced(a.exp, values) if isinstance(a.exp, Exp) else a.exp) for a in s.args]
+                return [*before, replace(s, args=args)]
+        return [s]
+
+    def _temporary(self, read: Load, used: dict[str, int]) -> SlotRef:
+        key = compatible_text(read.type)
+        pool = self._pool.setdefault(key, [])
+        used[key] = used.get(key, 0) + 1
+        if used[key] > len(pool):
+            self._count += 1
+            slot = Slot(self.body.slots, f"sc_read{self._count}", read.type)
+            self.body.slots += 1
+            self.body.declarations.append(declare(read.type, slot.name) + ";")
+            pool.append(SlotRef(read.type, slot))
+        return pool[used[key] - 1]
+
+
+def _replaced(exp: Exp, values: dict[Load, SlotRef]) -> Exp:
+    """`exp` with these reads taken from their temporaries."""
+    match exp:
+        case Load():
+            return values.get(exp, exp)
+        case Convert() | Unary():
+            return replace(exp, operand=_replaced(exp.operand, values))
+        case Binary() | PointerDiff():
+            return replace(exp, left=_replaced(exp.left, values), right=_replaced(exp.right, values))
+        case PointerAdd():
+            return replace(exp, base=_replaced(exp.base, values), index=_replaced(exp.index, values))
+        case Offset():
+            return replace(exp, base=_replaced(exp.base, values))
+        case AddressOf():
+            return replace(exp, place=replace(exp.place, address=_replaced(exp.place.address, values)))
+    return exp

@@ -1,0 +1,27 @@
+"""What a branch event says: its conditions, in order, with what each side leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from score_embed.frontend.sites import Site
+from score_embed.solve.expr import Expr
+
+
+class Outcome(NamedTuple):
+    """A condition of a branch event: the link of a switch's chain (-1: a plain condition), its direction and formula."""
+
+    chain: int
+    direction: int
+    formula: Expr
+    elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
+
+
+# Takes a branch's site, the leaves it compares, and its conditions in order. False: the path was cut there.
+OnBranch = Callable[[Site, tuple[Expr, ...], Sequence[Outcome]], bool]
+
+
+def place(site: Site) -> str:
+    """`file:line` of a site, for messages."""
+    return f"{site.file}:{site.line}" if site.file else ""

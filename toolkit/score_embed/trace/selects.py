@@ -1,0 +1,200 @@
+"""Reads at symbolic addresses: from the object that was read to the formula of whatever lies at the address.
+
+That the address is in the object is a condition of the path (it has no other direction in the program, so it is in
+neither path hash nor coverage); beyond it the formula would say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from score_embed.frontend.sites import CONSTANT, Site
+from score_embed.solve import build
+from score_embed.solve.expr import Expr, Kind
+from score_embed.solve.select import Cell, follow, select, within
+from score_embed.trace.cursor import TraceError
+from score_embed.trace.decoded import Decoded
+from score_embed.trace.outcome import OnBranch, Outcome, place
+from score_embed.trace.template import KEPT, Programs
+
+Reader = Callable[[], tuple[Expr, ...]]
+Store = Callable[[Expr], None]
+OUTSIDE = "symbolic address outside of its object"
+
+
+class Constants(Protocol):
+    """What the image holds that no program can change."""
+
+    def object_at(self, address: int) -> tuple[int, int] | None:
+        """Address and size of the named constant that this is a byte of."""
+
+    def read(self, address: int, size: int) -> bytes | None:
+        """The bytes there, if they are constant and the image has them all."""
+
+    def initial(self, address: int, size: int) -> bytes | None:
+        """The bytes there as the program begins with them, constant or not."""
+
+
+class NoConstants:
+    """For streams without an image."""
+
+    def object_at(self, address: int) -> tuple[int, int] | None:
+        return None
+
+    def read(self, address: int, size: int) -> bytes | None:
+        return None
+
+    def initial(self, address: int, size: int) -> bytes | None:
+        return None
+
+
+class Selects:
+    """The steps of one image's selects."""
+
+    def __init__(self, decoded: Decoded, on_branch: OnBranch, constants: Constants) -> None:
+        self._decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
+        self._on_branch, self._constants = on_branch, constants
+        # Runs read the same tables again and again: by site, leaves, object and its bytes.
+        self._known: dict[tuple[int, tuple[Expr, ...], int, bytes], tuple[Expr, Expr | None]] = {}
+        self._pointers: dict[tuple[Expr, int], tuple[Expr, Expr] | None] = {}
+
+    def compile(
+        self, site: Site, direction: int, programs: Programs, read: Reader, store: Store
+    ) -> Callable[[], object]:
+        """The step of the site's events. Direction 1: the address is in the object; 0: it is not, or there is none."""
+        program, value, decoded = programs.get(site), programs.value, self._decoded
+        assert site.dest is not None
+        size = site.dest.bits // 8
+
+        def outside() -> None:
+            leaves = read()
+            address = value(program, leaves)
+            if not site.size:
+                self._concretize(site, address, "symbolic address")
+                return
+            _, inside = self._inside(address, self._cursor.next_address(), site.size, size)
+            if self._on_branch(site, leaves, (Outcome(-1, 0, build.negate(inside), ()),)):
+                self._concretize(site, address, OUTSIDE)
+
+        def within_object() -> None:
+            leaves = read()
+            address = value(program, leaves)
+            base, content, cell = self._object(site, decoded.value(address), size)
+            unnamed = not site.size and len(content) == size
+            followed = self._followed(address, size) if unnamed else None
+            inside, found = followed or self._formulas(site, leaves, address, base, content, cell, size)
+            if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, ()),)):
+                return
+            if site.size and not site.flags & CONSTANT:
+                decoded.keep_content(base, content)
+            if address.origins and not address.deps:
+                decoded.note("opaque result in an address", site.id)
+            if found is None or (unnamed and not followed):
+                self._concretize(site, address, "symbolic address")
+                at = build.const(decoded.value(address) - base, address.width)
+                found = select(at, content, size, cell)
+                assert found is not None
+            store(found)
+
+        return within_object if direction else outside
+
+    def _concretize(self, site: Site, address: Expr, what: str) -> None:
+        if address.deps:
+            self._decoded.note(what, site.id)
+            self._decoded.pin(site.id, address)
+        elif address.origins:
+            self._decoded.note("opaque result in an address", site.id)
+
+    def _inside(self, address: Expr, base: int, length: int, size: int) -> tuple[Expr, Expr]:
+        """How far into the object the address is, and that this is in it."""
+        offset = build.binary(Kind.SUB, address, build.const(base, address.width))
+        return offset, within(offset, length - size)
+
+    def _formulas(
+        self,
+        site: Site,
+        leaves: tuple[Expr, ...],
+        address: Expr,
+        base: int,
+        content: bytes,
+        cell: Cell | None,
+        size: int,
+    ) -> tuple[Expr, Expr | None]:
+        """That the address is in the object, and what lies there (None: too much to say)."""
+        key = site.id, leaves, base, content
+        found = self._known.get(key) if cell is None else None
+        if found is None:
+            offset, inside = self._inside(address, base, len(content), size)
+            found = inside, select(offset, content, size, cell)
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            if cell is None:
+                self._known[key] = found
+        return found
+
+    def _followed(self, address: Expr, size: int) -> tuple[Expr, Expr] | None:
+        key = address, size
+        if key not in self._pointers:
+            if len(self._pointers) >= KEPT:
+                self._pointers.clear()
+            self._pointers[key] = follow(address, size, lambda at: self._constants.read(at, size))
+        return self._pointers[key]
+
+    # --- objects -----------------------------------------------------------------------------------------------
+
+    def _object(self, site: Site, address: int, size: int) -> tuple[int, bytes, Cell | None]:
+        """The object's address, its bytes, and the formulas in it. Without a name it is the element alone."""
+        if not site.size:
+            base, length = self._constants.object_at(address) or (address, size)
+            if not 0 <= address - base <= length - size:
+                base, length = address, size
+            return base, self._constant(site, base, length), None
+        base = self._cursor.next_address()
+        if site.size < size:
+            raise TraceError(f"site {site.id} reads more than its object has", place(site))
+        if site.flags & CONSTANT:
+            return base, self._constant(site, base, site.size), None
+        return base, *self._variable(site, base, size)
+
+    def _constant(self, site: Site, base: int, length: int) -> bytes:
+        content = (self._constants.initial if site.size else self._constants.read)(base, length)
+        if content is None:
+            raise TraceError(f"site {site.id} reads a constant at {base:#x}, where the image has none", place(site))
+        return content
+
+    def _variable(self, site: Site, base: int, size: int) -> tuple[bytes, Cell | None]:
+        """What the target says of an object that can change."""
+        cursor, length = self._cursor, site.size
+        content: bytes | None
+        if cursor.take(1) == b"\1":
+            content = self._decoded.contents.get((base, length))
+            if content is None:
+                raise cursor.fail(f"the object at {base:#x} was never sent")
+        else:
+            content = cursor.take(length)
+        runs: list[tuple[int, int]] = []
+        at = 0
+        while gap := cursor.varint():
+            at += gap - 1
+            count = cursor.varint()
+            if not 0 < count <= length - at:
+                raise cursor.fail("a part of an object that it does not have")
+            runs.append((at, count))
+            at += count
+        return content, self._cell(runs, content, base, size) if runs else None
+
+    def _cell(self, runs: list[tuple[int, int]], content: bytes, base: int, size: int) -> Cell:
+        tainted = 0
+        for at, count in runs:
+            tainted |= ((1 << count) - 1) << at
+        mirror, all_bytes = self._mirror, (1 << size) - 1
+
+        def cell(offset: int) -> Expr | None:
+            mask = tainted >> offset & all_bytes
+            if not mask:
+                return None
+            value = int.from_bytes(content[offset : offset + size], "little")
+            return mirror.read_partly(base + offset, size, mask, value)
+
+        return cell
