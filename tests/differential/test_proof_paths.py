@@ -27,6 +27,7 @@ NOT_ON_AVR = {
     "bit_fields": "bit-fields of more bits than int",
     "initialisers": "wchar.h",
     "tables": "wchar.h",
+    "lookup_traps": "symbolic reads through pointers into RAM",
     "scopes": "parameters without a name",
     "pointer_conditionals": "an enumerator of more bits than int",
 }

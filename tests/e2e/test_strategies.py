@@ -50,7 +50,7 @@ class Explored:
         assert self.summary["strategy"] == settings.strategy
 
 
-@pytest.fixture(params=["tests/programs/parser.c", "tests/programs/recursion.c"])
+@pytest.fixture(params=["tests/programs/parser.c", "tests/programs/recursion.c", "tests/programs/lookup_traps.c"])
 def image(request: pytest.FixtureRequest, tmp_path: Path) -> Image:
     return built(tmp_path, request.param)
 

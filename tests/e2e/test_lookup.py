@@ -1,0 +1,99 @@
+"""Reads at symbolic addresses in whole campaigns: tables of files without probes, ends of tables, and what is concretized."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from runner import explore
+
+INCLUDES = '#include <stdint.h>\n#include <stdio.h>\n#include "score.h"\n'
+TABLES = """
+const unsigned char weights[64] = { [0] = 9, [5] = 77, [63] = 5 };
+unsigned char learned[32] = { [7] = 8, [30] = 3 };
+const short unsized[16] = { [3] = -300, [12] = 12 };
+static const short inner[4] = { 4, 5, 6, 7 };
+const short *const pointer = inner;
+void learn(unsigned char at, unsigned char value) { learned[at] = value; }
+"""
+READS = """
+extern const unsigned char weights[64];
+extern unsigned char learned[32];
+extern const short unsized[];
+extern const short *const pointer;
+void learn(unsigned char at, unsigned char value);
+int main(void)
+{
+    unsigned char x;
+    int found = 0;
+    SYM_U8(x);
+    if (weights[x & 63] == 77) found += 1;
+    if (learned[x & 31] == 3) found += 2;
+    learn(9, 200);
+    if (learned[x & 31] == 200) found += 4;
+    if (unsized[x & 15] < -256) found += 8;
+    if (pointer[x >> 6] == 6) found += 16;
+    printf("%d\\n", found);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_tables_of_a_file_without_probes(board: str, tmp_path: Path) -> None:
+    """Of its constants the image says size and content; what can change the target sends, again when it has changed."""
+    files = {"reads.c": INCLUDES + READS, "tables.c": TABLES}
+    found = explore(tmp_path, files, "--board", board, native=("tables.c",)).summary
+
+    def path(x: int) -> tuple[bool, ...]:
+        return x & 63 == 5, x & 31 == 30, x & 31 == 9, x & 15 == 3, x >> 6 == 2
+
+    assert (found["stopped"], found["incomplete"]) == ("exhausted", [])
+    assert (found["paths"], found["redundant"]) == (len({path(x) for x in range(256)}), 0)
+
+
+def test_what_is_no_select_is_concretized_and_says_where(tmp_path: Path) -> None:
+    """A pointer to memory of unknown extent, a volatile object, a store."""
+    text = """
+static int in_heap(const uint8_t *p, uint8_t x) { return p[x & 3] == 7; } /* here */
+int main(void)
+{
+    static volatile uint8_t device[4] = { 1, 2, 3, 4 };
+    uint8_t x, local[4] = { 5, 6, 7, 8 };
+    SYM_U8(x);
+    if (in_heap(local, x)) printf("a");
+    if (device[x & 3] == 3) printf("b"); /* here */
+    local[x & 3] = 9; /* here */
+    return 0;
+}
+"""
+    found = explore(tmp_path, {"a.c": INCLUDES + text}).summary
+    lines = {number for number, line in enumerate((INCLUDES + text).splitlines(), 1) if "/* here */" in line}
+    assert found["stopped"] == "drained"
+    assert {(item["what"], item["line"]) for item in found["incomplete"]} == {("symbolic address", n) for n in lines}
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_the_end_of_a_table_is_a_condition(board: str, tmp_path: Path) -> None:
+    """An index that may leave its table is led there: what lies behind it is not known, so it is not exhausted."""
+    text = """
+static uint8_t table[8];
+int main(void)
+{
+    uint8_t x;
+    int i;
+    SYM_U8(x);
+    for (i = 0; i < 8; i++) table[i] = (uint8_t)(i * 3);
+    if (x < GUARD && table[x] == 21) printf("found\\n");
+    return 0;
+}
+"""
+    inside = explore(tmp_path, {"a.c": INCLUDES + text}, "--board", board, cflags=("-DGUARD=8",)).summary
+    assert (inside["stopped"], inside["paths"], inside["incomplete"]) == ("exhausted", 3, [])
+    (tmp_path / "beyond").mkdir()
+    beyond = explore(tmp_path / "beyond", {"a.c": INCLUDES + text}, "--board", board, cflags=("-DGUARD=9",)).summary
+    assert (beyond["stopped"], beyond["divergences"], beyond["mispredicted"]) == ("drained", 0, 0)
+    assert [re.sub(r"\W", " ", item["what"]) for item in beyond["incomplete"]] == [
+        "symbolic address outside of its object"
+    ]
