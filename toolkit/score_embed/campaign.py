@@ -19,7 +19,7 @@ from score_embed import config, firsttest, opening
 from score_embed.board.profile import Board
 from score_embed.build.image import Image
 from score_embed.describing import Describer
-from score_embed.drive import local
+from score_embed.drive import cluster, local
 from score_embed.ending import Result, how_to_go_on, result, sum_up
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
@@ -57,6 +57,8 @@ def run(settings: config.Settings) -> Result:
         if settings.resume is not None:
             record = stack.enter_context(Store.open(settings.resume))
             settings = opening.resumed_settings(record, settings)
+        if settings.cluster is not None:
+            return cluster.run(settings, record)
         if (settings.clients or 1) > 1:
             return local.run(settings, record)
         opened = opening.go_on(record, settings, stack) if record is not None else opening.begin(settings, stack)

@@ -7,6 +7,7 @@ error with a suggestion, wherever it stands: a mistyped option that is silently 
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -36,6 +37,7 @@ class Settings:
     time: float | None = None
     max_tests: int | None = None
     clients: int | None = None
+    cluster: str | None = None
     max_branches: int = 1_000_000
     strategy: str = "dfs"
     max_depth: int | None = None
@@ -97,6 +99,12 @@ def _positive(word: str) -> int:
     return _whole(word, 1, 2**32 - 1)
 
 
+def _cluster(word: str) -> str:
+    if not re.fullmatch(r"ray(://[^/]+:\d+)?", word):
+        raise ValueError("Write ray or ray://HOST:PORT.")
+    return word
+
+
 def _clients(word: str) -> int:
     return _whole(word, 1, 1024)
 
@@ -135,6 +143,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
     Option("clients", _clients, "N", "so many processes explore at once, each with a target of its own (1)"),
+    Option(
+        "cluster", _cluster, "ray[://…]", "clients are actors of a Ray cluster: this machine's own, or ray://HOST:PORT"
+    ),
     Option("max-branches", _positive, "N", "a test that takes more branches is a hang (1000000)"),
     Option("strategy", _strategy, "NAME", f"which test comes first: {', '.join(STRATEGIES)} (dfs)"),
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
@@ -153,7 +164,15 @@ _LISTS = (
     Option("cflags", str, "", "", many=True),
 )
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
-RESUMABLE = ("resume", "port", "time", "max-tests", "clients", "json")  # what may be said again when a campaign goes on
+RESUMABLE = (
+    "resume",
+    "port",
+    "time",
+    "max-tests",
+    "clients",
+    "cluster",
+    "json",
+)  # what may be said again when a campaign goes on
 
 
 def add_options(parser: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:

@@ -68,6 +68,7 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
         resume=record.folder,
         port=settings.port or recorded.port,
         clients=settings.clients or recorded.clients,
+        cluster=settings.cluster,
         time=settings.time,
         max_tests=settings.max_tests,
         json=settings.json,

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from score_embed.carrier.line import Listener
-from score_embed.drive.crew import Crew, Gone
+from score_embed.drive.crew import Gone
+from score_embed.drive.launcher import Launcher
 from score_embed.drive.server import FleetServer, Hosted
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet import service
@@ -39,7 +40,7 @@ class Plan:
 
 
 class FleetSession:
-    def __init__(self, line: Listener, campaigns: Sequence[Hosted], crew: Crew, plan: Plan, timing: Timing) -> None:
+    def __init__(self, line: Listener, campaigns: Sequence[Hosted], crew: Launcher, plan: Plan, timing: Timing) -> None:
         self._campaigns, self._crew, self._plan = campaigns, crew, plan
         self._server = FleetServer(line, campaigns, timing, self._obey)
         self._stopped = ""  # why no more tests are wanted

@@ -1,0 +1,218 @@
+"""Clients as actors of a Ray cluster, one for each device. Ray finds the devices, starts a client beside each, and starts it
+anew if its node dies; what clients and server say to each other goes over our carrier.
+
+A device is a unit of the resource `score_device`: how many a node has is said when Ray is started there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from score_embed import config, opening
+from score_embed.carrier import keys as keyring
+from score_embed.carrier.address import is_loopback
+from score_embed.carrier.line import Listener
+from score_embed.drive import local
+from score_embed.drive.actor import Device
+from score_embed.drive.crew import Gone
+from score_embed.drive.session import FleetSession, Plan
+from score_embed.ending import Result
+from score_embed.errors import TargetError, UsageError
+from score_embed.fleet.protocol import Timing
+from score_embed.results.store import Store
+
+RESOURCE = "score_device"
+_MODE, _TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
+_LOST = 70  # exit code of a client of which Ray knows no more
+
+
+def run(settings: config.Settings, record: Store | None) -> Result:
+    """As `local.run`, with the clients where the devices of a cluster are."""
+    with ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))  # Ray talks; standard output is for results
+        is_near = stack.enter_context(_connected(str(settings.cluster), settings.clients or 1))
+        ports = local.devices_for(settings) if is_near else ()
+        if ports:
+            settings = replace(settings, port=ports[0])
+        if record is None:
+            opened = local.begin(settings, stack)
+        else:
+            opened = opening.go_on(record, settings, stack, with_target=False)
+        opened.record.free()  # clients of earlier sessions are not waited for
+        hosted = local.host(opened, opened.settings.max_tests)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="score-embed-")))
+        line, key = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))
+        stack.callback(line.close)
+        crew = RayCrew(line.address, folder if is_near else None, key, ports)
+        clients = settings.clients or (1 if is_near else _devices() or 1)
+        plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time)
+        return local.conclude(FleetSession(line, [hosted], crew, plan, Timing()), [opened.record])
+
+
+def _listen(folder: Path, host: str | None) -> tuple[Listener, str]:
+    """The server's line, and the key for clients: none are needed on this machine, fresh ones beyond."""
+    if host is None:
+        return Listener(f"ipc://{folder}/server"), ""
+    server, client = keyring.make(folder)
+    return Listener(f"tcp://{host}:*", keyring.read(server, "server")), client.read_text(encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _connected(cluster: str, devices: int) -> Iterator[bool]:
+    """Connect to a cluster, or start one on this machine with so many devices; tells whether it is this machine's own.
+
+    `ray`: the cluster that RAY_ADDRESS names, or one on this machine. Raises UsageError or TargetError.
+    """
+    if find_spec("ray") is None:
+        hint = "Install it with: pip install 'score-embed[ray]'"
+        raise UsageError("--cluster needs Ray, which is not installed", "command line", hint)
+    address = cluster if cluster != "ray" else os.environ.get("RAY_ADDRESS", "")
+    _authenticate(address)
+    import ray  # the environment is read when it is imported
+
+    options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if not address:
+        options |= {"address": "local", "include_dashboard": False, "resources": {RESOURCE: devices}}
+    else:
+        options["address"] = address
+    try:
+        ray.init(**options)
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        what = f"cannot reach the Ray cluster: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        hint = "Does it run, is it the same version of Ray and Python, and is RAY_AUTH_TOKEN its token?"
+        raise TargetError(what, address or "this machine", hint) from error
+    try:
+        yield not address
+    finally:
+        ray.shutdown()
+
+
+def _authenticate(address: str) -> None:
+    """Nobody without the token may let the cluster run things: it is on unless somebody turned it off, and beyond this
+    machine it must not be."""
+    host = urlsplit(address if "://" in address else f"//{address}").hostname or ""
+    if os.environ.setdefault(_MODE, "token") == "disabled" and address and not is_loopback(host):
+        what = "this cluster can be reached from other machines, and Ray's authentication is turned off"
+        raise UsageError(what, address, f"Set {_MODE}=token, here and where the cluster is started.")
+    if not address and os.environ[_MODE] == "token":
+        os.environ.setdefault(_TOKEN, secrets.token_hex(32))
+
+
+def _address_of_this_host(cluster: str) -> str:
+    """By which other machines of the cluster reach this one."""
+    host = urlsplit(cluster).hostname
+    if host is None:  # this machine is one of its nodes
+        import ray
+
+        return str(ray.util.get_node_ip_address())
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((host, 9))  # sends nothing
+        return str(probe.getsockname()[0])
+
+
+def _devices() -> int:
+    """How many the cluster has now."""
+    import ray
+
+    return int(ray.cluster_resources().get(RESOURCE, 0))
+
+
+@dataclass
+class _Member:
+    name: str
+    port: str
+    actor: Any
+    end: Any  # what `serve` returns, some time
+
+
+class RayCrew:
+    """`folder`: for sockets, if the clients are on this machine; None: they may be anywhere. `key`: for them; `ports`:
+    of the boards, if each client needs one of this machine's."""
+
+    def __init__(self, address: str, folder: Path | None, key: str = "", ports: Sequence[str] = ()) -> None:
+        self._address, self._folder, self._key, self._ports = address, folder, key, ports
+        self._members: list[_Member] = []
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def start(self, count: int) -> None:
+        """Start so many more, each as soon as a device is free. Raises TargetError if the cluster has none at all."""
+        if not _devices():
+            hint = f"Say how many a node has when Ray is started there: ray start --resources '{{\"{RESOURCE}\": 1}}' …"
+            raise TargetError(f"no node of the cluster has a {RESOURCE}", "", hint)
+        for _ in range(count):
+            taken = {member.name for member in self._members}
+            name = next(name for number in range(1, len(taken) + 2) if (name := str(number)) not in taken)
+            self._start(name, self._free_port())
+
+    def _start(self, name: str, port: str) -> None:
+        import ray
+
+        options = {"num_cpus": 0, "resources": {RESOURCE: 1}, "max_concurrency": 2}
+        again = {"max_restarts": -1, "max_task_retries": -1}  # if its node is lost
+        actor = ray.remote(Device).options(**options, **again).remote()
+        end = actor.serve.remote(self._address, name, str(self._folder or ""), self._key, port)
+        self._members.append(_Member(name, port, actor, end))
+
+    def _free_port(self) -> str:
+        if not self._ports:
+            return ""
+        taken = {member.port for member in self._members}
+        for port in self._ports:
+            if port not in taken:
+                return port
+        raise TargetError(f"all {len(self._ports)} devices have a client", "", "Plug in more, or remove a client.")
+
+    def reap(self) -> list[Gone]:
+        """Those that have ended since this was last asked."""
+        import ray
+
+        ends = [member.end for member in self._members]
+        ended = set(ray.wait(ends, num_returns=len(ends), timeout=0)[0]) if ends else set()
+        gone = []
+        for member in list(self._members):
+            if member.end in ended:
+                self._members.remove(member)
+                gone.append(_gone(member))
+        return gone
+
+    def hurry(self) -> None:
+        """Let all of them end their tests and leave."""
+        for member in self._members:
+            member.actor.leave.remote()
+
+    def end(self, seconds: float) -> None:
+        """Wait for their end; who takes longer is killed. Safe to call twice."""
+        import ray
+
+        if self._members:
+            ray.wait([member.end for member in self._members], num_returns=len(self._members), timeout=seconds)
+        for member in self._members:
+            ray.kill(member.actor)
+        self._members.clear()
+
+
+def _gone(member: _Member) -> Gone:
+    import ray
+
+    try:
+        code, words = ray.get(member.end)
+    except ray.exceptions.RayError as error:
+        code, words = _LOST, str(error).strip().splitlines()[0]
+    with contextlib.suppress(ray.exceptions.RayError):
+        ray.kill(member.actor)
+    return Gone(member.name, code, words)
