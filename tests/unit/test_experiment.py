@@ -16,6 +16,7 @@ from score_embed import experiment
 from score_embed.errors import UsageError
 from score_embed.experiment import Plan
 from score_embed.report import experiment as report
+from score_embed.results import trial
 from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.trial import Trial
 
@@ -160,3 +161,12 @@ def test_a_campaign_that_fails_ends_the_experiment(stand_in: Path) -> None:
     with pytest.raises(experiment.CampaignError, match=r"p.c:1: error: no") as caught:
         list(experiment.run(Plan(stand_in, [1], 1, 0, False, ["--fails", "p.c"])))
     assert caught.value.exit_code == 3
+
+
+def test_a_client_that_came_too_late_is_one_of_the_fleet() -> None:
+    alone = FleetFigures((ClientFigures("1", 100, 1.0, 0.8),), {}, 100, 0, 1.0)
+    fleet = trial._with_late(alone, 4)
+    assert len(fleet.clients) == 4
+    assert fleet.workload == [0, 0, 0, 100]
+    assert fleet.efficiency == pytest.approx(0.2)
+    assert trial._with_late(alone, 1) == alone

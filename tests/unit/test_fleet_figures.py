@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import recorded
 
+from score_embed.cli.main import main
 from score_embed.errors import UsageError
 from score_embed.report import findings, fleet, plots, text
 from score_embed.report.table import Table
@@ -72,6 +73,17 @@ def test_it_is_kept_in_the_summary_and_shown_in_the_report(tmp_path: Path) -> No
         "  c2: 1000 tests, waited 0.00 of 10.00 s",
         "  c3: 700 tests, waited 3.00 of 10.00 s",
     ]
+
+
+def test_its_workload_is_plotted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded.write(tmp_path)
+    plot = tmp_path / "w.svg"
+    assert main(["report", str(tmp_path), "--workload", str(plot)]) == 2
+    assert "one client did this campaign" in capsys.readouterr().err
+    with Store.open(tmp_path) as record:
+        record.put("fleet", made_up(900, 800, 1000, 700).to_json())
+    assert main(["report", str(tmp_path), "--workload", str(plot)]) == 0
+    assert {"4", "tests a client"} <= words_of(plot.read_text(encoding="utf-8"))
 
 
 def test_a_large_fleet_is_not_listed_one_by_one() -> None:

@@ -8,14 +8,17 @@ finished is not run again, so an experiment that was stopped goes on when the sa
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from score_embed.drive.crew import die_with
 from score_embed.errors import ScoreError, StorageError, UsageError
 from score_embed.results import summary, trial
 from score_embed.results.trial import Trial
@@ -126,7 +129,13 @@ def _start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as file:
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=file)
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=file,
+                preexec_fn=partial(die_with, os.getpid()),  # this process has one thread
+            )
     except OSError as error:
         raise _unwritable(error, log) from error
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from score_embed.cli import show
 from score_embed.errors import UsageError
-from score_embed.report import findings, junit, lcov, sarif
+from score_embed.report import findings, fleet, junit, lcov, sarif
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
 from score_embed.results.store import Store
@@ -19,6 +19,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
     "lcov": ("branch coverage as an lcov tracefile", lcov.tracefile),
     "junit": ("tests and bugs as JUnit XML", junit.document),
     "sarif": ("bugs as SARIF 2.1.0", sarif.document),
+    "workload": ("tests of a fleet's clients as a box plot (SVG)", fleet.workload_plot),
 }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from score_embed.report import paper
+from score_embed.errors import UsageError
+from score_embed.report import paper, plots
+from score_embed.report.findings import Findings
 from score_embed.report.table import Cell, Table
 from score_embed.results.fleet import PUBLISHED, FleetFigures
 
@@ -28,6 +30,17 @@ def lines(fleet: FleetFigures) -> Iterator[str]:
         yield f"{client.name}: {client.tests} tests, waited {client.waiting:.2f} of {client.seconds:.2f} s"
     if count > MOST_CLIENTS:
         yield f"… and {count - MOST_CLIENTS} more clients, in summary.json"
+
+
+def workload_plot(found: Findings) -> str:
+    """A campaign's tests a client, as SVG."""
+    plain = found.summary["fleet"]
+    if not plain:
+        raise UsageError(
+            "one client did this campaign: there is nothing to plot", str(found.folder), "Run it with --clients."
+        )
+    fleet = FleetFigures.from_json(plain)
+    return plots.workload([(str(len(fleet.clients)), fleet.workload)])
 
 
 # The paper's tables, a fleet a line -------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ class Trial:
 def distributed(folder: Path, clients: int, seed: int) -> Trial:
     """What a campaign in `folder` came to."""
     summary = _summary(folder)
-    fleet = FleetFigures.from_json(summary["fleet"]) if summary["fleet"] else _alone(summary)
+    fleet = _with_late(FleetFigures.from_json(summary["fleet"]), clients) if summary["fleet"] else _alone(summary)
     work = tuple(client.tests for client in fleet.clients)
     return _trial([folder], [summary], clients, seed, work, fleet)
 
@@ -56,6 +56,12 @@ def independent(folders: Sequence[Path], seed: int) -> Trial:
 def _summary(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
     return found
+
+
+def _with_late(fleet: FleetFigures, clients: int) -> FleetFigures:
+    """All clients, those too that came when nothing was left to do."""
+    late = (ClientFigures(f"late {number}", 0, 0.0, 0.0) for number in range(len(fleet.clients), clients))
+    return replace(fleet, clients=(*fleet.clients, *late))
 
 
 def _alone(summary: dict[str, Any]) -> FleetFigures:
