@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from score_embed import config
 from score_embed.build.image import Image
@@ -66,6 +67,15 @@ def find(
             file=sys.stderr,
         )
     return data, difference
+
+
+def raw(path: Path) -> bytes:
+    """The bytes of a first test for a program that cannot be run here. Raises UsageError if it names its inputs."""
+    first = read_first(path)
+    if first.values:
+        hint = "Give the test's .bin file: where named inputs lie only a run of the program tells."
+        raise UsageError("there is no target here to place these inputs", str(path), hint)
+    return first.data
 
 
 def _nothing_asked(finished: Finished, program: str) -> TargetError | NothingToExplore:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed import __version__, config, workplace
-from score_embed.board.profile import Board, find_board
+from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.build import objects
 from score_embed.build.compile_commands import read_flags
 from score_embed.build.image import Image, build_image, load_image
@@ -33,15 +33,15 @@ class Opened:
     target: Target | None
 
 
-def begin(settings: config.Settings, stack: ExitStack) -> Opened:
-    """Build the program, try it on a target, make the campaign's folder."""
-    board = find_board(settings.board, settings.run, settings.port)
+def begin(settings: config.Settings, stack: ExitStack, elsewhere: Board | None = None) -> Opened:
+    """Build the program, try it on a target, make the campaign's folder. `elsewhere`: the board, if none is here."""
+    board = elsewhere or find_board(settings.board, settings.run, settings.port)
     board.require_tools()
     check_sources(settings)
     folder = workplace.make_folder(settings.out, settings.entry or c_files(settings.sources)[0].stem)
     try:
         image = build(settings, board, folder)
-        target = stack.enter_context(ready_target(board, image))
+        target = stack.enter_context(ready_target(board, image)) if elsewhere is None else None
     except BaseException:
         workplace.discard(folder)
         raise
@@ -52,9 +52,13 @@ def begin(settings: config.Settings, stack: ExitStack) -> Opened:
 
 
 def go_on(record: Store, settings: config.Settings, stack: ExitStack, with_target: bool = True) -> Opened:
-    """Open the campaign of a record once more, with its `resumed_settings`."""
-    board = find_board(settings.board, settings.run, settings.port)
-    board.require_tools()
+    """Open the campaign of a record once more, with its `resumed_settings`. Without a target, the board may be
+    elsewhere."""
+    if with_target:
+        board = find_board(settings.board, settings.run, settings.port)
+        board.require_tools()
+    else:
+        board = load_board(find_profile(settings.board), settings.run, settings.port)
     image = load_image(record.folder / workplace.IMAGE, board)
     target = stack.enter_context(ready_target(board, image)) if with_target else None
     return Opened(settings, board, image, record, target)

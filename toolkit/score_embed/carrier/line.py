@@ -45,8 +45,14 @@ class _End:
 
     def _bind(self, kind: int, address: str) -> zmq.Socket[bytes]:
         """A socket that listens, to holders of the right key only if there are keys."""
-        addresses.check(address, self._keys is not None)
         socket = self._socket(kind)
+        self._listen(socket, address)
+        self._poller.register(socket, zmq.POLLIN)
+        return socket
+
+    def _listen(self, socket: zmq.Socket[bytes], address: str) -> None:
+        """Options are those of the addresses bound from then on: so one with keys comes after one without."""
+        addresses.check(address, self._keys is not None)
         if self._keys is not None and address.startswith("tcp:"):
             self._judge()
             socket.setsockopt(zmq.CURVE_SERVER, 1)
@@ -58,8 +64,6 @@ class _End:
         except zmq.ZMQError as error:
             socket.close()
             raise UsageError(f"cannot listen here: {error.strerror}", address, "Choose another address.") from None
-        self._poller.register(socket, zmq.POLLIN)
-        return socket
 
     def _connect(self, kind: int, address: str, other: str, at_once: bool = False) -> zmq.Socket[bytes]:
         """`at_once`: nothing is kept for a peer that is not there."""
@@ -109,17 +113,20 @@ class _End:
 
 
 class Listener(_End):
-    """The server's end."""
+    """The server's end. `also`: an address for others, beside that for processes of this machine."""
 
-    def __init__(self, address: str, keys: Keys | None = None) -> None:
+    def __init__(self, address: str, keys: Keys | None = None, also: str = "") -> None:
         """Raises UsageError if it cannot listen there."""
         super().__init__(keys)
         try:
             self._router = self._bind(zmq.ROUTER, address)
+            self.address = self._router.getsockopt_string(zmq.LAST_ENDPOINT)
+            if also:
+                self._listen(self._router, also)
         except UsageError:
             self._context.destroy()
             raise
-        self.address = self._router.getsockopt_string(zmq.LAST_ENDPOINT)
+        self.also = self._router.getsockopt_string(zmq.LAST_ENDPOINT) if also else ""
 
     def wait(self, seconds: float) -> list[tuple[bytes, bytes]]:
         """What has come, as (sender, frame); waits for so long if there is nothing."""

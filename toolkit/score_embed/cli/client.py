@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, or its name in the lab file")
     sub.add_argument("--image", metavar="FILE", type=Path, help="the image that the board holds, if it keeps that one")
     sub.add_argument("--wait", metavar="TIME", default="5m", help="how long to go on without the server (5m)")
-    sub.add_argument("--incarnation", type=int, default=0, help=argparse.SUPPRESS)
+    sub.add_argument("--incarnation", type=int, help=argparse.SUPPRESS)
     sub.add_argument("--parent", type=int, help=argparse.SUPPRESS)  # to die with
     sub.set_defaults(execute=execute)
 
@@ -55,7 +56,7 @@ def execute(values: argparse.Namespace) -> int:
         raise UsageError("a client's name has at most 64 characters", "command line", "Choose a shorter --name.")
     manner = Manner(
         name,
-        values.incarnation,
+        int(time.time() * 1000) if values.incarnation is None else values.incarnation,  # later lives are higher
         f"{socket.gethostname()} {values.port or ''}".strip(),
         values.board,
         values.run,

@@ -1,4 +1,5 @@
-"""`score-embed fleet`: many clients on one exploration. `simulate`: how many are worth it; `record`: trees for that."""
+"""`score-embed fleet`: many clients on one exploration. `simulate`: how many are worth it; `record`: trees for that;
+the rest: orders to a server (`orders`)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from score_embed import yamlfile
 from score_embed.board import share
-from score_embed.cli import words
+from score_embed.cli import orders, words
 from score_embed.errors import UsageError
 from score_embed.fleet import rehearsal
 from score_embed.fleet.recorded import Recording
@@ -38,7 +39,10 @@ _COSTS = {
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     top = commands.add_parser("fleet", help="many clients on one exploration", allow_abbrev=False)
-    what = top.add_subparsers(dest="what", metavar="simulate | record", required=True)
+    what = top.add_subparsers(
+        dest="what", metavar="status | add | remove | assign | stop | simulate | record", required=True
+    )
+    orders.add_parsers(what)
     _add_simulate(what)
     _add_record(what)
 

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Sequence
 
 from score_embed import __version__, config
-from score_embed.cli import boards, client, doctor, experiment, export, fleet, lab, replay, report, run, simulate
+from score_embed.cli import boards, client, doctor, experiment, export, fleet, keys, lab, replay, report, run, server, simulate
 from score_embed.errors import ScoreError, UsageError
 
 INTERRUPTED = 130
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(prog="score-embed", description="Concolic testing for embedded C.", allow_abbrev=False)
     top.add_argument("--version", action="version", version=f"score-embed {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (run, client, fleet, experiment, report, export, replay, boards, lab, doctor, simulate):
+    for module in (run, server, client, fleet, keys, experiment, report, export, replay, boards, lab, doctor, simulate):
         module.add_parser(commands)
     return top
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed import campaign, config
 from score_embed.cli import show
+from score_embed.ending import Result
 from score_embed.errors import UsageError
 from score_embed.report import findings
 from score_embed.results.store import Store
@@ -35,22 +37,33 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def execute(values: argparse.Namespace) -> int:
     given = vars(values)
     if given["resume"]:
-        settings = _resume_settings(given)
+        settings = resume_settings(given)
     else:
         settings = config.resolve(given, os.environ, Path.cwd())
-        if not settings.sources:
-            hint = f"Name the C files of the program, or list them in {config.PROJECT_FILE} under `sources:`."
-            raise UsageError("there is no source file to explore", "command line", hint)
+        require_sources(settings)
     result = campaign.run(settings)
-    if settings.json:
-        print(json.dumps(result.summary, indent=2))
-    else:
-        with Store.read(result.folder) as record:
-            show.result(findings.read(record, show.MOST_TESTS + 1))
+    tell([result], settings.json)
     return result.exit_code
 
 
-def _resume_settings(given: dict[str, object]) -> config.Settings:
+def require_sources(settings: config.Settings) -> None:
+    if not settings.sources:
+        hint = f"Name the C files of the program, or list them in {config.PROJECT_FILE} under `sources:`."
+        raise UsageError("there is no source file to explore", "command line", hint)
+
+
+def tell(results: Sequence[Result], as_json: bool) -> None:
+    """Print what campaigns came to: several summaries as a list."""
+    if as_json:
+        summaries = [result.summary for result in results]
+        print(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=2))
+        return
+    for result in results:
+        with Store.read(result.folder) as record:
+            show.result(findings.read(record, show.MOST_TESTS + 1))
+
+
+def resume_settings(given: dict[str, object]) -> config.Settings:
     """What was explored stays as recorded; only when to stop and what to print may be said anew."""
     known = [option.field for option in config.OPTIONS] + ["sources", "cflags"]
     may = {name.replace("-", "_") for name in config.RESUMABLE}

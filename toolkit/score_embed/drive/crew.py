@@ -96,7 +96,7 @@ class Crew:
     def _start(self, device: str | None) -> None:
         running = {member.name for member in self._members}
         name = next(name for number in range(1, len(running) + 2) if (name := str(number)) not in running)
-        life = self._lives[name] = self._lives.get(name, -1) + 1
+        life = self._lives[name] = max(self._lives.get(name, 0) + 1, int(time.time() * 1000))
         log = self.folder / f"client-{name}.log"
         command = [sys.executable, "-m", "score_embed.cli.main", "client", "--server", self.address, "--name", name]
         command += ["--incarnation", str(life), "--parent", str(os.getpid())]

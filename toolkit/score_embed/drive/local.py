@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from score_embed import config, firsttest, opening
 from score_embed.board.desk import DeskRun
 from score_embed.board.lab import find_lab
 from score_embed.board.profile import Board, find_profile, load_board
+from score_embed.carrier.keys import Keys
 from score_embed.carrier.line import Listener
 from score_embed.describing import Describer
 from score_embed.drive.books import Books
@@ -24,6 +26,7 @@ from score_embed.errors import TargetError, UsageError
 from score_embed.explore.pair import first_pair
 from score_embed.fleet.protocol import Timing
 from score_embed.opening import Opened
+from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 from score_embed.running import Runner
 
@@ -36,71 +39,121 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         devices = devices_for(settings)
         if devices:
             settings = dataclasses.replace(settings, port=devices[0])
-        opened = begin(settings, stack) if record is None else opening.go_on(record, settings, stack, with_target=False)
+        opened = begin(settings, stack) if record is None else go_on(record, settings, stack)
         opened.record.free()  # clients of earlier sessions died with their servers
-        hosted = host(opened, opened.settings.max_tests)
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="score-embed-")))
-        line = Listener(f"ipc://{folder}/server")
-        stack.callback(line.close)
-        clients = settings.clients or 1
         title = f"{opened.image.program} on {opened.board.name}"
-        crew = Crew(line.address, folder, devices)
-        session = FleetSession(line, [hosted], crew, Plan(title, clients, settings.time), Timing())
-        return conclude(session, [opened.record])
+        return serve([opened], devices, Plan(title, settings.clients or 1, settings.time), stack)[0]
 
 
-def conclude(session: FleetSession, records: list[Store]) -> Result:
-    """Run a session to its end; the result of its first campaign."""
-    folder = records[0].folder
+def serve(
+    campaigns: list[Opened],
+    devices: Sequence[str],
+    plan: Plan,
+    stack: ExitStack,
+    listen: str = "",
+    keys: Keys | None = None,
+) -> list[Result]:
+    """Let clients explore the campaigns. `listen`: where others may join."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="score-embed-")))
+    line = Listener(f"ipc://{folder}/server", keys, listen)
+    stack.callback(line.close)
+    hosted = [_host(opened) for opened in campaigns]
+    session = FleetSession(line, hosted, Crew(line.address, folder, devices), plan, Timing())
+    if line.also:
+        print(f"listening at {line.also}", file=sys.stderr, flush=True)
+    records = [opened.record for opened in campaigns]
+    stack.enter_context(_told(records, line.address))
+    return _conclude(session, records)
+
+
+@contextmanager
+def _told(records: Sequence[Store], address: str) -> Iterator[None]:
+    """Say in the campaigns' folders where their server listens, while it does."""
+    files = [record.folder / ADDRESS_FILE for record in records]
+    try:
+        for file in files:
+            file.write_text(address + "\n", encoding="utf-8")
+        yield
+    except OSError as error:
+        raise storage_error(error, records[0].folder) from error
+    finally:
+        for file in files:
+            file.unlink(missing_ok=True)
+
+
+def _conclude(session: FleetSession, records: list[Store]) -> list[Result]:
+    """Run a session to its end."""
     try:
         stopped = session.run()
     except TargetError:
         session.save()
         for record in records:
             sum_up(record)
-        print(how_to_go_on(folder), file=sys.stderr)
+        _tell_how_to_go_on(records)
         raise
     except KeyboardInterrupt:
-        print(how_to_go_on(folder), file=sys.stderr)
+        _tell_how_to_go_on(records)
         raise
-    found = [sum_up(record) for record in records]
+    results = [result(sum_up(record), record.folder) for record in records]
     if stopped == "interrupted":
-        print(how_to_go_on(folder), file=sys.stderr)
-    return result(found[0], folder)
+        _tell_how_to_go_on(records)
+    return results
 
 
-def begin(settings: config.Settings, stack: ExitStack) -> Opened:
-    """A new campaign with its first test to run. What needs a target for that is done when this returns."""
-    with ExitStack() as target:
-        opened = opening.begin(settings, target)
-        assert opened.target is not None
-        runner = Runner(opened.target, settings)
-        data, difference = firsttest.find(runner, settings, opened.image, Describer(opened.image))
-        record = opened.record
-        opening.describe(record, settings, opened.board, opened.image)
-        pair = first_pair(data)
-        record.add_pairs([(pair.id, b"", pair.to_bytes())])
-        books = Books(record, settings.seed, opened.image.build_id)
-        if difference is not None:
-            books.ledger.note(firsttest.DIFFERS, difference.file, difference.line)
-        books.commit(0, {}, {})
-        opened.target.close()
-        stack.push(target.pop_all())
+def _tell_how_to_go_on(records: Sequence[Store]) -> None:
+    for record in records:
+        print(how_to_go_on(record.folder), file=sys.stderr)
+
+
+def begin(settings: config.Settings, stack: ExitStack, elsewhere: Board | None = None) -> Opened:
+    """A new campaign with its first test to run. What needs a target for that is done when this returns.
+
+    `elsewhere`: the board, if none is here. Then nothing is tried; the first client completes the first test.
+    """
+    opened = opening.begin(settings, stack, elsewhere)
+    _find_first_test(opened)
     return opened
 
 
-def host(opened: Opened, limit: int | None) -> Hosted:
+def go_on(record: Store, settings: config.Settings, stack: ExitStack) -> Opened:
+    """A campaign once more; its beginning, too, if it was stopped before that was written down."""
+    if record.get("progress") is not None:
+        return opening.go_on(record, settings, stack, with_target=False)
+    opened = opening.go_on(record, settings, stack)
+    _find_first_test(opened)
+    return opened
+
+
+def _find_first_test(opened: Opened) -> None:
+    settings, record = opened.settings, opened.record
+    data, difference = b"", None
+    if opened.target is not None:
+        runner = Runner(opened.target, settings)
+        data, difference = firsttest.find(runner, settings, opened.image, Describer(opened.image))
+        opened.target.close()
+    elif settings.first is not None:
+        data = firsttest.raw(settings.first)
+    opening.describe(record, settings, opened.board, opened.image)
+    pair = first_pair(data)
+    record.add_pairs([(pair.id, b"", pair.to_bytes())])
+    books = Books(record, settings.seed, opened.image.build_id)
+    if difference is not None:
+        books.ledger.note(firsttest.DIFFERS, difference.file, difference.line)
+    books.commit(0, {}, {})
+
+
+def _host(opened: Opened) -> Hosted:
     record, settings = opened.record, opened.settings
     books = Books(record, settings.seed, opened.image.build_id)
     giver = KitGiver(books.number, settings, opened.board, opened.image)
-    return Hosted(record.folder.resolve().name, opened.image.program, books, giver, limit)
+    return Hosted(record.folder.resolve().name, opened.image.program, books, giver, settings.max_tests)
 
 
 def devices_for(settings: config.Settings) -> tuple[str, ...]:
     """The devices that so many clients are to have, if the board is one on the desk. Raises UsageError if there are
     too few."""
-    clients = settings.clients or 1
-    board = _as_described(settings)
+    clients = settings.clients if settings.clients is not None else 1
+    board = as_described(settings)
     if not isinstance(board.run, DeskRun) or board.run.program:
         return ()
     if settings.port is not None or board.run.port:
@@ -121,6 +174,6 @@ def devices_for(settings: config.Settings) -> tuple[str, ...]:
     return tuple(present)
 
 
-def _as_described(settings: config.Settings) -> Board:
+def as_described(settings: config.Settings) -> Board:
     """The board's profile, without choosing a device."""
     return load_board(find_profile(settings.board), settings.run, settings.port)

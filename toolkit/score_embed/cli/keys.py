@@ -1,0 +1,26 @@
+"""`score-embed keys`: keys for a fleet that reaches beyond this machine."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from score_embed.carrier import keys
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sub = commands.add_parser(
+        "keys",
+        help="make keys for a fleet on several machines",
+        description="Make server.key for a server and client.key for its clients. Who has client.key may join.",
+        allow_abbrev=False,
+    )
+    sub.add_argument("folder", type=Path, metavar="DIR", help="where to put them")
+    sub.set_defaults(execute=execute)
+
+
+def execute(values: argparse.Namespace) -> int:
+    server, client = keys.make(values.folder)
+    print(f"{server}: for `score-embed server --keys`; it stays there")
+    print(f"{client}: for `score-embed client --keys`; copy it to the clients' machines and to nobody else")
+    return 0

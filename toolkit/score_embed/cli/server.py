@@ -1,0 +1,82 @@
+"""`score-embed server`: let clients of this machine and others explore campaigns."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from score_embed import config, opening
+from score_embed.board.desk import DeskRun
+from score_embed.carrier import address
+from score_embed.carrier import keys as keyring
+from score_embed.cli import run
+from score_embed.drive import local
+from score_embed.drive.session import Plan
+from score_embed.errors import UsageError
+from score_embed.opening import Opened
+from score_embed.results.store import Store
+
+LISTEN = "tcp://127.0.0.1:5470"
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    sub = commands.add_parser(
+        "server",
+        help="let clients of this machine and others explore a program",
+        description="Explore a program, or go on with campaigns, by whatever clients join (`score-embed client`).",
+        usage="score-embed server [options] SOURCES... [-- CFLAGS...] | DIR...",
+        allow_abbrev=False,
+    )
+    sub.add_argument("--listen", metavar="ADDRESS", default=LISTEN, help=f"where clients join ({LISTEN})")
+    sub.add_argument("--keys", metavar="FILE", type=Path, help="server.key, which `score-embed keys` made")
+    config.add_options(sub)
+    sub.add_argument("sources", nargs="*", metavar="SOURCES|DIR", help="C files of the program, or campaigns' folders")
+    sub.set_defaults(execute=execute)
+
+
+def execute(values: argparse.Namespace) -> int:
+    given = vars(values)
+    keys = keyring.read(values.keys, "server") if values.keys else None
+    address.check(values.listen, keys is not None)
+    folders = [Path(source) for source in values.sources if Path(source).is_dir()]
+    if given["resume"]:
+        folders.append(Path(given["resume"]))
+    if folders and len(folders) < len(values.sources):
+        raise UsageError("there are both sources and folders of campaigns", "command line", "Give one or the other.")
+    with ExitStack() as stack:
+        if folders:
+            said = run.resume_settings({**given, "sources": None, "resume": str(folders[0])})
+            opened = _go_on(folders, said, stack)
+        else:
+            said = config.resolve(given, os.environ, Path.cwd())
+            run.require_sources(said)
+            opened = [_begin(said, stack)]
+        title = ", ".join(f"{each.image.program} on {each.board.name}" for each in opened)
+        plan = Plan(title, said.clients or 0, said.time, stays=True)
+        devices = local.devices_for(replace(opened[0].settings, clients=said.clients or 0))
+        results = local.serve(opened, devices, plan, stack, values.listen, keys)
+    run.tell(results, said.json)
+    return max(result.exit_code for result in results)  # interrupted before bugs before none
+
+
+def _begin(settings: config.Settings, stack: ExitStack) -> Opened:
+    """On a board that is not here nothing is tried first."""
+    board = local.as_described(settings)
+    if isinstance(board.run, DeskRun) and not board.run.program:
+        here = local.devices_for(replace(settings, clients=settings.clients or 0))
+        if not here:
+            return local.begin(settings, stack, board)
+        settings = replace(settings, port=here[0])
+    return local.begin(settings, stack)
+
+
+def _go_on(folders: Sequence[Path], said: config.Settings, stack: ExitStack) -> list[Opened]:
+    opened = []
+    for folder in folders:
+        record = stack.enter_context(Store.open(folder))
+        opened.append(local.go_on(record, opening.resumed_settings(record, said), stack))
+    return opened
