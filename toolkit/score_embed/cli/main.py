@@ -12,7 +12,21 @@ import traceback
 from collections.abc import Sequence
 
 from score_embed import __version__, config
-from score_embed.cli import boards, client, doctor, experiment, export, fleet, keys, lab, replay, report, run, server, simulate
+from score_embed.cli import (
+    boards,
+    client,
+    doctor,
+    experiment,
+    export,
+    fleet,
+    keys,
+    lab,
+    replay,
+    report,
+    run,
+    server,
+    simulate,
+)
 from score_embed.errors import ScoreError, UsageError
 
 INTERRUPTED = 130

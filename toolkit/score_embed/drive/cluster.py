@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from score_embed import config, opening
+from score_embed import config
 from score_embed.carrier import keys as keyring
 from score_embed.carrier.address import is_loopback
 from score_embed.carrier.line import Listener
@@ -47,19 +47,16 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         ports = local.devices_for(settings) if is_near else ()
         if ports:
             settings = replace(settings, port=ports[0])
-        if record is None:
-            opened = local.begin(settings, stack)
-        else:
-            opened = opening.go_on(record, settings, stack, with_target=False)
+        opened = local.begin(settings, stack) if record is None else local.go_on(record, settings, stack)
         opened.record.free()  # clients of earlier sessions are not waited for
-        hosted = local.host(opened, opened.settings.max_tests)
+        hosted = local.host(opened)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="score-embed-")))
         line, key = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))
         stack.callback(line.close)
         crew = RayCrew(line.address, folder if is_near else None, key, ports)
         clients = settings.clients or (1 if is_near else _devices() or 1)
         plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time)
-        return local.conclude(FleetSession(line, [hosted], crew, plan, Timing()), [opened.record])
+        return local.conclude(FleetSession(line, [hosted], crew, plan, Timing()), [opened.record], line.address)[0]
 
 
 def _listen(folder: Path, host: str | None) -> tuple[Listener, str]:

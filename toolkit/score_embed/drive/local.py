@@ -6,7 +6,7 @@ import dataclasses
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from score_embed import config, firsttest, opening
@@ -57,13 +57,11 @@ def serve(
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="score-embed-")))
     line = Listener(f"ipc://{folder}/server", keys, listen)
     stack.callback(line.close)
-    hosted = [_host(opened) for opened in campaigns]
+    hosted = [host(opened) for opened in campaigns]
     session = FleetSession(line, hosted, Crew(line.address, folder, devices), plan, Timing())
     if line.also:
         print(f"listening at {line.also}", file=sys.stderr, flush=True)
-    records = [opened.record for opened in campaigns]
-    stack.enter_context(_told(records, line.address))
-    return _conclude(session, records)
+    return conclude(session, [opened.record for opened in campaigns], line.address)
 
 
 @contextmanager
@@ -73,18 +71,21 @@ def _told(records: Sequence[Store], address: str) -> Iterator[None]:
     try:
         for file in files:
             file.write_text(address + "\n", encoding="utf-8")
-        yield
     except OSError as error:
         raise storage_error(error, records[0].folder) from error
+    try:
+        yield
     finally:
         for file in files:
-            file.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.unlink()
 
 
-def _conclude(session: FleetSession, records: list[Store]) -> list[Result]:
-    """Run a session to its end."""
+def conclude(session: FleetSession, records: list[Store], address: str) -> list[Result]:
+    """Run a session to its end. `address`: where its server listens."""
     try:
-        stopped = session.run()
+        with _told(records, address):
+            stopped = session.run()
     except TargetError:
         session.save()
         for record in records:
@@ -142,7 +143,7 @@ def _find_first_test(opened: Opened) -> None:
     books.commit(0, {}, {})
 
 
-def _host(opened: Opened) -> Hosted:
+def host(opened: Opened) -> Hosted:
     record, settings = opened.record, opened.settings
     books = Books(record, settings.seed, opened.image.build_id)
     giver = KitGiver(books.number, settings, opened.board, opened.image)
