@@ -19,9 +19,10 @@ from score_embed.drive.hand import SwitchedHand
 from score_embed.drive.work import Work
 from score_embed.errors import ScoreError, TargetError, UsageError
 from score_embed.fleet import service
-from score_embed.fleet.client_side import Client, Effect
+from score_embed.fleet.client_side import Client
 from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Welcome
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
+from score_embed.fleet.trade import Effect
 from score_embed.interrupt import Interrupt
 
 _ANSWER = 30.0  # seconds for an answer about the kit

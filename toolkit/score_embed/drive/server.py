@@ -20,7 +20,8 @@ from score_embed.fleet import condition, service
 from score_embed.fleet.frontier import Commit, Snapshot
 from score_embed.fleet.messages import SERVER, Ack, DecodeError, FromClient, Pair, Pairs, ToServer
 from score_embed.fleet.protocol import Send, Status, Timing, Wake
-from score_embed.fleet.server_side import Effect, Server
+from score_embed.fleet.server_side import Server
+from score_embed.fleet.server_table import Effect
 from score_embed.fleet.sessions import Session
 
 Orders = Callable[[service.Order], service.Done]  # raises ScoreError

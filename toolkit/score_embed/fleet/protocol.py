@@ -22,6 +22,8 @@ from score_embed.fleet.messages import Message, Pair, Peer
 
 State = TypeVar("State")
 
+EPOCH_SHIFT = 32  # the number of a REQ or a hand-over: the epoch of the server that made it, and a count
+
 # Effects --------------------------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from hashlib import blake2b
 from heapq import heappop, heappush
 from typing import Any
 
-from score_embed.fleet import client_side, server_side
+from score_embed.fleet import server_table, trade
 from score_embed.fleet.client_side import Client
 from score_embed.fleet.faults import SERVER, Change, Crash, Faults
 from score_embed.fleet.frontier import Commit
@@ -203,7 +203,7 @@ class World:
 
     # Effects ------------------------------------------------------------------------------------------------
 
-    def _carry_out(self, node: Node | None, effects: Sequence[server_side.Effect | client_side.Effect]) -> None:
+    def _carry_out(self, node: Node | None, effects: Sequence[server_table.Effect | trade.Effect]) -> None:
         for effect in effects:
             match effect:
                 case Send(message, to):

@@ -1,0 +1,116 @@
+"""Who is a member of the fleet: clients join, come back in another life, move, leave, are given up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from score_embed.fleet import admission
+from score_embed.fleet.messages import (
+    Bye,
+    Empty,
+    Gone,
+    Hello,
+    Leave,
+    Refused,
+    Rejoin,
+    Results,
+    Stop,
+    ToServer,
+    Welcome,
+)
+from score_embed.fleet.protocol import ServerEvent, Status
+from score_embed.fleet.server_table import ServerTable
+from score_embed.fleet.sessions import Session
+
+_IN_ANY_EPOCH = (Hello, Results, Bye)  # true whatever the server has forgotten
+
+
+class Members(ServerTable):
+    """The server's part in joining and leaving."""
+
+    def _is_late(self, session: Session, message: ToServer) -> bool:
+        """From before this server began, or an EMPTY from before the last hand-over."""
+        if message.epoch != self.epoch and session.status is not Status.AWAITED:
+            if isinstance(message, _IN_ANY_EPOCH):
+                return False
+            # Perhaps it does not know us: its HELLO may have been meant for the server before.
+            self._say(Rejoin(session.peer, self.epoch, given_up=False))
+            return True
+        return isinstance(message, Empty) and message.turn < session.turn
+
+    def _stranger(self, message: ToServer, current: Session | None) -> Session | None:
+        """A message from a client, or a life of one, that is not in the table. Returns its session if it gets one."""
+        peer = message.peer
+        if isinstance(message, Bye):
+            self._say(Gone(peer))
+            return None
+        if self._is_over(peer):
+            if isinstance(message, Results):
+                self.counts["repeated"] += len(message.results) - self._record(message, None)
+            self._say(Rejoin(peer, self.epoch, given_up=True))
+            return None
+        if isinstance(message, Hello):
+            problem = admission.objection(message, self._campaigns)
+            if problem is not None:
+                self._say(Refused(peer, *problem))
+                return None
+            clients = Counter(session.campaign for session in self._sessions.values())
+            assigned = self._assigned.get(peer.client)
+            campaign = admission.work_for(message, self._campaigns, assigned, clients)
+        elif isinstance(message, Results) and message.campaign in self._campaigns:
+            campaign = message.campaign
+        else:
+            self._say(Rejoin(peer, self.epoch, given_up=False))
+            return None
+        if current is not None:
+            self._event(current, ServerEvent.SILENT)
+        return self._await(peer, campaign)
+
+    def _correct(self, session: Session, campaign: int) -> None:
+        """It works on another campaign than the table says, as after a HELLO from before this server's start."""
+        if campaign not in self._campaigns:
+            return
+        before = self._campaigns[session.campaign]
+        self._relieve(before.dealer.leaves(session))
+        before.frontier.free(session.peer)
+        session.campaign = campaign
+        if session.status not in (Status.AWAITED, Status.LEAVING):
+            session.status = Status.BUSY
+            self._moved(session)
+
+    def _do_welcome(self, session: Session, message: Hello) -> None:
+        session.address, session.where = message.address, message.where
+        campaign = self._campaigns[session.campaign]
+        if campaign.finished:
+            self._event(session, ServerEvent.FINISHED)
+        else:
+            self._say(Welcome(session.peer, self.epoch, campaign.number, campaign.image, campaign.limited))
+
+    def _do_ask_to_join(self, session: Session, _: Any) -> None:
+        self._say(Rejoin(session.peer, self.epoch, given_up=False))
+
+    def _do_part(self, session: Session, _: Bye) -> None:
+        """It goes with nothing left to report; its pairs are free."""
+        frontier = self._campaigns[session.campaign].frontier
+        self.counts["handed back"] += frontier.free(session.peer)
+        self._say_then(Gone(session.peer))
+
+    def _do_give_up(self, session: Session) -> None:
+        """It is dead, or seems so: its pairs go to others. If it is not dead, its results are still welcome."""
+        self._campaigns[session.campaign].frontier.free(session.peer)
+        self.counts["given up"] += 1
+
+    def _do_forget(self, session: Session) -> None:
+        """It never said BYE; nothing is left to do anyway."""
+
+    def _do_dismiss(self, session: Session) -> None:
+        session.pause = session.pause or self._timing.resend
+        session.due = self._now + session.pause
+        self._say(Leave(session.peer, session.again))
+
+    def _do_stop(self, session: Session, _: Any = None) -> None:
+        session.pause = session.pause or self._timing.resend
+        session.due = self._now + session.pause
+        again = any(not campaign.finished for campaign in self._campaigns.values())
+        self._say(Stop(session.peer, session.campaign, again))
