@@ -149,6 +149,22 @@ def test_every_campaign_is_run_once_also_if_the_experiment_is_stopped(stand_in: 
     assert (stand_in / "began").read_text(encoding="utf-8") == "11 False\n"
 
 
+def test_each_campaign_has_a_board_of_its_own(stand_in: Path) -> None:
+    plan = Plan(stand_in, [1, 2], 1, 0, True, ["p.c"], ["a", "b", "c"])
+    list(experiment.run(plan))
+    used = {}
+    for path in stand_in.rglob("summary.json"):
+        words = json.loads(path.read_text(encoding="utf-8"))["words"]
+        port = words[words.index("--port") + 1] if "--port" in words else None
+        used[str(path.parent.relative_to(stand_in))] = port
+    assert used == {
+        "1-clients/1/fleet": "a",
+        "2-clients/1/fleet": None,
+        "2-clients/1/alone-0": "a",
+        "2-clients/1/alone-1": "b",
+    }
+
+
 def test_another_experiment_is_not_mixed_in(stand_in: Path) -> None:
     list(experiment.run(Plan(stand_in, [1], 1, 0, False, ["p.c"])))
     list(experiment.run(Plan(stand_in, [1], 2, 0, True, ["p.c"])))  # goes further

@@ -38,7 +38,7 @@ class CampaignError(ScoreError):
 
 @dataclass(frozen=True)
 class Plan:
-    """`words`: of every campaign's command line."""
+    """`words`: of every campaign's command line. `ports`: of the boards, if each client needs one."""
 
     folder: Path
     counts: Sequence[int]
@@ -46,11 +46,16 @@ class Plan:
     seed: int
     independent: bool
     words: Sequence[str]
+    ports: Sequence[str] = ()
 
     def seeds(self, repeat: int, clients: int) -> range:
         """The seeds of a trial's campaigns: no two independent campaigns have the same. The first is the fleet's."""
         first = self.seed + (repeat - 1) * max(self.counts)
         return range(first, first + clients)
+
+    def port(self, number: int) -> list[str]:
+        """Words for a campaign of one client: each of those that run at the same time has a board of its own."""
+        return ["--port", self.ports[number]] if self.ports else []
 
     def to_json(self) -> dict[str, Any]:
         """What makes two experiments the same but for how far they go."""
@@ -64,16 +69,13 @@ def run(plan: Plan) -> Iterator[Trial]:
         for clients in plan.counts:
             folder = plan.folder / f"{clients}-clients" / str(repeat)
             seeds = plan.seeds(repeat, clients)
-            _explore(plan, [(folder / "fleet", _fleet(clients), seeds[0])])
+            together = ["--clients", str(clients)] if clients > 1 else plan.port(0)
+            _explore(plan, [(folder / "fleet", together, seeds[0])])
             yield trial.distributed(folder / "fleet", clients, seeds[0])
             if plan.independent and clients > 1:
                 alone = [folder / f"alone-{seed}" for seed in seeds]
-                _explore(plan, [(one, [], seed) for one, seed in zip(alone, seeds, strict=True)])
+                _explore(plan, [(one, plan.port(n), seeds[n]) for n, one in enumerate(alone)])
                 yield trial.independent(alone, seeds[0])
-
-
-def _fleet(clients: int) -> list[str]:
-    return ["--clients", str(clients)] if clients > 1 else []
 
 
 def _begin(plan: Plan) -> None:

@@ -6,10 +6,12 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from score_embed import config, experiment
 from score_embed.cli import words
+from score_embed.drive.local import devices_for
 from score_embed.errors import UsageError
 from score_embed.experiment import Plan
 from score_embed.report import experiment as report
@@ -48,10 +50,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def execute(values: argparse.Namespace) -> int:
     report.require()
     given = {name: value for name, value in vars(values).items() if name not in _OURS}
-    if not config.resolve(given, os.environ, Path.cwd()).sources:
+    settings = config.resolve(given, os.environ, Path.cwd())
+    if not settings.sources:
         hint = f"Name the C files of the program, or list them in {config.PROJECT_FILE} under `sources:`."
         raise UsageError("there is no source file to explore", "command line", hint)
-    plan = Plan(values.out, values.clients, values.repeats, values.seed, values.independent, _handed_on(values))
+    ports = () if settings.port else devices_for(replace(settings, clients=max(values.clients)))
+    plan = Plan(values.out, values.clients, values.repeats, values.seed, values.independent, _handed_on(values), ports)
     trials: list[Trial] = []
     tables: Mapping[str, str] = {}
     for trial in experiment.run(plan):
