@@ -10,11 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rig import rig, write_profile
 from runner import score_embed
 
 from score_embed import config
@@ -252,6 +253,25 @@ def test_a_full_disk(source: Path, whole: Path) -> None:
     assert 0 < recorded(source / "o") < PATHS
     run(source, "--resume", "o")
     check_whole(source / "o", whole)
+
+
+def test_a_client_for_each_board_of_the_lab(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two simulated boards with empty flash, each at a port of its own."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(source / "config"))
+    slow = MANY.replace("return n;", "usleep(8000); return n;").replace("int main", "#include <unistd.h>\nint main")
+    (source / "p.c").write_text(slow.replace("b[12]", "b[9]").replace("!= 12", "!= 9"))
+    write_profile(source, line={"port": ""})
+    devices = ""
+    with ExitStack() as stack:
+        for name in ("a", "b"):
+            (source / name).mkdir()
+            stack.enter_context(rig(source / name))
+            devices += f"  {name}: {{port: {name}/port, board: desk, flash: [cp, '{{elf}}', {name}/flash.elf]}}\n"
+        (source / "score-embed-lab.yaml").write_text(f"devices:\n{devices}")
+        found = run(source, "--board", "desk.yaml", "--clients", "2", "--out", "o", "p.c")
+    assert (found["stopped"], found["paths"], found["runs"]) == ("exhausted", 512, 512)
+    assert {client["name"] for client in found["fleet"]["clients"]} == {"1", "2"}
+    assert all(client["tests"] for client in found["fleet"]["clients"])
 
 
 def test_boards_and_clients_must_fit(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from score_embed.build.image import Image
 from score_embed.explore.concolic import Outcome
@@ -40,8 +41,12 @@ class Describer:
 
     def __init__(self, image: Image) -> None:
         self._image = image
-        files = {site.file for site in image.sites.sites.values() if site.file}
-        self._lines = LineTable(image.elf, files)
+
+    @cached_property
+    def _lines(self) -> LineTable:
+        """Read for the first bug: most campaigns have none, and all clients would wait for it."""
+        files = {site.file for site in self._image.sites.sites.values() if site.file}
+        return LineTable(self._image.elf, files)
 
     def entry(self, run: Run, finished: Finished, outcome: Outcome, coverage: Sequence[int]) -> Entry:
         verdict = finished.verdict
