@@ -149,7 +149,7 @@ def test_orders(work: Path) -> None:
 
 def test_two_campaigns_and_clients_that_move(work: Path) -> None:
     """Clients go on with another campaign when theirs is finished, or when they are told to."""
-    (work / "some.c").write_text(SLOW.replace("b[16]", "b[9]").replace("3000", "9000"))
+    (work / "some.c").write_text(SLOW.replace("b[16]", "b[9]").replace("3000", "15000"))
     assert run(work, "--out", "small", "--max-tests", "1", "some.c")["runs"] == 1
     assert run(work, "--out", "big", "--max-tests", "1", "--seed", "7", "slow.c")["runs"] == 1
     with processes() as start:
@@ -200,6 +200,7 @@ def test_who_is_refused(work: Path) -> None:
         refused(
             2, "cannot listen here", "server", "--listen", address, "--keys", "k/server.key", "--out", "x", "slow.c"
         )
+        refused(2, "another client of the server is called '1'", *good, "--name", "1", "--incarnation", "1")
         assert set(clients(work)) == {"1"}
 
 

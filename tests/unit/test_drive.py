@@ -13,10 +13,11 @@ import recorded
 from score_embed import config
 from score_embed.drive.books import DIFFERS, UNREADABLE, Books
 from score_embed.drive.hand import PairHand
+from score_embed.drive.server import _is_sound as is_sound
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
-from score_embed.fleet import messages
+from score_embed.fleet import messages, service
 from score_embed.fleet import record as records
 from score_embed.fleet.frontier import Write
 from score_embed.fleet.messages import DecodeError, Peer, Result
@@ -222,3 +223,48 @@ def test_the_hand_forgets_and_takes_in_once() -> None:
     hand.add([said(pairs[2])])
     assert [hand.take().id for _ in range(3)] == [pairs[2].id, pairs[1].id, pairs[0].id]
     assert hand.taken == pairs[0]  # read from bytes
+
+
+# Frames ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mutated_frames_are_decode_errors(seed: int) -> None:
+    rng = random.Random(seed)
+    row = service.ClientRow("1", "o", "IDLE", "here", 1, 2, 3.0, 4.0)
+    good = [
+        service.KitWanted(1, "0.1.0"),
+        service.Kit(1, "{}", "native", "/boards/native.yaml", bytes(16), 10, bytes(32)),
+        service.Part(1, 0, b"abc"),
+        service.Order("remove", 5, "queue < 5", "1", "o"),
+        service.Problem("what", "hint"),
+        service.Overview((service.CampaignRow("o", "p", 1, 2, 3, 4, 5, 6, False),), (row,)),
+    ]
+    for frame in good:
+        data = service.encode(frame)
+        assert service.decode(data) == frame
+        for _ in range(50):
+            bad = bytearray(data)
+            for _ in range(rng.randrange(1, 4)):
+                bad[rng.randrange(len(bad))] = rng.randrange(256)
+            try:
+                service.decode(bytes(bad[: rng.randrange(len(bad) + 1)]))
+            except DecodeError:
+                continue
+    with pytest.raises(DecodeError, match="at most"):
+        service.decode(bytes(messages.MAX_FRAME + 1))
+
+
+def test_only_pairs_that_can_be_run_get_into_the_record() -> None:
+    one, two = pair("one"), pair("two")
+
+    def results(*tests: Result) -> messages.Results:
+        return messages.Results(Peer("1", 0), 1, 1, 1, 0, tests)
+
+    bare = messages.Pair(two.id, 1, b"")
+    parent = Result(one.id, bytes(8), b"", (bare,))
+    assert is_sound(results(result(one, 1, two)))
+    assert is_sound(results(parent, result(two, 2)))
+    assert not is_sound(results(parent))
+    for data in (b"x", two.to_bytes()[:10], one.to_bytes(), b"\xff" + two.to_bytes()[1:]):
+        assert not is_sound(results(Result(one.id, bytes(8), b"", (messages.Pair(two.id, 1, data),))))

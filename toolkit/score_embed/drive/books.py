@@ -50,6 +50,7 @@ class _Attendance:
 class Books:
     def __init__(self, record: Store, seed: int, image: bytes) -> None:
         """`image`: the build id of what is tested."""
+        record.survive_power_cuts()  # what a client was told to be kept it forgets
         self.record, self._seed, self._image = record, seed, image
         self._sources = record.sources()
         self.ledger = Ledger(record, self._sources.directions)

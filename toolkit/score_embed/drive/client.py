@@ -20,7 +20,7 @@ from score_embed.drive.work import Work
 from score_embed.errors import ScoreError, TargetError, UsageError
 from score_embed.fleet import service
 from score_embed.fleet.client_side import Client
-from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Welcome
+from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Rejoin, Welcome
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.trade import Effect
 from score_embed.interrupt import Interrupt
@@ -29,6 +29,7 @@ _ANSWER = 30.0  # seconds for an answer about the kit
 _ASK_AGAIN = 2.0
 _GLANCE = 0.002  # seconds between two looks at the line while there is work
 _BREATH = 0.05  # … and while a test is in work
+_SENT_AWAY = 20
 _PATIENCE = 1.0  # seconds that a test may go on when the client is to leave
 
 Answer = TypeVar("Answer", service.Kit, service.Part)
@@ -64,6 +65,7 @@ class ClientProcess:
         self._wake_at = float("inf")
         self._looked = self._heard = time.monotonic()
         self._leaving: float | None = None  # since when
+        self._sent_away = 0  # times in a row: each life of ours was over before it was welcome
         self._failed: ScoreError | None = None
         self._end: End | None = None
 
@@ -160,6 +162,12 @@ class ClientProcess:
             except ScoreError as error:
                 self._fail(error)
                 return
+            self._sent_away = 0
+        elif isinstance(frame, Rejoin) and frame.given_up and frame.to == self._client.peer:
+            self._sent_away += 1
+            if self._sent_away > _SENT_AWAY:
+                what = f"another client of the server is called {self._manner.name!r}"
+                raise UsageError(what, "the server", "Choose a --name that nobody else has.")
         self._carry_out(self._client.receive(frame, time.monotonic()))
 
     def _tick(self) -> None:
@@ -170,6 +178,9 @@ class ClientProcess:
 
     def _require_server(self) -> None:
         now = time.monotonic()
+        if self._leaving is not None and now > self._leaving + self._manner.patience:
+            what = f"the server did not take what is left within {self._manner.patience:.0f} s"
+            raise TargetError(what, "", "It is found again when the campaign goes on.")
         if self._caller.connected:
             self._heard = now
         elif now > self._heard + self._manner.patience:

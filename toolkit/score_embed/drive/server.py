@@ -16,9 +16,10 @@ from score_embed.carrier.line import Listener
 from score_embed.drive.books import Books
 from score_embed.drive.kit import KitGiver
 from score_embed.errors import ScoreError, UsageError
+from score_embed.explore.pair import is_serialised
 from score_embed.fleet import condition, service
 from score_embed.fleet.frontier import Commit, Snapshot
-from score_embed.fleet.messages import SERVER, Ack, DecodeError, FromClient, Pair, Pairs, ToServer
+from score_embed.fleet.messages import SERVER, Ack, DecodeError, FromClient, Pair, Pairs, Results, ToServer
 from score_embed.fleet.protocol import Send, Status, Timing, Wake
 from score_embed.fleet.server_side import Server
 from score_embed.fleet.server_table import Effect
@@ -36,6 +37,16 @@ class Hosted:
     books: Books
     giver: KitGiver
     limit: int | None  # tests in this session
+
+
+def _is_sound(message: Results) -> bool:
+    """Every pair that becomes known has the data to run it, or its result is there, too."""
+    done = {result.id for result in message.results}
+    return all(
+        is_serialised(child.data, child.id) or (not child.data and child.id in done)
+        for result in message.results
+        for child in result.children
+    )
 
 
 class FleetServer:
@@ -95,6 +106,8 @@ class FleetServer:
             self._carry_out(self.protocol.receive(frame, time.monotonic()))
         elif isinstance(frame, FromClient):
             assert isinstance(frame, ToServer)
+            if isinstance(frame, Results) and not _is_sound(frame):
+                return  # nothing that comes from it may get into the record
             now = time.monotonic()
             self.messages[kind] += 1
             if isinstance(frame, Ack) and frame.giver != SERVER:

@@ -52,6 +52,12 @@ class Pair:
         return Pair(ident, found, neg_limit, predicted, condition_hash, site, range(*targets))
 
 
+def is_serialised(data: bytes, ident: bytes) -> bool:
+    """Are these the bytes of a pair of this id, as far as can be seen without reading it?"""
+    start = _HEAD.size
+    return len(data) >= start + ID_BYTES and data[0] == _VERSION and data[start : start + ID_BYTES] == ident
+
+
 ROOT = blake2b(digest_size=ID_BYTES).digest()  # the id of no decision at all
 
 

@@ -146,6 +146,12 @@ class Store:
         finally:
             self.close()
 
+    def survive_power_cuts(self) -> None:
+        """From now on a commit is on the disk when it returns; else a power cut may take the last ones back."""
+        self.commit()  # within a transaction it cannot be said
+        with storage(self.folder):
+            self._db.execute("PRAGMA synchronous = FULL")
+
     # What is written -----------------------------------------------------------------------------
 
     def due(self) -> bool:
