@@ -11,22 +11,23 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+PROGRAM = HERE / "tokenizer.c"
 BAUD = 115_200
 CLI = (sys.executable, "-m", "score_embed.cli.main")
 TICKS = os.sysconf("SC_CLK_TCK")
 PROFILE = f"""extends: native
 run: serial
-serial: {{baud: {BAUD}, flash: [cp, "{{elf}}", "{{probe}}"], boot-seconds: 30}}
+serial: {{baud: {BAUD}, flash: [cp, "{{elf}}", "{{probe}}"], boot-seconds: SECONDS}}
 """
 
 
@@ -51,25 +52,42 @@ def processor_seconds(process: int) -> float:
     return own + sum(processor_seconds(int(child)) for child in below)
 
 
-def measured(boards: int, limit: str) -> tuple[dict[str, Any], float, float]:
-    """summary.json, and the processor seconds of the rigs and of score-embed."""
+@contextmanager
+def desk(folder: Path, boards: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """So many boards with the program in their flash, and a lab file. Gives the rigs."""
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         names = [f"b{number}" for number in range(boards)]
-        rigs = [stack.enter_context(rig(folder, name)) for name in names]
-        (folder / "desk.yaml").write_text(PROFILE)
+        rigs = [stack.enter_context(rig(folder, names[0]))]
         rows = [f"  {n}: {{port: {folder / n}, board: desk, probe: {folder / n}.elf}}\n" for n in names]
         (folder / "score-embed-lab.yaml").write_text("devices:\n" + "".join(rows))
-        words = ["run", "--json", "--board", "desk.yaml", "--clients", str(boards), "--time", limit, "--seed", "1"]
-        before = os.times()
-        done = subprocess.run(
-            [*CLI, *words, str(HERE / "tokenizer.c")], cwd=folder, capture_output=True, text=True, check=False
-        )
+        (folder / "desk.yaml").write_text(PROFILE.replace("SECONDS", "1"))
+        explored(folder, "--port", names[0], "--max-tests", "1")  # flashes it, which the line is not measured for
+        (folder / "desk.yaml").write_text(PROFILE.replace("SECONDS", "30"))  # many processes start at once on few cores
+        for name in names[1:]:
+            shutil.copy(folder / f"{names[0]}.elf", folder / f"{name}.elf")
+            rigs.append(stack.enter_context(rig(folder, name)))
+        yield rigs
+
+
+def explored(folder: Path, *words: str) -> dict[str, Any]:
+    """summary.json of a campaign."""
+    command = [*CLI, "run", "--json", "--board", "desk.yaml", "--seed", "1", *words, str(PROGRAM)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode or "ended with" in done.stderr:  # a board that was lost spoils the figures
+        raise SystemExit(done.stderr)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def measured(boards: int, limit: str) -> tuple[dict[str, Any], float, float]:
+    """summary.json, and the processor seconds of the rigs and of score-embed."""
+    with tempfile.TemporaryDirectory() as name, desk(Path(name), boards) as rigs:
+        which = ("--clients", str(boards)) if boards > 1 else ("--port", "b0")
+        before, own = sum(processor_seconds(rig.pid) for rig in rigs), os.times()
+        found = explored(Path(name), *which, "--time", limit)
         after = os.times()
-        if done.returncode != 0 or "ended with" in done.stderr:  # a board that was lost spoils the figures
-            raise SystemExit(done.stderr)
-        host = after.children_user + after.children_system - before.children_user - before.children_system
-        return json.loads(done.stdout), sum(processor_seconds(rig.pid) for rig in rigs), host
+        host = after.children_user + after.children_system - own.children_user - own.children_system
+        return found, sum(processor_seconds(rig.pid) for rig in rigs) - before, host
 
 
 def main() -> None:
@@ -79,9 +97,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     first = 0.0
     for boards in map(int, words[-1].split(",")):
-        began = time.monotonic()
         found, rigs, host = measured(boards, limit)
-        took = time.monotonic() - began
+        took = found["seconds"]
         clients = found["fleet"].get("clients") or [{"tests": found["runs"], "seconds": found["seconds"]}]
         rate = sum(client["tests"] / client["seconds"] for client in clients)  # once they are there
         first = first or rate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 
 from score_embed.errors import UsageError
@@ -139,5 +140,15 @@ def coverage(trials: Sequence[Trial]) -> Table:
 
 
 def _of_fleets(table: Callable[[Sequence[FleetFigures]], Table], fleets: Sequence[FleetFigures]) -> Table:
-    """A line for each trial, fewest clients first."""
-    return table(sorted(fleets, key=lambda one: len(one.clients)))
+    """A line for each number of clients: the means of its trials."""
+    found = table(sorted(fleets, key=lambda one: len(one.clients)))
+    groups: dict[Cell, list[Sequence[Cell]]] = {}
+    for row in found.rows:
+        groups.setdefault(row[0], []).append(row[1:])
+    rows = [[first, *map(_mean_cell, zip(*some, strict=True))] for first, some in groups.items()]
+    return replace(found, rows=rows, note=f"Means of the trials. {found.note}")
+
+
+def _mean_cell(column: Sequence[Cell]) -> Cell:
+    numbers = [cell for cell in column if isinstance(cell, (int, float))]
+    return statistics.mean(numbers) if numbers else None
