@@ -53,7 +53,7 @@ def test_beyond_this_machine_only_with_a_token(address: str, monkeypatch: pytest
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="Ray") as caught, cluster._connected("ray", 1):
+    with pytest.raises(UsageError, match="Ray") as caught, cluster._connected("ray"):
         pass
     assert "score-embed[ray]" in caught.value.hint
 

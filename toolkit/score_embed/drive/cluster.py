@@ -36,6 +36,7 @@ from score_embed.results.store import Store
 
 RESOURCE = "score_device"
 _MODE, _TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
+_PLENTY = 1024  # devices of this machine, where clients are as many as one wants, or as there are ports of boards
 _LOST = 70  # exit code of a client of which Ray knows no more
 
 
@@ -43,7 +44,7 @@ def run(settings: config.Settings, record: Store | None) -> Result:
     """As `local.run`, with the clients where the devices of a cluster are."""
     with ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))  # Ray talks; standard output is for results
-        is_near = stack.enter_context(_connected(str(settings.cluster), settings.clients or 1))
+        is_near = stack.enter_context(_connected(str(settings.cluster)))
         ports = local.devices_for(settings) if is_near else ()
         if ports:
             settings = replace(settings, port=ports[0])
@@ -68,8 +69,8 @@ def _listen(folder: Path, host: str | None) -> tuple[Listener, str]:
 
 
 @contextlib.contextmanager
-def _connected(cluster: str, devices: int) -> Iterator[bool]:
-    """Connect to a cluster, or start one on this machine with so many devices; tells whether it is this machine's own.
+def _connected(cluster: str) -> Iterator[bool]:
+    """Connect to a cluster, or start one on this machine; tells whether it is this machine's own.
 
     `ray`: the cluster that RAY_ADDRESS names, or one on this machine. Raises UsageError or TargetError.
     """
@@ -82,7 +83,7 @@ def _connected(cluster: str, devices: int) -> Iterator[bool]:
 
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if not address:
-        options |= {"address": "local", "include_dashboard": False, "resources": {RESOURCE: devices}}
+        options |= {"address": "local", "include_dashboard": False, "resources": {RESOURCE: _PLENTY}}
     else:
         options["address"] = address
     try:
