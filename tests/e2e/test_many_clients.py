@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +184,8 @@ def test_the_work_is_shared_and_the_record_the_same(source: Path, whole: Path) -
     assert check_whole(source / "o", whole) == found
     assert {client["name"] for client in found["fleet"]["clients"]} == {"1", "2", "3"}
     assert found["fleet"]["protocol"].get("given up", 0) == 0
+    assert found["fleet"]["messages"]["Pairs"] > 2  # from hand to hand …
+    assert "Relayed" not in found["fleet"]["messages"]  # … directly
     done = score_embed("replay", "o", str(found["bugs"][0]["test"]), cwd=source)
     assert "1 of 1 tests reproduced" in done.stdout
 
@@ -256,22 +258,43 @@ def test_a_full_disk(source: Path, whole: Path) -> None:
 
 
 def test_a_client_for_each_board_of_the_lab(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two simulated boards with empty flash, each at a port of its own."""
+    """Two simulated boards with empty flash, each at a port of its own. One is unplugged on the way, then the other."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(source / "config"))
-    slow = MANY.replace("return n;", "usleep(8000); return n;").replace("int main", "#include <unistd.h>\nint main")
-    (source / "p.c").write_text(slow.replace("b[12]", "b[9]").replace("!= 12", "!= 9"))
-    write_profile(source, line={"port": ""})
+    slow = MANY.replace("return n;", "usleep(30000); return n;").replace("int main", "#include <unistd.h>\nint main")
+    (source / "p.c").write_text(slow.replace("b[12]", "b[8]").replace("!= 12", "!= 8"))
+    write_profile(source, line={"port": "", "reconnect-seconds": 1})
     devices = ""
-    with ExitStack() as stack:
-        for name in ("a", "b"):
-            (source / name).mkdir()
-            stack.enter_context(rig(source / name))
-            devices += f"  {name}: {{port: {name}/port, board: desk, flash: [cp, '{{elf}}', {name}/flash.elf]}}\n"
-        (source / "score-embed-lab.yaml").write_text(f"devices:\n{devices}")
-        found = run(source, "--board", "desk.yaml", "--clients", "2", "--out", "o", "p.c")
-    assert (found["stopped"], found["paths"], found["runs"]) == ("exhausted", 512, 512)
-    assert {client["name"] for client in found["fleet"]["clients"]} == {"1", "2"}
-    assert all(client["tests"] for client in found["fleet"]["clients"])
+    for name in ("a", "b"):
+        (source / name).mkdir()
+        devices += f"  {name}: {{port: {name}/port, board: desk, flash: [cp, '{{elf}}', {name}/flash.elf]}}\n"
+    (source / "score-embed-lab.yaml").write_text(f"devices:\n{devices}")
+    with rig(source / "a") as one:
+        with (
+            rig(source / "b") as two,
+            running(source, "--board", "desk.yaml", "--clients", "2", "p.c", tests=20) as server,
+        ):
+            until(lambda: len(workers(source / "o")) == 2)
+            two.kill()
+            until(lambda: len(clients_of(server.pid)) == 1)
+            before = recorded(source / "o")
+            until(lambda: recorded(source / "o") > before + 10)
+            one.kill()
+            out, errors = server.communicate(timeout=60)
+        assert server.returncode == 4, out + errors
+        assert errors.count("ended with exit code 4") == 2
+        assert "no client is left" in errors
+        assert "a/port" in errors
+        assert "continue with: score-embed run --resume o" in errors
+    with rig(source / "a"):
+        found = run(source, "--resume", "o", "--clients", "1", "--port", "a")
+    assert (found["stopped"], found["paths"], found["runs"], found["incomplete"]) == ("exhausted", 256, 256, [])
+
+
+def workers(folder: Path) -> list[str]:
+    """Clients that have had tests recorded."""
+    with closing(sqlite3.connect(f"file:{folder}/campaign.db?mode=ro", uri=True, timeout=10)) as db:
+        fleet = json.loads(db.execute("SELECT value FROM meta WHERE key = 'fleet'").fetchone()[0])
+    return [client["name"] for client in fleet["clients"] if client["tests"]]
 
 
 def test_boards_and_clients_must_fit(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,7 @@ def test_clients_of_other_machines(work: Path) -> None:
     found = json.loads(out)
     assert (found["runs"], found["fleet"]["redundant"]) == (PATHS, 0)  # nobody was given up
     assert {client["name"] for client in found["fleet"]["clients"]} == {"one", "two"}
+    assert found["fleet"]["messages"]["Relayed"] > 0  # to "two", which nobody reaches
     check_whole(work / "o", work / "whole")
     assert [len(list((work / cache).rglob("*.elf"))) for cache in ("c1", "c2")] == [1, 1]
 
