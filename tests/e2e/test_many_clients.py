@@ -286,7 +286,15 @@ def test_a_client_for_each_board_of_the_lab(source: Path, monkeypatch: pytest.Mo
         assert "a/port" in errors
         assert "continue with: score-embed run --resume o" in errors
     with rig(source / "a"):
-        found = run(source, "--resume", "o", "--clients", "1", "--port", "a")
+        with rig(source / "b"):
+            assert run(source, "--resume", "o", "--max-tests", "5")["stopped"] == "max-tests"
+        assert run(source, "--resume", "o", "--clients", "1", "--port", "a", "--max-tests", "5")["runs"] < 256
+        done = score_embed("run", "--resume", "o", "--clients", "2", "--max-tests", "5", cwd=source)
+        assert (done.returncode, "2 clients need 2 boards" in done.stderr) == (
+            2,
+            True,
+        )  # not the port of the one before
+        found = run(source, "--resume", "o", "--clients", "1")
     assert (found["stopped"], found["paths"], found["runs"], found["incomplete"]) == ("exhausted", 256, 256, [])
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rig import rig, write_profile
 from runner import score_embed
 from test_many_clients import MANY, PATHS, check_whole, recorded, run, until
 
@@ -220,3 +221,33 @@ def test_a_client_leaves_by_itself_and_gives_back_what_it_holds(work: Path) -> N
         until(lambda: recorded(work / "o") > before + 20)
         time.sleep(0.2)
         assert list(clients(work)) == ["two"]
+
+
+def test_a_board_that_only_a_client_has(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server has no such board: it tries nothing. The client's has an empty flash."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(work / "config"))
+    (work / "p.c").write_text(MANY.replace("b[12]", "b[5]").replace("!= 12", "!= 5"))
+    write_profile(work, line={"port": ""})
+    desk = work / "desk"
+    desk.mkdir()
+    address = f"tcp://127.0.0.1:{free_port()}"
+    (work / "first.bin").write_bytes(b"abcde")
+    with rig(desk), processes() as start:
+        server = start(
+            work,
+            "server",
+            "--json",
+            "--listen",
+            address,
+            "--board",
+            "desk.yaml",
+            "--first",
+            "first.bin",
+            "--out",
+            "o",
+            "p.c",
+        )
+        start(desk, "client", "--server", address, "--port", "port").end(0)
+        out, _ = server.end(1)
+    found = json.loads(out)
+    assert (found["stopped"], found["paths"], found["bugs"][0]["test"]) == ("exhausted", 32, 1)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +17,7 @@ import recorded
 from score_embed import config
 from score_embed.drive.books import DIFFERS, UNREADABLE, Books
 from score_embed.drive.hand import PairHand
+from score_embed.drive.place import place
 from score_embed.drive.server import _is_sound as is_sound
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
@@ -268,3 +273,20 @@ def test_only_pairs_that_can_be_run_get_into_the_record() -> None:
     assert not is_sound(results(parent))
     for data in (b"x", two.to_bytes()[:10], one.to_bytes(), b"\xff" + two.to_bytes()[1:]):
         assert not is_sound(results(Result(one.id, bytes(8), b"", (messages.Pair(two.id, 1, data),))))
+
+
+def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = (
+        "import os, tempfile; from score_embed.drive.place import place; here = place(); here.__enter__(); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, timeout=60, check=True)
+    (left,) = tmp_path.iterdir()
+    (tmp_path / "score-embed-fleet-nobody's").mkdir()  # without a lock: perhaps it is being made
+    with place() as one:
+        assert not left.exists()
+        with place() as two:
+            assert one.is_dir()
+            assert two.stat().st_mode & 0o077 == 0
+        assert not two.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["score-embed-fleet-nobody's"]

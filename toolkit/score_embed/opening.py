@@ -33,9 +33,14 @@ class Opened:
     target: Target | None
 
 
-def begin(settings: config.Settings, stack: ExitStack, elsewhere: Board | None = None) -> Opened:
-    """Build the program, try it on a target, make the campaign's folder. `elsewhere`: the board, if none is here."""
-    board = elsewhere or find_board(settings.board, settings.run, settings.port)
+def begin(
+    settings: config.Settings, stack: ExitStack, elsewhere: Board | None = None, device: str | None = None
+) -> Opened:
+    """Build the program, try it on a target, make the campaign's folder.
+
+    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on.
+    """
+    board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
     check_sources(settings)
     folder = workplace.make_folder(settings.out, settings.entry or c_files(settings.sources)[0].stem)
@@ -51,11 +56,17 @@ def begin(settings: config.Settings, stack: ExitStack, elsewhere: Board | None =
     return Opened(settings, board, image, record, target)
 
 
-def go_on(record: Store, settings: config.Settings, stack: ExitStack, with_target: bool = True) -> Opened:
+def go_on(
+    record: Store,
+    settings: config.Settings,
+    stack: ExitStack,
+    with_target: bool = True,
+    device: str | None = None,
+) -> Opened:
     """Open the campaign of a record once more, with its `resumed_settings`. Without a target, the board may be
     elsewhere."""
     if with_target:
-        board = find_board(settings.board, settings.run, settings.port)
+        board = find_board(settings.board, settings.run, device or settings.port)
         board.require_tools()
     else:
         board = load_board(find_profile(settings.board), settings.run, settings.port)
@@ -67,11 +78,14 @@ def go_on(record: Store, settings: config.Settings, stack: ExitStack, with_targe
 def resumed_settings(record: Store, settings: config.Settings) -> config.Settings:
     """What was explored stays as recorded; only when to stop and what to print may be said anew."""
     recorded = recorded_settings(record)
+    clients = settings.clients or recorded.clients
+    port = settings.port or (recorded.port if (clients or 1) == 1 else None)  # it is one board's
     return dataclasses.replace(
         recorded,
         resume=record.folder,
-        port=settings.port or recorded.port,
-        clients=settings.clients or recorded.clients,
+        run=recorded.run or ("serial" if recorded.port and not port else None),
+        port=port,
+        clients=clients,
         cluster=settings.cluster,
         time=settings.time,
         max_tests=settings.max_tests,

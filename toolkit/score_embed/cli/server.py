@@ -70,7 +70,7 @@ def _begin(settings: config.Settings, stack: ExitStack) -> Opened:
         here = local.devices_for(replace(settings, clients=settings.clients or 0))
         if not here:
             return local.begin(settings, stack, board)
-        settings = replace(settings, port=here[0])
+        return local.begin(settings, stack, device=here[0])
     return local.begin(settings, stack)
 
 

@@ -12,10 +12,9 @@ import os
 import secrets
 import socket
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from score_embed.carrier.line import Listener
 from score_embed.drive import local
 from score_embed.drive.actor import Device
 from score_embed.drive.crew import Gone
+from score_embed.drive.place import place
 from score_embed.drive.session import FleetSession, Plan
 from score_embed.ending import Result
 from score_embed.errors import TargetError, UsageError
@@ -46,12 +46,10 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))  # Ray talks; standard output is for results
         is_near = stack.enter_context(_connected(str(settings.cluster)))
         ports = local.devices_for(settings) if is_near else ()
-        if ports:
-            settings = replace(settings, port=ports[0])
-        opened = local.begin(settings, stack) if record is None else local.go_on(record, settings, stack)
+        opened = local.open_(settings, record, stack, ports)
         opened.record.free()  # clients of earlier sessions are not waited for
         hosted = local.host(opened)
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="score-embed-")))
+        folder = stack.enter_context(place())
         line, key = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))
         stack.callback(line.close)
         crew = RayCrew(line.address, folder if is_near else None, key, ports)

@@ -49,7 +49,8 @@ def unpack(kit: service.Kit, elf: Path, board: str | None, run: str | None, port
     """`board`, `run`, `port`: what was said here comes before what the campaign says."""
     settings = config.from_json(json.loads(kit.settings))
     name = board or (kit.profile if Path(kit.profile).is_file() else kit.board)
-    found = find_board(name, run or settings.run, port or settings.port)
+    # A port of the server's is none of ours; but it says that the board is at the end of a serial line.
+    found = find_board(name, run or settings.run or ("serial" if settings.port and not port else None), port)
     image = load_image(elf)
     if image.build_id != kit.build_id:
         raise TargetError("the server's image is not the one it says", str(elf), "Start the server anew.")

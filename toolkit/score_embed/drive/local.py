@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 
 from score_embed import config, firsttest, opening
 from score_embed.board.desk import DeskRun
@@ -19,6 +16,7 @@ from score_embed.describing import Describer
 from score_embed.drive.books import Books
 from score_embed.drive.crew import Crew
 from score_embed.drive.kit import KitGiver
+from score_embed.drive.place import place
 from score_embed.drive.server import Hosted
 from score_embed.drive.session import FleetSession, Plan
 from score_embed.ending import Result, how_to_go_on, result, sum_up
@@ -37,9 +35,7 @@ def run(settings: config.Settings, record: Store | None) -> Result:
     """Start a campaign, or go on with that of `record`, until it ends or is told to."""
     with ExitStack() as stack:
         devices = devices_for(settings)
-        if devices:
-            settings = dataclasses.replace(settings, port=devices[0])
-        opened = begin(settings, stack) if record is None else go_on(record, settings, stack)
+        opened = open_(settings, record, stack, devices)
         opened.record.free()  # clients of earlier sessions died with their servers
         title = f"{opened.image.program} on {opened.board.name}"
         return serve([opened], devices, Plan(title, settings.clients or 1, settings.time), stack)[0]
@@ -54,7 +50,7 @@ def serve(
     keys: Keys | None = None,
 ) -> list[Result]:
     """Let clients explore the campaigns. `listen`: where others may join."""
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="score-embed-")))
+    folder = stack.enter_context(place())
     line = Listener(f"ipc://{folder}/server", keys, listen)
     stack.callback(line.close)
     hosted = [host(opened) for opened in campaigns]
@@ -106,21 +102,31 @@ def _tell_how_to_go_on(records: Sequence[Store]) -> None:
         print(how_to_go_on(record.folder), file=sys.stderr)
 
 
-def begin(settings: config.Settings, stack: ExitStack, elsewhere: Board | None = None) -> Opened:
+def open_(settings: config.Settings, record: Store | None, stack: ExitStack, devices: Sequence[str]) -> Opened:
+    """Begin a campaign, or go on with that of `record`; the first of the devices is for what has to be tried."""
+    device = devices[0] if devices else None
+    if record is None:
+        return begin(settings, stack, device=device)
+    return go_on(record, settings, stack, device)
+
+
+def begin(
+    settings: config.Settings, stack: ExitStack, elsewhere: Board | None = None, device: str | None = None
+) -> Opened:
     """A new campaign with its first test to run. What needs a target for that is done when this returns.
 
     `elsewhere`: the board, if none is here. Then nothing is tried; the first client completes the first test.
     """
-    opened = opening.begin(settings, stack, elsewhere)
+    opened = opening.begin(settings, stack, elsewhere, device)
     _find_first_test(opened)
     return opened
 
 
-def go_on(record: Store, settings: config.Settings, stack: ExitStack) -> Opened:
+def go_on(record: Store, settings: config.Settings, stack: ExitStack, device: str | None = None) -> Opened:
     """A campaign once more; its beginning, too, if it was stopped before that was written down."""
     if record.get("progress") is not None:
         return opening.go_on(record, settings, stack, with_target=False)
-    opened = opening.go_on(record, settings, stack)
+    opened = opening.go_on(record, settings, stack, device=device)
     _find_first_test(opened)
     return opened
 
