@@ -238,6 +238,10 @@ def test_limits_hold_for_all_clients_together(source: Path, whole: Path) -> None
     assert (found["stopped"], found["runs"]) == ("max-tests", 200)
     found = run(source, "--resume", "o", "--time", "0.1")
     assert found["stopped"] == "time"
+    found = run(
+        source, "--resume", "o", "--time", "2"
+    )  # begins with the first client, however long that takes to start
+    assert found["runs"] > 200
     run(source, "--resume", "o", "--clients", "2")
     check_whole(source / "o", whole)
 

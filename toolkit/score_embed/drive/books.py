@@ -93,6 +93,10 @@ class Books:
         for client in self._earlier.clients:
             self._attendance[client.name] = _Attendance(client.tests, client.seconds, client.busy)
 
+    def begin(self) -> None:
+        """The session's time begins now: the clients are there."""
+        self._began = time.monotonic()
+
     # What the server asks of the record ---------------------------------------------------------------------
 
     def opened(self, limit: int | None = None) -> Opened:

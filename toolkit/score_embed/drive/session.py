@@ -23,6 +23,7 @@ from score_embed.interrupt import Interrupt
 from score_embed.status import Status
 
 _TURN = 0.1  # seconds between two looks at clients, limits and Ctrl-C
+_START = 30.0  # seconds for the first client to come; then the time begins without
 _DRAIN = 40.0  # seconds that clients may take to leave: a board's test can be long
 _GO = 5.0  # seconds for a process that has nothing left to do
 _INTERNAL = 70  # the exit code of a fault of ours
@@ -45,6 +46,8 @@ class FleetSession:
         self._server = FleetServer(line, campaigns, timing, self._obey)
         self._stopped = ""  # why no more tests are wanted
         self._stop_at = float("inf")
+        self._has_begun = False
+        self._begin_by = float("inf")
         self._deaths = 0
         self._tests = 0  # when somebody last died
         self._last_words: str = ""
@@ -52,8 +55,7 @@ class FleetSession:
     def run(self) -> str:
         """Until nothing is left, or somebody wants an end; returns why. Raises TargetError if no target is left."""
         with Interrupt(lambda: None) as interrupt, Status(self._plan.title) as status:
-            if self._plan.time is not None:
-                interrupt.deadline = time.monotonic() + self._plan.time
+            self._begin_by = time.monotonic() + _START
             try:
                 self._server.start()
                 if not self._server.protocol.finished:
@@ -61,6 +63,7 @@ class FleetSession:
                 while not self._is_over():
                     self._server.turn(_TURN)
                     self._look_after_clients()
+                    self._begin(interrupt)
                     self._heed(interrupt)
                     self._show(status)
                 self._crew.hurry()
@@ -89,6 +92,17 @@ class FleetSession:
         if not self._stopped:
             return False
         return not (server.present or len(self._crew)) or time.monotonic() > self._stop_at
+
+    def _begin(self, interrupt: Interrupt) -> None:
+        """The time of a session begins with its first client, as that of a single client begins with its target."""
+        now = time.monotonic()
+        if self._has_begun or not (self._server.present or now >= self._begin_by):
+            return
+        self._has_begun = True
+        if self._plan.time is not None:
+            interrupt.deadline = now + self._plan.time
+        for hosted in self._campaigns:
+            hosted.books.begin()
 
     def _heed(self, interrupt: Interrupt) -> None:
         """Does somebody want an end? Then let all leave."""
