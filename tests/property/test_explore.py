@@ -89,6 +89,9 @@ class Record:
             self.fetched += 1
             yield row
 
+    def unranked(self) -> Iterator[tuple[bytes, bytes]]:
+        return iter([(ident, data) for ident, (rank, data) in self.pairs.items() if not rank])
+
     def rerank(self, ident: bytes, rank: bytes) -> None:
         self.pairs[ident] = rank, self.pairs[ident][1]
 
@@ -133,11 +136,15 @@ class Search:
         if finished.verdict is not Verdict.ASSUMPTION:
             self.paths.append(finished.path_hash)
 
-    def resume(self) -> None:
+    def resume(self, from_fleet: bool = False) -> None:
+        """`from_fleet`: several clients were at work meanwhile, so no pair has a rank."""
         state = self.explorer.state()
+        if from_fleet:
+            self.record.pairs = {ident: (b"", data) for ident, (_, data) in self.record.pairs.items()}
         self.explorer = self._fresh(b"")
         self.explorer.restore(state, self.paths)
-        assert self.explorer.state() == state
+        assert self.explorer.state() == state or from_fleet
+        assert self.explorer.waiting == len(self.record.pairs)
 
 
 def plain_chain() -> Chain:
@@ -205,6 +212,19 @@ def test_same_flips_as_algorithm_1_none_twice(
     assert set(search.paths) == all_inputs(program)
     if strategy == "dfs":
         assert search.ids == [ident for ident, _ in reference]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(deadline=None, max_examples=20)
+@given(tree=trees(), first=firsts, stops=st.lists(st.integers(1, 10), min_size=1, max_size=3))
+def test_going_on_alone_after_a_fleet_misses_nothing(strategy: str, tree: Tree, first: bytes, stops: list[int]) -> None:
+    program = Program(tree, SIZE)
+    search = Search(program, strategy, first, TINY)
+    for stop in stops:
+        search.run(stop).resume(from_fleet=True)
+    search.run()
+    assert set(search.paths) == all_inputs(program)
+    assert len(search.ids) == len(set(search.ids))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
