@@ -25,6 +25,7 @@ from score_embed.board.profile import Board
 from score_embed.build.cache import cache_folder, publish
 from score_embed.build.constants import Constants
 from score_embed.build.layout import check_sections, link_firmware
+from score_embed.build.library import library_models
 from score_embed.build.linking import RUNTIME, Parts, link_parts
 from score_embed.build.measure import Measured
 from score_embed.build.objects import ASSEMBLY, check_objects
@@ -33,7 +34,7 @@ from score_embed.build.toolchain import PORTS, RUNTIME_FLAGS, SEMANTICS, Toolcha
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.preprocess import preprocess
-from score_embed.frontend.program import Program, Source, instrument_program
+from score_embed.frontend.program import LIBRARY, Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.frontend.types import DataModel
 
@@ -99,6 +100,7 @@ def build_image(
         closed=not native and not objects,
         strict=strict,
         measure=Measured(toolchain, flags, cache_folder()),
+        models=library_models(toolchain, flags[sources[0]]),
     )
     if keep is not None:
         _keep(keep, sources, program)
@@ -212,7 +214,15 @@ def _identity(
         [list(own) for own in flags],
         facts,
     ]
-    parts += [SEMANTICS, RUNTIME_FLAGS, toolchain.whole(), PORTS[board.runtime], program.texts, program.notes]
+    parts += [
+        SEMANTICS,
+        RUNTIME_FLAGS,
+        toolchain.whole(),
+        PORTS[board.runtime],
+        program.texts,
+        program.library,
+        program.notes,
+    ]
     digest.update(repr(parts).encode("utf-8", "surrogateescape"))
     script = toolchain.board.firmware.script
     for path in [*runtime, *files, *([script] if script else [])]:
@@ -257,6 +267,11 @@ def _compile(
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         jobs.append((source, "instrumented", work / f"unit{index}.o", flags[path]))
         names |= {str(source): str(path), str(jobs[-1][2]): str(path)}
+    if program.library:
+        source = work / "models.c"
+        source.write_text(program.library, encoding="utf-8")
+        jobs.append((source, "instrumented", work / "models.o", flags[sources[0]]))
+        names |= {str(source): LIBRARY, str(jobs[-1][2]): LIBRARY}
     for index, path in enumerate(plain):
         jobs.append((path, "plain", work / f"native{index}.o", flags.get(path, ())))
         names[str(jobs[-1][2])] = str(path)
@@ -283,6 +298,8 @@ def _compile(
 def _keep(folder: Path, sources: Sequence[Path], program: Program) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if program.library:
+            (folder / "models.instrumented.c").write_text(program.library, encoding="utf-8")
         for path, text in zip(sources, program.texts, strict=True):
             (folder / f"{path.stem}.instrumented.c").write_text(text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from score_embed.build.toolchain import LinkFailed, Toolchain, failure
 from score_embed.errors import BuildError
+from score_embed.frontend.scopes import shown
 
 RUNTIME = "score-embed's runtime"
 # What the C library asks of a system. The runtime answers, so a test's heap, output and end are its own: a
@@ -130,7 +131,7 @@ class Messages:
         return self._other(messages)
 
     def _undefined(self, symbol: str, place: str) -> BuildError:
-        name = "main" if symbol == "sc_main" else symbol
+        name = shown(symbol)
         hint = "Name the file that defines it, or pass its library after `--`."
         if name == "main":
             hint = "Name the C file that has it, or use --entry FUNC."
@@ -199,6 +200,6 @@ def _clash_error(clash: Clash) -> BuildError:
         if _OURS.fullmatch(symbol):
             hint = "Rename it: names that begin with sc_ are the runtime's."
         return BuildError(f"`{symbol}' is defined here and by {RUNTIME}", where, hint)
-    symbol = "main" if symbol == "sc_main" else symbol  # as it stands in the source
+    symbol = shown(symbol)
     hint = "Rename one of the two, make it static, or leave one of the files out."
     return BuildError(f"`{symbol}' is defined twice: here and at {first}", second, hint)

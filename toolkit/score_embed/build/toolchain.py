@@ -85,7 +85,12 @@ class Toolchain:
             ) from None
 
     def preprocessor_flags(self, cflags: Sequence[str]) -> list[str]:
-        return [*self.board.cflags, f"-I{self.runtime}", *cflags]
+        """For a file that is explored."""
+        return [*self.board.cflags, f"-I{self.runtime}", "-isystem", f"{self.runtime}/libc/include", *cflags]
+
+    def library_flags(self, cflags: Sequence[str]) -> list[str]:
+        """For the models of the C library."""
+        return [*self.board.cflags, *_code_generation(cflags)]
 
     def compile_instrumented(self, source: Path, output: Path, cflags: Sequence[str], *, verify: bool) -> None:
         flags = [

@@ -18,13 +18,16 @@ from score_embed.frontend.ir import (
     Const,
     Exp,
     Fail,
+    Fill,
     Load,
+    Move,
     Pin,
     Place,
     Raw,
     SlotRef,
     Symbolic,
 )
+from score_embed.frontend.scopes import MODEL
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.types import (
     CType,
@@ -251,6 +254,28 @@ class Calls:
         place = self.e.dereference(self.arith.convert(pointer, Pointer(self.types.uchar)), node)
         self.b.add(Symbolic(self.b.coord, place, self._name_of(node.args.exprs[2]), count=count))
 
+    def _special__score_copy(self, node: c_ast.FuncCall) -> None:
+        dest, source, size = self._in_slots(node)
+        for pointer in (dest, source):
+            self.b.add(Pin(self.b.coord, pointer, "address"))
+        self.b.add(Move(self.b.coord, dest, source, size))
+
+    def _special__score_fill(self, node: c_ast.FuncCall) -> None:
+        dest, value, size = self._in_slots(node)
+        self.b.add(Pin(self.b.coord, dest, "address"))
+        self.b.add(Fill(self.b.coord, dest, value, size))
+
+    def _in_slots(self, node: c_ast.FuncCall) -> list[Exp]:
+        return [self.e.settled(self.e.rvalue(argument)) for argument in node.args.exprs]
+
+    def _special__score_is_symbolic(self, node: c_ast.FuncCall) -> Exp:
+        """Of a parameter that keeps its value: only such a slot always has its own taint bit."""
+        parameter = self.e.rvalue(node.args.exprs[0])
+        if not isinstance(parameter, SlotRef) or not 1 <= parameter.slot.index <= self.b.body.scalars:
+            raise Unsupported("only a parameter can be asked for", node)
+        index = parameter.slot.index
+        return Raw(self.types.int, f"((int) (sc_m[{1 + (index >> 5)}] >> {index & 31}) & 1)")
+
     def _special__score_assert_fail(self, node: c_ast.FuncCall) -> None:
         self.b.add(Fail(self.b.coord, "assert"))
 
@@ -271,6 +296,9 @@ class Calls:
         return Const(self.types.int, self.b.declarations.text(node))
 
     def _builtin(self, name: str, node: c_ast.FuncCall) -> FunctionName:
+        model = self.b.declarations.scope.find(MODEL + name.removeprefix("__builtin_"))
+        if isinstance(model, FunctionName):
+            return model
         plain = self.b.declarations.scope.find(name.removeprefix("__builtin_"))
         if isinstance(plain, FunctionName):
             return FunctionName(name, plain.type, plain.file)

@@ -19,6 +19,7 @@ from score_embed.frontend.ir import (
     Copy,
     Exp,
     Fail,
+    Fill,
     ForgetObject,
     GlobalAddress,
     Goto,
@@ -26,6 +27,7 @@ from score_embed.frontend.ir import (
     Label,
     Load,
     LocalAddress,
+    Move,
     Pin,
     Place,
     Return,
@@ -385,6 +387,16 @@ class Emitter(Probes):
         dst, src = s.dest.text, s.source.text
         move = _move(dst, src) if has_const_member(s.dest.type) else f"{dst} = {src};"
         return f"if (sc_any) sc_copy(sc_f, {d}, (void *) &{dst}, (const void *) &{src}, sizeof {dst}); {move}"
+
+    def _emit_Move(self, s: Move) -> str:
+        d = self._descriptor(self._site(SiteKind.COPY, []), [])
+        words = f"(void *) {s.dest.c()}, (const void *) {s.source.c()}, {s.size.c()}"
+        return f"if (sc_any) sc_copy(sc_f, {d}, {words}); __builtin_memmove({words});"
+
+    def _emit_Fill(self, s: Fill) -> str:
+        dest, size = s.dest.c(), s.size.c()
+        clear = f"if (sc_any) sc_clear((const void *) {dest}, {size});"
+        return f"__builtin_memset((void *) {dest}, {s.value.c()}, {size}); {clear}"
 
     def _emit_InitObject(self, s: InitObject) -> str:
         t = s.dest.type

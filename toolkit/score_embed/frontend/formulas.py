@@ -15,9 +15,11 @@ from score_embed.frontend.ir import (
     Convert,
     Copy,
     Exp,
+    Fill,
     ForgetObject,
     InitObject,
     Load,
+    Move,
     Offset,
     Place,
     PointerAdd,
@@ -32,7 +34,7 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.maybe import Maybe, variable_of
 
-_WRITES_MEMORY = (Call, Clear, Copy, ForgetObject, InitObject, SetPlain, Symbolic, Verbatim)
+_WRITES_MEMORY = (Call, Clear, Copy, Fill, ForgetObject, InitObject, Move, SetPlain, Symbolic, Verbatim)
 
 
 def substituted(exp: Exp, known: Mapping[int, Exp]) -> Exp:

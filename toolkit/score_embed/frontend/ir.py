@@ -354,6 +354,24 @@ class Copy(Stmt):
 
 
 @dataclass
+class Move(Stmt):
+    """memmove, of bytes that may be symbolic."""
+
+    dest: Exp
+    source: Exp
+    size: Exp  # bytes
+
+
+@dataclass
+class Fill(Stmt):
+    """memset, with a value that is not symbolic."""
+
+    dest: Exp
+    value: Exp
+    size: Exp  # bytes
+
+
+@dataclass
 class InitObject(Stmt):
     """Give the object a constant initial value: `type name = init` kept verbatim as a static, copied."""
 

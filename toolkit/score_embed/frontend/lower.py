@@ -27,7 +27,7 @@ from score_embed.frontend.layout import Layout
 from score_embed.frontend.maybe import Everything
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.printer import to_c
-from score_embed.frontend.scopes import FUNCTION_NAMES, MAIN
+from score_embed.frontend.scopes import FUNCTION_NAMES, shown
 from score_embed.frontend.signature import (
     addressed_names,
     defined_functions,
@@ -227,8 +227,7 @@ class UnitLowering:
         return to_c(node) if body is None else body
 
     def _fail(self, name: str, reason: str, coord: Coord) -> None:
-        shown = "main" if name == MAIN else name
-        note = Note(f"function '{shown}' is not instrumented: {reason}", str(coord.file), coord.line)
+        note = Note(f"function '{shown(name)}' is not instrumented: {reason}", str(coord.file), coord.line)
         self.result.failed.append((name, note))
 
     def _lowered(self, node: c_ast.FuncDef, result: CType) -> Body | None:

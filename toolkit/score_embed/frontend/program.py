@@ -19,10 +19,13 @@ from score_embed.frontend.layout import Layout
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
+from score_embed.frontend.models import Models, Parsed, defined_in, prepare, wanted
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import defined_functions, drop_promises
 from score_embed.frontend.types import DataModel, Types
+
+LIBRARY = "<models>"  # what the unit of the library's models is called
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Program:
-    """The instrumented C of each source, in order, and what was left alone."""
+    """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls."""
 
     texts: tuple[str, ...]
+    library: str
     notes: tuple[Note, ...]
     sites: int
     coverage: int
@@ -53,19 +57,21 @@ def instrument_program(
     closed: bool = True,
     strict: bool = False,
     measure: Callable[[Path, str], Mapping[int, bytes]] | None = None,
+    models: Models | None = None,
 ) -> Program:
     """Instrument all sources. Raises BuildError where C cannot be parsed.
 
     `closed`: no other code of the program, but for libraries, is linked to them.
+    `models`: of functions of the C library;
     `measure`: compiles a text as the file of that name would be, for the positions of bit-fields (see Layout);
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
-    units = [unit_of(source) for source in sources]
+    units, library = _parsed(sources, models or Models(), closed=closed)
     external = _external_definitions(units)
     excluded: frozenset[str] = frozenset()
     notes: dict[str, Note] = {}
     types = Types(model)
-    layouts = [Layout(functools.partial(measure, source.path)) if measure else None for source in sources]
+    layouts = [Layout(functools.partial(measure, Path(unit.source))) if measure else None for unit in units]
     while True:
         results = [
             UnitLowering(
@@ -91,10 +97,27 @@ def instrument_program(
         [piece for result in results for piece in result.pieces if isinstance(piece, Body)],
         private_names(units, closed=closed),
     )
-    texts = tuple(
+    texts = [
         _printed(unit, result, types, numbering, analysis, verify) for unit, result in zip(units, results, strict=True)
-    )
-    return Program(texts, tuple(notes.values()), numbering.site, numbering.coverage)
+    ]
+    called = texts.pop() if library else ""
+    return Program(tuple(texts), called, tuple(notes.values()), numbering.site, numbering.coverage)
+
+
+def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple[list[Unit], bool]:
+    """The program's units, and after them one with the models that they call, if they call any."""
+    parsed = [_parse(source) for source in sources]
+    names = wanted(parsed, models.texts, closed=closed)
+    called = models.closure(set().union(*names))
+    if not called:
+        return [_unit(source, unit, {}) for source, unit in zip(sources, parsed, strict=True)], False
+    library = Source(Path(LIBRARY), models.load(called))
+    last = _parse(library)
+    units = [
+        _unit(source, unit, prepare(unit, own, last.tree))
+        for source, unit, own in zip(sources, parsed, names, strict=True)
+    ]
+    return [*units, _unit(library, last, defined_in(last.tree))], True
 
 
 def _printed(unit: Unit, lowered: Lowered, types: Types, numbering: Numbering, analysis: Analysis, verify: bool) -> str:
@@ -126,14 +149,16 @@ def private_names(units: Sequence[Unit], *, closed: bool) -> IsPrivate:
     return lambda name: name not in excluded
 
 
-def unit_of(source: Source) -> Unit:
-    tree = parse(source.text, str(source.path))
-    system = frozenset(system_files(source.text))
-    separate(tree)
-    for ext in tree.ext:
-        if ext.coord is None or ext.coord.file not in system:
+def _parse(source: Source) -> Parsed:
+    return Parsed(parse(source.text, str(source.path)), frozenset(system_files(source.text)))
+
+
+def _unit(source: Source, parsed: Parsed, renamed: Mapping[str, str]) -> Unit:
+    separate(parsed.tree, renamed)
+    for ext in parsed.tree.ext:
+        if parsed.is_user(ext):
             drop_promises(ext)
-    return Unit(str(source.path), tree, system)
+    return Unit(str(source.path), parsed.tree, parsed.system)
 
 
 def _failures(results: Sequence[Lowered]) -> dict[str, Note]:

@@ -5,13 +5,14 @@ variable, enumerator, typedef and tag of a block whose name means something else
 gets a number, in the tree itself and by C's scope rules (C11 6.2.1); a name that is alone keeps its spelling. What the
 function means stays the same, so that one which cannot be lowered may be printed from the same tree.
 
-`main` becomes the runtime's `sc_main` here too, wherever it is named; its `__func__` still says "main".
+`main` becomes the runtime's `sc_main` here too, wherever it is named; its `__func__` still says "main". So does a function
+of the C library that has a model (models.py).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +23,7 @@ from score_embed.frontend.gnu_ast import GnuAttribute
 from score_embed.frontend.gnu_lexer import ATTRIBUTE
 
 MAIN = "sc_main"
+MODEL = "sc_libc_"  # so the names of models begin
 FUNCTION_NAMES = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 _FUNCTION_NAME = "sc_func"  # what stands for them in main
 _OURS = "sc_"  # names of emitted code begin so
@@ -57,16 +59,23 @@ class _FunctionNames:
     own_name: list[c_ast.ID] = field(default_factory=list)
 
 
-def separate(tree: c_ast.FileAST) -> None:
-    """Rename in place, in all functions of a translation unit."""
-    walk = _Walk()
+def shown(name: str) -> str:
+    """The name of a function as the user knows it."""
+    return "main" if name == MAIN else name.removeprefix(MODEL)
+
+
+def separate(tree: c_ast.FileAST, models: Mapping[str, str] | None = None) -> None:
+    """Rename in place, in all functions of a translation unit. `models`: functions that are to have another name."""
+    renamed = {"main": MAIN, **(models or {})}
+    walk = _Walk(renamed)
     walk.visit(tree)
     for function in walk.functions:
         _rename(function.names, walk.file.names.keys() | function.outside)
         _rename(function.tags, walk.file.tags.keys())
-    main = walk.file.names.get("main")
-    for setter in (main.setters if main else None) or ():
-        setter(MAIN)
+    for name, new in renamed.items():
+        binding = walk.file.names.get(name)
+        for setter in (binding.setters if binding else None) or ():
+            setter(new)
 
 
 def _rename(bindings: list[_Binding], outside: Iterable[str]) -> None:
@@ -87,8 +96,9 @@ def _rename(bindings: list[_Binding], outside: Iterable[str]) -> None:
 class _Walk:
     """Visits a tree in the order of the text and binds each use of a name to its declaration."""
 
-    def __init__(self) -> None:
+    def __init__(self, renamed: Collection[str]) -> None:
         self.file = _Table()
+        self._renamed = renamed  # names of the file that do not stay
         self.functions: list[_FunctionNames] = []
         self._scopes = [self.file]
         self._function: _FunctionNames | None = None
@@ -122,7 +132,7 @@ class _Walk:
         table = self._scopes[-1].names
         known = table.get(name)
         if known is None:
-            keeps = fixed or (self._function is None and name != "main")
+            keeps = fixed or (self._function is None and name not in self._renamed)
             known = table[name] = _Binding(name, None if keeps else [], is_function_type)
             if self._function is not None:
                 self._function.names.append(known)
@@ -165,7 +175,7 @@ class _Walk:
 
     def _visit_FuncDef(self, node: c_ast.FuncDef) -> None:
         self._attributes(node.decl)
-        self._declare(node.decl.name, _declared_name(node.decl), fixed=node.decl.name != "main")
+        self._declare(node.decl.name, _declared_name(node.decl), fixed=node.decl.name not in self._renamed)
         self.visit(node.decl.type.type)
         function = self._function = _FunctionNames()
         self.functions.append(function)
@@ -205,7 +215,7 @@ class _Walk:
             fixed = "extern" in (node.storage or []) or self._is_function(node.type)
             if fixed and self._function is not None:
                 self._function.outside.add(node.name)
-            self._declare(node.name, _declared_name(node), fixed=fixed and node.name != "main")
+            self._declare(node.name, _declared_name(node), fixed=fixed and node.name not in self._renamed)
         self.visit(node.init)
 
     def _visit_Typedef(self, node: c_ast.Typedef) -> None:

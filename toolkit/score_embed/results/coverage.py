@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from score_embed.frontend.scopes import MODEL, shown
 from score_embed.frontend.sites import Site, SiteKind, SiteTable
 
 # A direction may have failed for several reasons; the one that most likely hides something is reported.
@@ -28,9 +29,11 @@ class Direction:
 
 
 def directions_of(table: SiteTable) -> dict[int, Direction]:
-    """All directions of an image by coverage index."""
+    """All directions of an image by coverage index, but for those in models of the C library."""
     found: dict[int, Direction] = {}
     for site in table.branches():
+        if site.function.startswith(MODEL):
+            continue
         for outcome in range(site.outcomes):
             if site.kind is SiteKind.COND and site.flags & 1 and outcome == 0:
                 continue  # the false side of an assumption is nobody's goal
@@ -49,8 +52,8 @@ def _name(site: Site, outcome: int) -> str:
 
 
 def function_name(site: Site) -> str:
-    """The function's own name: the front-end renames `main`, which the runtime has for itself."""
-    return "main" if site.function == "sc_main" else site.function
+    """The function's own name: the front-end renames some."""
+    return shown(site.function)
 
 
 class Coverage:

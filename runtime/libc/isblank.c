@@ -1,0 +1,4 @@
+int isblank(int c)
+{
+    return (c == ' ') | (c == '\t');
+}

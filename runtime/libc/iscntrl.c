@@ -1,0 +1,4 @@
+int iscntrl(int c)
+{
+    return ((unsigned)c < ' ') | (c == 127);
+}

@@ -1,0 +1,4 @@
+int isgraph(int c)
+{
+    return (unsigned)c - '!' <= '~' - '!';
+}

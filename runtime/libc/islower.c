@@ -1,0 +1,4 @@
+int islower(int c)
+{
+    return (unsigned)c - 'a' <= 'z' - 'a';
+}

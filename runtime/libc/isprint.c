@@ -1,0 +1,4 @@
+int isprint(int c)
+{
+    return (unsigned)c - ' ' <= '~' - ' ';
+}

@@ -1,0 +1,4 @@
+int isupper(int c)
+{
+    return (unsigned)c - 'A' <= 'Z' - 'A';
+}

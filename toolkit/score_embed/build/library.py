@@ -1,0 +1,28 @@
+"""The models of the C library (`runtime/libc`) for one program: found by their files' names, preprocessed for its board."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from score_embed.build.toolchain import Toolchain
+from score_embed.errors import BuildError
+from score_embed.frontend.models import Models
+from score_embed.frontend.preprocess import preprocess
+
+
+def library_models(toolchain: Toolchain, cflags: Sequence[str]) -> Models:
+    """`cflags`: the program's; those that change code count for the models, too. Raises BuildError."""
+    files = {path.stem: path for path in (toolchain.runtime / "libc").glob("*.c")}
+
+    def load(names: Sequence[str]) -> str:
+        with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+            unit = Path(work) / "models.c"
+            unit.write_text("".join(f'#include "{files[name]}"\n' for name in names), encoding="utf-8")
+            return preprocess(toolchain.board.cc, toolchain.library_flags(cflags), unit)
+
+    try:
+        return Models({name: path.read_text(encoding="utf-8") for name, path in files.items()}, load)
+    except OSError as error:
+        raise BuildError(f"cannot read the models of the C library: {error.strerror}", str(error.filename)) from None
