@@ -37,8 +37,9 @@ int main(void)
 FOO = "int foo(int v) { return v * v % 50; }\n"
 
 
-def test_flipping_a_comparison_with_abs_gives_a_path_or_a_misprediction(tmp_path: Path) -> None:
+def test_flipping_a_comparison_with_an_opaque_abs_gives_a_path_or_a_misprediction(tmp_path: Path) -> None:
     program = """
+        #include <inttypes.h>
         #include <stdlib.h>
         #include <stdio.h>
         #include "score.h"
@@ -46,7 +47,7 @@ def test_flipping_a_comparison_with_abs_gives_a_path_or_a_misprediction(tmp_path
         {
             int x;
             SYM_INT(x);
-            if (x == abs(x))
+            if (x == imaxabs(x))
                 exit(0);
             else
                 printf("negative\\n");

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from score_embed.build.toolchain import LinkFailed, Toolchain, failure
 from score_embed.errors import BuildError
-from score_embed.frontend.scopes import shown
+from score_embed.frontend.sites import shown
 
 RUNTIME = "score-embed's runtime"
 # What the C library asks of a system. The runtime answers, so a test's heap, output and end are its own: a

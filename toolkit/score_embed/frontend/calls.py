@@ -27,7 +27,7 @@ from score_embed.frontend.ir import (
     SlotRef,
     Symbolic,
 )
-from score_embed.frontend.scopes import MODEL
+from score_embed.frontend.sites import MODEL
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.types import (
     CType,

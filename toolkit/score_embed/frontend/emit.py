@@ -42,8 +42,7 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.probes import Probes, line_directive
-from score_embed.frontend.scopes import MAIN
-from score_embed.frontend.sites import CONSTANT, SiteKind
+from score_embed.frontend.sites import CONSTANT, MAIN, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.templates import LeafText, TemplateText, address_text, leaf_word, long_words, oriented
 from score_embed.frontend.types import (

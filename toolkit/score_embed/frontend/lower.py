@@ -27,7 +27,7 @@ from score_embed.frontend.layout import Layout
 from score_embed.frontend.maybe import Everything
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.printer import to_c
-from score_embed.frontend.scopes import FUNCTION_NAMES, shown
+from score_embed.frontend.scopes import FUNCTION_NAMES
 from score_embed.frontend.signature import (
     addressed_names,
     defined_functions,
@@ -38,6 +38,7 @@ from score_embed.frontend.signature import (
     named_parameter,
     prototype,
 )
+from score_embed.frontend.sites import shown
 from score_embed.frontend.statements import Statements
 from score_embed.frontend.symbols import FunctionName, PlainVariable, SlotVariable, Unsupported, Unusable, Variable
 from score_embed.frontend.types import (

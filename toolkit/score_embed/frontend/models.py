@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from score_embed.frontend.scopes import MODEL
+from score_embed.frontend.sites import MODEL
 
 _BUILTIN = "__builtin_"
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")

@@ -21,9 +21,8 @@ from pycparser import c_ast
 
 from score_embed.frontend.gnu_ast import GnuAttribute
 from score_embed.frontend.gnu_lexer import ATTRIBUTE
+from score_embed.frontend.sites import MAIN
 
-MAIN = "sc_main"
-MODEL = "sc_libc_"  # so the names of models begin
 FUNCTION_NAMES = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 _FUNCTION_NAME = "sc_func"  # what stands for them in main
 _OURS = "sc_"  # names of emitted code begin so
@@ -57,11 +56,6 @@ class _FunctionNames:
     tags: list[_Binding] = field(default_factory=list)
     outside: set[str] = field(default_factory=set)
     own_name: list[c_ast.ID] = field(default_factory=list)
-
-
-def shown(name: str) -> str:
-    """The name of a function as the user knows it."""
-    return "main" if name == MAIN else name.removeprefix(MODEL)
 
 
 def separate(tree: c_ast.FileAST, models: Mapping[str, str] | None = None) -> None:

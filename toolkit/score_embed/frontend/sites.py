@@ -14,6 +14,13 @@ from enum import IntEnum
 
 MAGIC = 0x5C0E
 FIRST_SITE = 16
+MAIN = "sc_main"  # what `main` is called in an image
+MODEL = "sc_libc_"  # so the names of models of the C library begin there
+
+
+def shown(name: str) -> str:
+    """The name of a function as the user knows it."""
+    return "main" if name == MAIN else name.removeprefix(MODEL)
 
 
 class SiteKind(IntEnum):

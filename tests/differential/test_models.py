@@ -1,0 +1,60 @@
+"""The models of the C library against the library itself, on random data; and campaigns that go through them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from corpus import FULL
+
+ROOT = Path(__file__).parents[2]
+SUPPORT = Path(__file__).parents[1] / "support"
+LIBC = ROOT / "runtime" / "libc"
+NAMES = sorted(path.stem for path in LIBC.glob("*.c"))
+ROUNDS = 2_000_000 if FULL else 20_000
+PROBES = """#include <string.h>
+void __score_copy(void *to, const void *from, size_t size) { memmove(to, from, size); }
+void __score_fill(void *to, int value, size_t size) { memset(to, value, size); }
+int __score_is_symbolic(size_t value) { return value % 2; } /* both ways of a model give the same */
+"""
+COMPILERS = {
+    "x86-64": ["gcc", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fwrapv"],
+    "i686": ["i686-linux-gnu-gcc", "-static", "-fwrapv"],
+}
+
+
+def prototype(name: str) -> str:
+    """What the model's own definition says, without its body and under its name for this test."""
+    text = re.sub(r"/\*.*?\*/", "", (LIBC / f"{name}.c").read_text(), flags=re.DOTALL)
+    found = re.search(rf"^[^;{{}}#]*?\b{name}\([^{{;]*(?=\n{{)", text, re.MULTILINE)
+    assert found is not None, name
+    return re.sub(rf"\b{name}\(", f"model_{name}(", " ".join(found[0].split())) + ";\n"
+
+
+def build(folder: Path, command: list[str]) -> Path:
+    (folder / "models.h").write_text("#define MODEL(name) model_##name\n" + "".join(map(prototype, NAMES)))
+    (folder / "probes.c").write_text(PROBES)
+    flags = [*command, "-std=gnu11", "-O1", "-g", "-w", "-fno-builtin", f"-I{folder}"]
+    made = []
+    for name in NAMES:
+        made.append(folder / f"{name}.o")
+        renamed = [f"-D{other}=model_{other}" for other in NAMES]
+        subprocess.run([*flags, *renamed, "-c", str(LIBC / f"{name}.c"), "-o", str(made[-1])], check=True, timeout=120)
+    program = folder / "compare"
+    sources = [str(SUPPORT / "models.c"), str(folder / "probes.c"), *map(str, made)]
+    subprocess.run([*flags, *sources, "-o", str(program)], check=True, timeout=120)
+    return program
+
+
+@pytest.mark.parametrize("machine", COMPILERS)
+def test_a_model_does_what_the_library_does(machine: str, tmp_path: Path) -> None:
+    program = build(tmp_path, COMPILERS[machine])
+    done = subprocess.run([program, "1", str(ROUNDS)], capture_output=True, text=True, timeout=3600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[:2000]
+
+
+def test_every_model_is_compared() -> None:
+    text = (SUPPORT / "models.c").read_text()
+    assert [name for name in NAMES if not re.search(rf"\b(SAME|CLASS|NUMBER)\({name}\b", text)] == []

@@ -1,0 +1,118 @@
+"""Functions of the C library that have models: followed, not concretized; and whose function is called."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from runner import BOARDS, explore
+
+COPIES = """
+#include <string.h>
+#include "score.h"
+static char big[200000], other[200000];
+int main(void)
+{
+    unsigned char x, size;
+    SYM_U8(x);
+    SYM_U8(size);
+    SCORE_ASSUME(size < 4);
+    memset(big, 'a', sizeof big); /* no branch a byte: no hang */
+    memset(big + 5, x, 2);
+    memcpy(other, big, sizeof big);
+    memmove(other + 1, other + 4, size); /* one path for each size */
+    if (other[2] == 'Q') return 1; /* sizes 2 and 3 only */
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_bytes_that_are_moved_stay_symbolic(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": COPIES}, "--board", board, "--verify")
+    assert (found.summary["stopped"], found.summary["divergences"], found.incomplete) == ("exhausted", 0, [])
+    assert found.summary["paths"] == 6  # four sizes, two of which have both ways
+    # The program's own: two directions of the branch, and the one of the assumption that counts.
+    assert found.summary["coverage"] == {"branches_total": 3, "branches_covered": 3}
+
+
+OWN = """
+#include <string.h>
+#include <stdlib.h>
+#include "score.h"
+static int isdigit(int c) { return c == 5; }
+static int measure(const char *text) { return (int)strlen(text); }
+int main(void)
+{
+    int x, abs = 3; /* names of the library's that mean something else here */
+    struct { int div; } d = { 4 };
+    SYM_INT(x);
+    if (isdigit(x)) return d.div + abs;
+    if (x == 77) return measure(0);
+    if (__builtin_abs(x) == 1000) return 8;
+    return 0;
+}
+"""
+
+
+def test_a_programs_own_functions_come_first(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": OWN})
+    assert (found.summary["stopped"], found.summary["paths"]) == ("exhausted", 4)
+    (bug,) = found.summary["bugs"]
+    assert (bug["kind"], bug["function"], bug["stack"]) == ("null-dereference", "strlen", ["strlen", "measure", "main"])
+    assert bug["file"].endswith("runtime/libc/strlen.c")
+
+
+OTHERS = """
+#include "score.h"
+int atoi(const char *);
+int main(void)
+{
+    char text[3];
+    SYM_BYTES(text, 2);
+    text[2] = 0;
+    return atoi(text) == 42;
+}
+"""
+
+
+def test_a_function_of_other_code_is_not_replaced(tmp_path: Path) -> None:
+    alone, both = tmp_path / "alone", tmp_path / "both"
+    alone.mkdir()
+    both.mkdir()
+    assert explore(alone, {"p.c": OTHERS}).summary["stopped"] == "exhausted"
+    sources = {"p.c": OTHERS, "q.c": "int atoi(const char *text) { return text[0] == 'x' ? 42 : 0; }\n"}
+    found = explore(both, sources, native=("q.c",))
+    assert found.summary["stopped"] == "drained"
+    assert found.incomplete
+
+
+NUMBERS = """
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "score.h"
+int main(void)
+{
+    char text[24];
+    memset(text, '9', sizeof text);
+    SYM_BYTES(text, 1);
+    text[23] = 0;
+    errno = 0;
+    if (strtol(text, 0, 10) < 0) return errno == ERANGE;
+    if (isupper((unsigned char)text[0])) return tolower((unsigned char)text[0]) == 'q' ? 5 : 6;
+    return errno == ERANGE ? 7 : 8;
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [(), ("-O2", "-D_FORTIFY_SOURCE=2"), ("-std=c89",)])
+def test_headers_with_macros_and_inline_functions(flags: tuple[str, ...], tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": NUMBERS}, "--verify", cflags=flags)
+    assert (found.summary["stopped"], found.summary["divergences"]) == ("exhausted", 0)
+    with closing(sqlite3.connect(found.folder / "campaign.db")) as record:
+        codes = {code for (code,) in record.execute("SELECT code FROM tests")}
+    assert codes == {1, 5, 6, 7, 8}

@@ -1,0 +1,255 @@
+/* Every model of the C library against the real function on random data: prints the first difference and exits with 1.
+ * Arguments: seed, rounds. Buffers are as long as what is in them, so that sanitizers see whoever reads too far. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "models.h" /* the models' prototypes: MODEL(name) */
+
+static unsigned long long state;
+static const char *doing;
+
+static unsigned next(unsigned below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % below;
+}
+
+static void differ(const char *name, long long real, long long model)
+{
+    printf("%s (%s): library %lld, model %lld\n", name, doing, real, model);
+    exit(1);
+}
+
+static int sign(int x) { return (x > 0) - (x < 0); }
+static long long place(const void *found, const void *from) { return found ? (const char *)found - (const char *)from : -1; }
+
+#define SAME(name, real, model)                                                                                        \
+    do {                                                                                                               \
+        long long real_ = (real), model_ = (model);                                                                    \
+        if (real_ != model_) differ(#name, real_, model_);                                                             \
+    } while (0)
+
+/* A text of exactly its own size, of few different characters. */
+static char *text(unsigned most, const char *alphabet)
+{
+    unsigned size = next(most + 1), i;
+    char *made = malloc(size + 1);
+    for (i = 0; i < size; i++) made[i] = alphabet[next((unsigned)strlen(alphabet))];
+    made[size] = 0;
+    return made;
+}
+
+static void memory(void)
+{
+    unsigned size = next(12) + 1, part = next(size + 1), from = next(size - part + 1), to = next(size - part + 1), i;
+    unsigned char *a = malloc(size), *b = malloc(size);
+    for (i = 0; i < size; i++) a[i] = b[i] = (unsigned char)(next(3) * 127);
+    doing = "bytes";
+    SAME(memmove, place(memmove(a + to, a + from, part), a), place(MODEL(memmove)(b + to, b + from, part), b));
+    SAME(memmove, 0, memcmp(a, b, size));
+    SAME(memset, place(memset(a + to, (int)part - 300, part), a), place(MODEL(memset)(b + to, (int)part - 300, part), b));
+    SAME(memset, 0, memcmp(a, b, size));
+    for (i = 0; i < size; i++) b[i] = (unsigned char)(next(3) * 127);
+    SAME(memcmp, sign(memcmp(a, b, part)), sign(MODEL(memcmp)(a, b, part)));
+    SAME(memchr, place(memchr(a, 127 + 256, part), a), place(MODEL(memchr)(a, 127 + 256, part), a));
+    SAME(memcpy, 0, place(MODEL(memcpy)(a, b, part), a));
+    SAME(memcpy, 0, memcmp(a, b, part));
+    free(a);
+    free(b);
+}
+
+static void compare(void)
+{
+    char *a = text(5, "aB\xe4"), *b = text(5, "AbB\xe4");
+    unsigned n = next(7);
+    doing = a;
+    SAME(strcmp, sign(strcmp(a, b)), sign(MODEL(strcmp)(a, b)));
+    SAME(strncmp, sign(strncmp(a, b, n)), sign(MODEL(strncmp)(a, b, n)));
+    SAME(strcasecmp, sign(strcasecmp(a, b)), sign(MODEL(strcasecmp)(a, b)));
+    SAME(strncasecmp, sign(strncasecmp(a, b, n)), sign(MODEL(strncasecmp)(a, b, n)));
+    free(a);
+    free(b);
+}
+
+static void search(void)
+{
+    char *a = text(9, "abc"), *b = text(2, "abcd");
+    int c = "abcd"[next(5)];
+    doing = a;
+    SAME(strlen, (long long)strlen(a), (long long)MODEL(strlen)(a));
+    SAME(strnlen, (long long)strnlen(a, (size_t)c % 9), (long long)MODEL(strnlen)(a, (size_t)c % 9));
+    SAME(strchr, place(strchr(a, c), a), place(MODEL(strchr)(a, c), a));
+    SAME(strrchr, place(strrchr(a, c), a), place(MODEL(strrchr)(a, c), a));
+    SAME(strstr, place(strstr(a, b), a), place(MODEL(strstr)(a, b), a));
+    SAME(strspn, (long long)strspn(a, b), (long long)MODEL(strspn)(a, b));
+    SAME(strcspn, (long long)strcspn(a, b), (long long)MODEL(strcspn)(a, b));
+    SAME(strpbrk, place(strpbrk(a, b), a), place(MODEL(strpbrk)(a, b), a));
+    free(a);
+    free(b);
+}
+
+static void build(void)
+{
+    char *a = text(5, "xy"), *b = text(5, "zw"), one[16], two[16];
+    unsigned n = next(8);
+    doing = a;
+    memset(one, '#', sizeof one);
+    memset(two, '#', sizeof two);
+    SAME(strcpy, place(strcpy(one, a), one), place(MODEL(strcpy)(two, a), two));
+    SAME(strcat, place(strcat(one, b), one), place(MODEL(strcat)(two, b), two));
+    SAME(strcat, 0, memcmp(one, two, sizeof one));
+    SAME(strcpy, place(strcpy(one, a), one), place(MODEL(strcpy)(two, a), two));
+    SAME(strncat, place(strncat(one, b, n), one), place(MODEL(strncat)(two, b, n), two));
+    SAME(strncat, 0, memcmp(one, two, sizeof one));
+    SAME(strncpy, place(strncpy(one, b, n), one), place(MODEL(strncpy)(two, b, n), two));
+    SAME(strncpy, 0, memcmp(one, two, sizeof one));
+    free(a);
+    free(b);
+}
+
+static void tokens(void)
+{
+    char *a = text(9, "ab,;"), *b = strdup(a), *rest = 0, *of = 0;
+    char *x = strtok_r(a, ",;", &rest), *y = MODEL(strtok_r)(b, ",;", &of), *z;
+    doing = a;
+    for (;;) {
+        SAME(strtok_r, place(x, a), place(y, b));
+        if (!x) break;
+        SAME(strtok_r, 0, strcmp(x, y));
+        x = strtok_r(0, ",;", &rest);
+        y = MODEL(strtok_r)(0, ",;", &of);
+    }
+    free(a);
+    a = text(9, "ab,;");
+    b = realloc(b, strlen(a) + 1);
+    strcpy(b, a);
+    for (x = strtok(a, ","), z = MODEL(strtok)(b, ","); x || z; x = strtok(0, ",;"), z = MODEL(strtok)(0, ",;"))
+        SAME(strtok, place(x, a), place(z, b));
+    free(a);
+    free(b);
+}
+
+#define NUMBER(name, base)                                                                                             \
+    do {                                                                                                               \
+        char *p, *q;                                                                                                   \
+        int e, f;                                                                                                      \
+        errno = 0;                                                                                                     \
+        long long r = (long long)name(a, &p, base);                                                                    \
+        e = errno;                                                                                                     \
+        errno = 0;                                                                                                     \
+        long long m = (long long)MODEL(name)(a, &q, base);                                                             \
+        f = errno;                                                                                                     \
+        SAME(name, r, m);                                                                                              \
+        if (base != 1) SAME(name, place(p, a), place(q, a));                                                           \
+        if (base != 1) SAME(name, e == ERANGE, f == ERANGE);                                                           \
+    } while (0)
+
+static void numbers(void)
+{
+    static const int bases[] = {0, 0, 2, 8, 10, 10, 10, 16, 16, 33, 36, 1};
+    static const char *const alphabets[] = {"0123456789", "01", "0x19afgzZ", " \t-+08x9F", "9", "7f"};
+    static const char *const prefixes[] = {"", " ", "-", "+", "\n\v 0x", "-0x", "0", "9223372036854775807", "-9223372036854775808",
+                                           "18446744073709551615", "2147483647", "-2147483648", "4294967295", "0xg", "- 1",
+                                           "9223372036854775808", "-9223372036854775809", "18446744073709551616", "2147483648",
+                                           "-2147483649", "4294967296"};
+    char *tail = text(next(4) ? 6 : 24, alphabets[next(6)]), *a;
+    int base = bases[next(12)];
+    const char *prefix = prefixes[next(21)];
+    a = malloc(strlen(prefix) + strlen(tail) + 1);
+    strcat(strcpy(a, prefix), tail);
+    doing = a;
+    NUMBER(strtol, base);
+    NUMBER(strtoll, base);
+    NUMBER(strtoul, base);
+    NUMBER(strtoull, base);
+    SAME(atoi, (int)strtol(a, 0, 10), MODEL(atoi)(a));
+    SAME(atol, atol(a), MODEL(atol)(a));
+    SAME(atoll, atoll(a), MODEL(atoll)(a));
+    free(a);
+    free(tail);
+}
+
+static void arithmetic(void)
+{
+    int a = (int)(next(65536) << 16 | next(65536)), b = (int)(next(100) - 50);
+    long long c = (long long)a << next(32) | (long long)next(1000);
+    div_t d, e;
+    doing = "numbers";
+    a >>= next(31);
+    SAME(abs, abs(a), MODEL(abs)(a));
+    SAME(labs, labs((long)a), MODEL(labs)((long)a));
+    SAME(llabs, llabs(c), MODEL(llabs)(c));
+    if (b == 0) return;
+    d = div(a, b);
+    e = MODEL(div)(a, b);
+    SAME(div, d.quot, e.quot);
+    SAME(div, d.rem, e.rem);
+    SAME(ldiv, ldiv(a, b).rem, MODEL(ldiv)(a, b).rem);
+    SAME(ldiv, ldiv(a, b).quot, MODEL(ldiv)(a, b).quot);
+    SAME(lldiv, lldiv(c, b).rem, MODEL(lldiv)(c, b).rem);
+    SAME(lldiv, lldiv(c, b).quot, MODEL(lldiv)(c, b).quot);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    short x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static void sorting(void)
+{
+    unsigned count = next(next(4) ? 9 : 200), i;
+    short *a = malloc(count * sizeof *a + 1), *b = malloc(count * sizeof *b + 1), key = (short)next(300);
+    void *x, *y;
+    for (i = 0; i < count; i++) a[i] = b[i] = (short)next(300);
+    doing = "numbers";
+    qsort(a, count, sizeof *a, by_value);
+    MODEL(qsort)(b, count, sizeof *b, by_value);
+    SAME(qsort, 0, memcmp(a, b, count * sizeof *a));
+    x = bsearch(&key, a, count, sizeof *a, by_value);
+    y = MODEL(bsearch)(&key, a, count, sizeof *a, by_value);
+    SAME(bsearch, !x, !y);
+    if (y) SAME(bsearch, key, *(short *)y);
+    free(a);
+    free(b);
+}
+
+static void characters(void)
+{
+    int c;
+    doing = "characters";
+    for (c = -1; c < 256; c++) {
+#define CLASS(name) SAME(name, !(name)(c), !MODEL(name)(c))
+        CLASS(isalnum); CLASS(isalpha); CLASS(isblank); CLASS(iscntrl); CLASS(isdigit); CLASS(isgraph); CLASS(islower);
+        CLASS(isprint); CLASS(ispunct); CLASS(isspace); CLASS(isupper); CLASS(isxdigit);
+        SAME(tolower, (tolower)(c), MODEL(tolower)(c));
+        SAME(toupper, (toupper)(c), MODEL(toupper)(c));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long rounds;
+    if (argc != 3) return 2;
+    state = strtoull(argv[1], 0, 10);
+    characters();
+    for (rounds = strtoul(argv[2], 0, 10); rounds; rounds--) {
+        memory();
+        compare();
+        search();
+        build();
+        tokens();
+        numbers();
+        arithmetic();
+        sorting();
+    }
+    return 0;
+}
