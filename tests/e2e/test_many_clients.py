@@ -23,9 +23,13 @@ from score_embed import config
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
 
-# 2^12 paths, one of them a bug.
+# 2^12 paths, one of them a bug. With SLOW each test takes at least a while, for what has to happen on the way.
 MANY = """
 #include "score.h"
+extern int usleep(unsigned);
+#ifndef SLOW
+#define SLOW 0
+#endif
 int main(void)
 {
     unsigned char b[12];
@@ -35,10 +39,12 @@ int main(void)
         if (b[i] == 'a' + i)
             n++;
     SCORE_ASSERT(n != 12);
+    usleep(SLOW);
     return n;
 }
 """
 PATHS = 4096
+SLOWLY = ("--", "-DSLOW=1000")
 
 
 def run(folder: Path, *words: str, codes: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
@@ -191,7 +197,7 @@ def test_the_work_is_shared_and_the_record_the_same(source: Path, whole: Path) -
 
 
 def test_killed_clients_are_replaced(source: Path, whole: Path) -> None:
-    with running(source, "--clients", "2", "p.c", tests=300) as server:
+    with running(source, "--clients", "2", "p.c", *SLOWLY, tests=300) as server:
         first = clients_of(server.pid)
         assert len(first) == 2
         os.kill(first[0], signal.SIGKILL)
@@ -205,7 +211,7 @@ def test_killed_clients_are_replaced(source: Path, whole: Path) -> None:
 
 @pytest.mark.parametrize(("tests", "clients"), [(1, 1), (1500, 3)])
 def test_a_killed_server_leaves_nobody_and_goes_on(tests: int, clients: int, source: Path, whole: Path) -> None:
-    with running(source, "--clients", "2", "p.c", tests=tests) as server:
+    with running(source, "--clients", "2", "p.c", *SLOWLY, tests=tests) as server:
         left = clients_of(server.pid)
         server.kill()
         server.wait()
@@ -216,7 +222,7 @@ def test_a_killed_server_leaves_nobody_and_goes_on(tests: int, clients: int, sou
 
 
 def test_ctrl_c_drains_and_one_client_goes_on(source: Path, whole: Path) -> None:
-    with running(source, "--clients", "3", "p.c", tests=500) as server:
+    with running(source, "--clients", "3", "p.c", *SLOWLY, tests=500) as server:
         server.send_signal(signal.SIGINT)
         out, errors = server.communicate(timeout=60)
     assert server.returncode == 130, errors
@@ -264,7 +270,7 @@ def test_a_full_disk(source: Path, whole: Path) -> None:
 def test_a_client_for_each_board_of_the_lab(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two simulated boards with empty flash, each at a port of its own. One is unplugged on the way, then the other."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(source / "config"))
-    slow = MANY.replace("return n;", "usleep(30000); return n;").replace("int main", "#include <unistd.h>\nint main")
+    slow = MANY.replace("SLOW 0", "SLOW 30000")
     (source / "p.c").write_text(slow.replace("b[12]", "b[8]").replace("!= 12", "!= 8"))
     write_profile(source, line={"port": "", "reconnect-seconds": 1})
     devices = ""
