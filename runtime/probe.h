@@ -60,6 +60,14 @@ typedef struct {
 #define SC_NONE ((sc_d)(3u << 14))
 #define SC_POINTER(slot) ((sc_d)(1 << 14 | (slot))) /* sc_opaque: a pointer argument held in a slot */
 
+/* What checks that do not hold are: verdicts of wire.h. */
+#define SC_NULL_DEREFERENCE 5
+#define SC_DIVISION_BY_ZERO 7
+#define SC_OUT_OF_BOUNDS 12
+#define SC_OVERFLOW 13
+#define SC_SHIFT_RANGE 14
+#define SC_UNREACHABLE 15
+
 #define SC_MAX_LEAVES 32      /* of one site: two mask bits each in one 64-bit varint */
 #define SC_MAX_ARGUMENTS 63   /* scalar arguments whose taint is passed */
 #define SC_MAX_STRUCTS 8      /* struct arguments of one call whose taint is passed */
@@ -112,6 +120,9 @@ sc_uint sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
 void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n);
 sc_u64 sc_sym_slot(sc_frame *f, sc_uint at);
 void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n);
+void sc_check(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words); /* ends the test if it does not hold */
+void sc_check1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
+void sc_fail(sc_frame *f, sc_uint at) __attribute__((noreturn, cold)); /* the check's operands are concrete */
 void sc_value(sc_u64 v);
 void sc_assert_fail(sc_frame *f, sc_uint at) __attribute__((noreturn));
 void sc_assume_fail(void) __attribute__((noreturn));

@@ -21,6 +21,8 @@ PROJECT_FILE = "score-embed.yaml"
 ENVIRONMENT = "SCORE_EMBED_"
 DEBUG = ENVIRONMENT + "DEBUG"  # show the traceback of an internal error
 RUNS = ("native", "qemu", "serial", "command")  # ways to run a board's image
+CHECKS = ("null", "bounds", "division", "overflow", "shift", "unreachable")
+DEFAULT_CHECKS = frozenset({"null", "bounds", "division"})  # firmware lets numbers overflow on purpose
 STRATEGIES = ("dfs", "exe", "bfs", "random", "coverage")
 
 
@@ -47,6 +49,7 @@ class Settings:
     native: tuple[Path, ...] = ()
     instrument: tuple[str, ...] = ()
     compile_commands: Path | None = None
+    check: str = "default"
     verify: bool = False
     keep: bool = False
     json: bool = False
@@ -119,6 +122,22 @@ def _strategy(word: str) -> str:
     return word
 
 
+def checks(word: str) -> frozenset[str]:
+    """`default`, `all`, `none`, or names with commas between them. Raises ValueError."""
+    groups = {"default": DEFAULT_CHECKS, "all": frozenset(CHECKS), "none": frozenset[str]()}
+    found: frozenset[str] = frozenset()
+    for name in (part.strip() for part in word.split(",")):
+        if name not in groups and name not in CHECKS:
+            raise ValueError(yamlfile.suggestion(name, (*groups, *CHECKS)))
+        found |= groups.get(name, frozenset({name}))
+    return found
+
+
+def _check(word: str) -> str:
+    checks(word)
+    return word
+
+
 def _run(word: str) -> str:
     if word not in RUNS:
         raise ValueError(yamlfile.suggestion(word, RUNS))
@@ -155,6 +174,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("native", Path, "FILE", "C file compiled but not instrumented", many=True),
     Option("instrument", str, "GLOB", "instrument headers outside the project that match", many=True),
     Option("compile-commands", Path, "FILE", "compile_commands.json of the project: each file's own flags"),
+    Option("check", _check, "LIST", f"look for violations: default, all, none or of {', '.join(CHECKS)} (default)"),
     Option("verify", _yes_no, "", "have the target send stored values and compare them (slow)"),
     Option("keep", _yes_no, "", "keep the instrumented C in the result folder"),
     Option("json", _yes_no, "", "print summary.json instead of tables"),

@@ -140,6 +140,7 @@ def build(settings: config.Settings, board: Board, folder: Path) -> Image:
         cflags=settings.cflags,
         file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
         verify=settings.verify,
+        checks=config.checks(settings.check),
         keep=folder / "instrumented" if settings.keep else None,
     )
 

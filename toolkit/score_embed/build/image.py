@@ -31,6 +31,7 @@ from score_embed.build.measure import Measured
 from score_embed.build.objects import ASSEMBLY, check_objects
 from score_embed.build.runtime import runtime_objects
 from score_embed.build.toolchain import PORTS, RUNTIME_FLAGS, SEMANTICS, Toolchain
+from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.preprocess import preprocess
@@ -70,6 +71,7 @@ def build_image(
     cflags: Sequence[str] = (),
     file_flags: Mapping[Path, Sequence[str]] | None = None,
     verify: bool = False,
+    checks: frozenset[str] = DEFAULT_CHECKS,
     keep: Path | None = None,
     strict: bool = False,
 ) -> Image:
@@ -97,6 +99,7 @@ def build_image(
         instrument=instrument,
         argument_order=board.argument_order,
         verify=verify,
+        checks=checks,
         closed=not native and not objects,
         strict=strict,
         measure=Measured(toolchain, flags, cache_folder()),

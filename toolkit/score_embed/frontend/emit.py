@@ -15,6 +15,7 @@ from score_embed.frontend.ir import (
     Assign,
     Branch,
     Call,
+    Check,
     Clear,
     Copy,
     Exp,
@@ -62,6 +63,15 @@ from score_embed.frontend.types import (
 )
 
 RETURN = "sc_return"
+# What a violated check is called: the verdicts of the wire.
+VERDICTS = {
+    "null": "SC_NULL_DEREFERENCE",
+    "bounds": "SC_OUT_OF_BOUNDS",
+    "division": "SC_DIVISION_BY_ZERO",
+    "overflow": "SC_OVERFLOW",
+    "shift": "SC_SHIFT_RANGE",
+    "unreachable": "SC_UNREACHABLE",
+}
 MOST_CONSTANT, MOST_VARIABLE = 65535, 4096  # bytes of an object that is read at a symbolic address
 _MOST_WORDS = 16_000  # of an array of the site table
 NONE_LEAF = str(int(Where.NONE) << 14)
@@ -425,9 +435,26 @@ class Emitter(Probes):
             return LeafText(Where.GLOBAL, 8, f"(sc_word) &{s.dest.text}", 0, ())
         return LeafText(Where.MEMORY, 8, "0", 0, ())
 
+    def _emit_Check(self, s: Check) -> str:
+        op, left, right = oriented(s.op, s.left, s.right)
+        template = TemplateText(self.types, self.never, self.maybe)
+        template.comparison(op, substituted(left, self._known), substituted(right, self._known))
+        site = self._site(SiteKind.CHECK, template.site_words(), s.kind)
+        verdict, holds = VERDICTS[s.kind], f"{left.c()} {op} {right.c()}"
+        if not (s.tracked and template.can_be_tainted):
+            return f"if (!({holds})) sc_fail(sc_f, {self._descriptor(site, [verdict, '0'])});"
+        d = self._descriptor(site, [verdict, *template.descriptor()])
+        probe = self._call("sc_check", ["sc_f", d, "sc_v"], template.passed(), 1)
+        tainted = [] if template.memory else self._slot_test(template.slots)
+        guard = f"if ({' | '.join(['!sc_v', *tainted])}) " if tainted else ""
+        return f"{{ sc_uint sc_v = {holds}; {guard}{probe}; }}"
+
     def _emit_Fail(self, s: Fail) -> str:
         if s.kind == "assume":
             return "sc_assume_fail();"
+        if s.kind == "unreachable":
+            site = self._site(SiteKind.CHECK, self._nothing(), s.kind)
+            return f"sc_fail(sc_f, {self._descriptor(site, [VERDICTS[s.kind], '0'])});"
         return f"sc_assert_fail(sc_f, {self._note('assertion')});"
 
 

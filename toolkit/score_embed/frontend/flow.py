@@ -13,6 +13,7 @@ from score_embed.frontend.ir import (
     Body,
     Branch,
     Call,
+    Check,
     Copy,
     Exp,
     Goto,
@@ -129,6 +130,8 @@ def read_by_formulas(s: Stmt) -> list[tuple[Exp, bool]]:
             found += [(s.left, False), (s.right, False)]
         case Pin():
             found.append((s.exp, True))
+        case Check() if s.tracked:
+            found += [(s.left, True), (s.right, True)]
     return found
 
 

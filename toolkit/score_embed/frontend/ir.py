@@ -237,6 +237,7 @@ class Place:
     slots: tuple[Slot, ...] = ()
     bit_field: BitField | None = None  # then `address` is that of its storage, if that is known
     pointer: Exp | None = None  # what was dereferenced, if the place begins with a dereference
+    subscripts: tuple[tuple[Exp, str, int | None], ...] = ()  # of arrays: index, their count as C text, and if known
     array: Place | None = None  # the outermost array whose subscript may vary: the place is always in it
 
 
@@ -311,6 +312,17 @@ class Branch(Stmt):
     label: str
     when: bool
     assumption: bool = False
+
+
+@dataclass
+class Check(Stmt):
+    """`left op right` must hold: else the test ends with a bug of this kind. `tracked`: an operand may be symbolic."""
+
+    kind: str  # one of CHECKS of config
+    op: str
+    left: Exp
+    right: Exp
+    tracked: bool
 
 
 @dataclass
@@ -400,7 +412,7 @@ class Symbolic(Stmt):
 
 @dataclass
 class Fail(Stmt):
-    kind: str  # "assert" or "assume"
+    kind: str  # "assert", "assume" or "unreachable"
 
 
 @dataclass

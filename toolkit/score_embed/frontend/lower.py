@@ -101,6 +101,7 @@ class UnitLowering:
         instrument: Sequence[str],
         argument_order: str,
         verify: bool,
+        checks: frozenset[str],
         strict: bool,
         layout: Layout | None = None,
     ) -> None:
@@ -110,7 +111,7 @@ class UnitLowering:
         self.excluded = excluded
         self.instrument = instrument
         self.argument_order = argument_order
-        self.verify = verify
+        self.verify, self.checks = verify, checks
         self.strict = strict
         self.layout = layout
         self.declarations = Declarations(types)
@@ -242,7 +243,7 @@ class UnitLowering:
             with self.declarations.inner_scope():
                 self._fill(node, builder)
             # Printed once on trial: what cannot be printed is not instrumented.
-            Emitter(body, self.types, Numbering(), Meta(""), Everything(), verify=self.verify).c()
+            Emitter(body, self.types, Numbering(), Meta(""), Everything(), verify=self.verify, checks=self.checks).c()
             return body
         except Unsupported as error:
             self._fail(body.name, error.what, getattr(error.node, "coord", None) or builder.coord)

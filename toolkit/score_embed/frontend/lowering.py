@@ -7,6 +7,7 @@ that build on one another; what a lower layer needs of a higher one is declared 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -91,10 +92,10 @@ class ValueLowering:
         storage = self.b.declarations.storage(base.type.record, name)
         if storage is None:
             field = BitField(base.text, bits if bits > 0 else None, None)
-            return Place(text, t, base.address, False, base.slots, field)
+            return replace(base, text=text, type=t, static=False, bit_field=field)
         address = Offset(Pointer(t), base.address, str(storage.offset))
         field = BitField(base.text, storage.width, storage)
-        return Place(text, t, address, base.static, base.slots, field)
+        return replace(base, text=text, type=t, address=address, bit_field=field)
 
     def size_text(self, t: CType) -> str:
         if isinstance(t, (Void, Function)):

@@ -5,11 +5,11 @@ An address is pinned as the part of it that can vary: a member at a constant off
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from score_embed.frontend.flow import Block, pinned_places
 from score_embed.frontend.formulas import Formula, changes, substituted
-from score_embed.frontend.ir import AddressOf, Const, Exp, Offset, PointerAdd
+from score_embed.frontend.ir import AddressOf, Const, Exp, Offset, PointerAdd, Stmt
 from score_embed.frontend.maybe import Maybe
 
 
@@ -29,13 +29,28 @@ def repeated_pins(
     blocks: Sequence[Block], known: Mapping[int, Mapping[int, Exp]], maybe: Maybe
 ) -> set[tuple[int, str]]:
     """The places, by statement and text, whose address was pinned on every way to them and has not changed since."""
+
+    def pins(s: Stmt) -> dict[str, Formula]:
+        found = {place.text: place.address for place in pinned_places(s) if place.slots}
+        return {
+            text: Formula.of(substituted(varying_part(address), known.get(id(s), {})))
+            for text, address in found.items()
+        }
+
+    return repeated(blocks, pins, maybe)
+
+
+def repeated(
+    blocks: Sequence[Block], said: Callable[[Stmt], Mapping[str, Formula]], maybe: Maybe
+) -> set[tuple[int, str]]:
+    """What statements say, by statement and name, that was said on every way to them and has not changed since."""
     before: list[set[Formula] | None] = [None] * len(blocks)  # None: not reached yet
     before[0] = set()
     work = [0]
     while work:
         index = work.pop()
         held = set(before[index] or ())
-        _run(blocks[index], known, maybe, held)
+        _run(blocks[index], said, maybe, held)
         for k in blocks[index].after:
             old = before[k]
             new = set(held) if old is None else old & held
@@ -44,20 +59,19 @@ def repeated_pins(
                 work.append(k)
     found: set[tuple[int, str]] = set()
     for block, start in zip(blocks, before, strict=True):
-        found |= _run(block, known, maybe, set(start or ()))
+        found |= _run(block, said, maybe, set(start or ()))
     return found
 
 
 def _run(
-    block: Block, known: Mapping[int, Mapping[int, Exp]], maybe: Maybe, held: set[Formula]
+    block: Block, said: Callable[[Stmt], Mapping[str, Formula]], maybe: Maybe, held: set[Formula]
 ) -> set[tuple[int, str]]:
-    """Adds to `held` what the block pins and takes from it what it changes; returns the pins it repeats."""
-    repeated = set()
+    """Adds to `held` what the block says and takes from it what it changes; returns what it repeats."""
+    repeats = set()
     for s in block.statements:
-        for text, address in {place.text: place.address for place in pinned_places(s) if place.slots}.items():
-            formula = Formula.of(substituted(varying_part(address), known.get(id(s), {})))
+        for name, formula in said(s).items():
             if formula in held:
-                repeated.add((id(s), text))
+                repeats.add((id(s), name))
             held.add(formula)
         held.difference_update([formula for formula in held if changes(s, formula, maybe)])
-    return repeated
+    return repeats

@@ -87,7 +87,7 @@ class Places(ValueLowering):
         pointer = self.settled(pointer)
         if isinstance(pointer, AddressOf) and pointer.place.type == of.to:
             return pointer.place
-        return Place(f"(*{pointer.c()})", of.to, pointer, False, slots_of(pointer))
+        return Place(f"(*{pointer.c()})", of.to, pointer, False, slots_of(pointer), pointer=pointer)
 
     def _element(self, node: c_ast.ArrayRef) -> Place:
         base_type = decayed(self.type_of(node.name))
@@ -109,14 +109,20 @@ class Places(ValueLowering):
                 raise Unsupported("subscript of a non-pointer", node)
             pointee = base.type.to
             address = PointerAdd(base.type, base, index, self.size_text(pointee))
-            return Place(f"{base.c()}[{index.c()}]", pointee, address, False, slots_of(address))
+            return Place(f"{base.c()}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base)
         assert isinstance(base.type, Array)
         of: CType = replace(base.type.of, volatile=base.type.of.volatile or base.type.volatile)
         address = PointerAdd(Pointer(of), base.address, index, self.size_text(of))
         static = base.static and isinstance(index, Const)
-        varies = not isinstance(index, Const) and not _may_be_longer(node.name, base.type)
-        around = base.array or (base if varies else None)
-        return Place(f"{base.text}[{index.c()}]", of, address, static, slots_of(address), array=around)
+        text = f"{base.text}[{index.c()}]"
+        subscripts, around = base.subscripts, base.array
+        if not _may_be_longer(node.name, base.type):
+            assert base.type.count is not None
+            subscripts = (*subscripts, (index, base.type.count, base.type.length))
+            around = around or (None if isinstance(index, Const) else base)
+        return Place(
+            text, of, address, static, slots_of(address), pointer=base.pointer, subscripts=subscripts, array=around
+        )
 
     def _member(self, node: c_ast.StructRef) -> Place:
         if node.type == "->":
@@ -135,7 +141,7 @@ class Places(ValueLowering):
         if member.bits is not None:
             return self.bit_field(base, text, node.field.name, t, member.bits)
         offset = f"__builtin_offsetof({declare(unqualified(base.type))}, {node.field.name})"
-        return Place(text, t, Offset(Pointer(t), base.address, offset), base.static, base.slots, array=base.array)
+        return replace(base, text=text, type=t, address=Offset(Pointer(t), base.address, offset))
 
     def _struct_operand(self, node: c_ast.Node) -> Place:
         if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.CompoundLiteral)) or (

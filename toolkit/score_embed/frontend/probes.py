@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 
 from score_embed.frontend.blocks import plan
+from score_embed.frontend.checks import with_checks
 from score_embed.frontend.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir import (
@@ -41,13 +42,24 @@ class Probes:
     """Sites, descriptors and lines of one function under emission."""
 
     def __init__(
-        self, body: Body, types: Types, numbering: Numbering, meta: Meta, maybe: Maybe, *, verify: bool
+        self,
+        body: Body,
+        types: Types,
+        numbering: Numbering,
+        meta: Meta,
+        maybe: Maybe,
+        *,
+        verify: bool,
+        checks: frozenset[str],
     ) -> None:
-        self.plan = plan(body, types, maybe)
-        self.body = with_selects(body, self.plan, maybe)
-        if self.body is not body:
-            maybe = maybe.including(set(range(body.slots, self.body.slots)))
-            body, self.plan = self.body, plan(self.body, types, maybe)
+        made = plan(body, types, maybe)
+        separated = with_selects(body, made, maybe)
+        if separated is not body:
+            maybe = maybe.including(set(range(body.slots, separated.slots)))
+            made = plan(separated, types, maybe)
+        checked = with_checks(separated, checks, types, made, maybe)
+        self.body = body = checked
+        self.plan = made if checked is separated else plan(checked, types, maybe)
         self.whole = maybe  # what may be symbolic anywhere in the function
         self.maybe = maybe  # and before the statement under emission
         self.types = types
@@ -165,10 +177,13 @@ class Probes:
 
     def _note(self, reason: str) -> str:
         """A descriptor of a note without operands."""
-        one = long_words("1", self.types.model.pointer)
-        words = ["0", str(1 + len(one)), str(int(Op.CONST) | 8 << 8), *one]
-        site = self._site(SiteKind.PIN, words, reason)
+        site = self._site(SiteKind.PIN, self._nothing(8), reason)
         return self._descriptor(site, ["0"])
+
+    def _nothing(self, bits: int = 1) -> list[str]:
+        """A template without leaves."""
+        one = long_words("1", self.types.model.pointer)
+        return ["0", str(1 + len(one)), str(int(Op.CONST) | bits << 8), *one]
 
 
 def line_directive(coord: Coord) -> str:

@@ -26,6 +26,7 @@ from score_embed.frontend.signature import defined_functions, drop_promises
 from score_embed.frontend.types import DataModel, Types
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
+_OF_MODELS = frozenset({"null"})  # checked in models: what a program may do wrong by calling them
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def instrument_program(
     instrument: Sequence[str],
     argument_order: str,
     verify: bool,
+    checks: frozenset[str] = frozenset(),
     closed: bool = True,
     strict: bool = False,
     measure: Callable[[Path, str], Mapping[int, bytes]] | None = None,
@@ -62,7 +64,7 @@ def instrument_program(
     """Instrument all sources. Raises BuildError where C cannot be parsed.
 
     `closed`: no other code of the program, but for libraries, is linked to them.
-    `models`: of functions of the C library;
+    `models`: of functions of the C library; `checks`: what is checked beside assertions, of config.CHECKS;
     `measure`: compiles a text as the file of that name would be, for the positions of bit-fields (see Layout);
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
@@ -82,6 +84,7 @@ def instrument_program(
                 instrument=instrument,
                 argument_order=argument_order,
                 verify=verify,
+                checks=checks,
                 strict=strict,
                 layout=layout,
             ).lower()
@@ -98,7 +101,8 @@ def instrument_program(
         private_names(units, closed=closed),
     )
     texts = [
-        _printed(unit, result, types, numbering, analysis, verify) for unit, result in zip(units, results, strict=True)
+        _printed(unit, result, types, numbering, analysis, verify, checks if unit.source != LIBRARY else checks & _OF_MODELS)
+        for unit, result in zip(units, results, strict=True)
     ]
     called = texts.pop() if library else ""
     return Program(tuple(texts), called, tuple(notes.values()), numbering.site, numbering.coverage)
@@ -120,13 +124,21 @@ def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple
     return [*units, _unit(library, last, defined_in(last.tree))], True
 
 
-def _printed(unit: Unit, lowered: Lowered, types: Types, numbering: Numbering, analysis: Analysis, verify: bool) -> str:
+def _printed(
+    unit: Unit,
+    lowered: Lowered,
+    types: Types,
+    numbering: Numbering,
+    analysis: Analysis,
+    verify: bool,
+    checks: frozenset[str],
+) -> str:
     """The instrumented C of a unit."""
     meta = Meta(unit.source)
     texts = [
         piece
         if isinstance(piece, str)
-        else Emitter(piece, types, numbering, meta, analysis.of(piece), verify=verify).c()
+        else Emitter(piece, types, numbering, meta, analysis.of(piece), verify=verify, checks=checks).c()
         for piece in lowered.pieces
     ]
     return "\n".join([*texts, meta.c()])

@@ -35,6 +35,7 @@ class SiteKind(IntEnum):
     ENTER = 9
     SYMBOLIC = 10
     SELECT = 11
+    CHECK = 12
 
 
 CONSTANT = 1  # flag of a select: its object is as the image has it
@@ -256,7 +257,7 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             return replace(head, dest=dest, flags=reader.next())
         case SiteKind.COPY:
             return head
-        case SiteKind.PIN:
+        case SiteKind.PIN | SiteKind.CHECK:
             return replace(head, template=_parse_template(reader))
         case SiteKind.ENTER:
             return replace(head, size=reader.next())

@@ -76,6 +76,10 @@ VERDICTS: tuple[str, ...] = (
     "stack-overflow",
     "hang",
     "watchdog",
+    "out-of-bounds",
+    "overflow",
+    "shift-range",
+    "unreachable",
 )
 
 _HELLO = struct.Struct("<H")

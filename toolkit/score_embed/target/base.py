@@ -25,6 +25,10 @@ class Verdict(Enum):
     STACK_OVERFLOW = "stack-overflow"
     HANG = "hang"  # the branch budget ran out: deterministic
     WATCHDOG = "watchdog"  # wall clock: a backstop; such a test is incomplete, not a path
+    OUT_OF_BOUNDS = "out-of-bounds"
+    OVERFLOW = "overflow"
+    SHIFT_RANGE = "shift-range"
+    UNREACHABLE = "unreachable"
     LOST = "lost"  # the target died or fell silent and was started again
 
     @property

@@ -47,7 +47,7 @@ class Steps:
         site = self._sites.get(head >> 1)
         if site is None:
             return self._reserved(head)
-        if site.kind is SiteKind.COND:
+        if site.kind in (SiteKind.COND, SiteKind.CHECK):
             return self._condition(site, head & 1)
         if site.kind is SiteKind.SELECT:
             read = compile_leaves(site, self._cursor, self._mirror)
@@ -193,7 +193,9 @@ class Steps:
     def _condition(self, site: Site, direction: int) -> Step:
         program, value, decoded = self._programs.get(site), self._programs.value, self._decoded
         read, on_branch = compile_leaves(site, self._cursor, self._mirror), self._on_branch
-        elsewhere, head, known = (site.coverage + 1 - direction,), site.id << 1 | direction, self._conditions
+        is_check = site.kind is SiteKind.CHECK  # then its other side ends the test, and leads nowhere
+        elsewhere = () if is_check else (site.coverage + 1 - direction,)
+        head, known = site.id << 1 | direction, self._conditions
 
         def step() -> None:
             leaves = read()
@@ -204,7 +206,7 @@ class Steps:
                 holds = value(program, leaves)
                 held = holds if direction else build.negate(holds)
                 outcome = known[head, leaves] = (Outcome(-1, direction, held, elsewhere),)
-            if decoded.verify:
+            if decoded.verify and not is_check:
                 decoded.check_stored(site.id, value(program, leaves))
             on_branch(site, leaves, outcome)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from score_embed.frontend.sites import Op, Place, Site, SiteTable
+from score_embed.frontend.sites import Op, Place, Site, SiteKind, SiteTable
 from score_embed.solve import build
 from score_embed.solve.expr import Expr, Kind
 from score_embed.trace.cursor import TraceError
@@ -95,7 +95,7 @@ class Program:
                 widths.append(bits)
             if len(widths) != 1:
                 raise ValueError("it leaves no single value")
-            if site.is_branch and widths != [1]:
+            if (site.is_branch or site.kind is SiteKind.CHECK) and widths != [1]:
                 raise ValueError("it is no condition")
         except (IndexError, KeyError, ValueError) as error:
             raise TraceError(f"the template of site {site.id} is malformed: {error}") from error
