@@ -1,10 +1,12 @@
-/* Checks: conditions whose other side is a bug. They are flipped as others are, but in neither path hash nor coverage. */
+/* Checks: conditions whose other side is a bug. They are flipped as others are, but in no coverage, and in the path hash
+ * only if they do not hold: where the test ends is then part of its path. */
 #include "state.h"
 
 void sc_fail(sc_frame *f, sc_uint at)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     sc.last_site = SITE(f, d);
+    sc_mix(&sc.path, sc.last_site << 1);
     sc_end(d[1], 0);
 }
 

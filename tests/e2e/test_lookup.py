@@ -76,7 +76,7 @@ int main(void)
 
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
 def test_the_end_of_a_table_is_a_condition(board: str, tmp_path: Path) -> None:
-    """An index that may leave its table is led there: what lies behind it is not known, so it is not exhausted."""
+    """An index that may leave its table is led there: to a bug, or, unchecked, to what nobody knows."""
     text = """
 static uint8_t table[8];
 int main(void)
@@ -89,10 +89,17 @@ int main(void)
     return 0;
 }
 """
-    inside = explore(tmp_path, {"a.c": INCLUDES + text}, "--board", board, cflags=("-DGUARD=8",)).summary
+    for name in ("inside", "checked", "beyond"):
+        (tmp_path / name).mkdir()
+    inside = explore(tmp_path / "inside", {"a.c": INCLUDES + text}, "--board", board, cflags=("-DGUARD=8",)).summary
     assert (inside["stopped"], inside["paths"], inside["incomplete"]) == ("exhausted", 3, [])
-    (tmp_path / "beyond").mkdir()
-    beyond = explore(tmp_path / "beyond", {"a.c": INCLUDES + text}, "--board", board, cflags=("-DGUARD=9",)).summary
+    checked = explore(tmp_path / "checked", {"a.c": INCLUDES + text}, "--board", board, cflags=("-DGUARD=9",)).summary
+    assert (checked["stopped"], [(bug["kind"], bug["inputs"]) for bug in checked["bugs"]]) == (
+        "exhausted",
+        [("out-of-bounds", {"x": 8})],
+    )
+    options = ("--board", board, "--check", "none")
+    beyond = explore(tmp_path / "beyond", {"a.c": INCLUDES + text}, *options, cflags=("-DGUARD=9",)).summary
     assert (beyond["stopped"], beyond["divergences"], beyond["mispredicted"]) == ("drained", 0, 0)
     assert [re.sub(r"\W", " ", item["what"]) for item in beyond["incomplete"]] == [
         "symbolic address outside of its object"
