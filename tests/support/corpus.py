@@ -11,6 +11,7 @@ from pathlib import Path
 
 from score_embed.board.profile import find_board
 from score_embed.build.image import Image, build_image
+from score_embed.config import DEFAULT_CHECKS
 from score_embed.target.base import Run, Target, Verdict
 from score_embed.workplace import start_target
 
@@ -47,8 +48,15 @@ def programs() -> list[TestProgram]:
     return found
 
 
-def build(board: str, sources: Sequence[Path], *, cflags: Sequence[str] = (), native: Sequence[Path] = ()) -> Image:
-    return build_image(find_board(board), sources, cflags=cflags, native=native, strict=True)
+def build(
+    board: str,
+    sources: Sequence[Path],
+    *,
+    cflags: Sequence[str] = (),
+    native: Sequence[Path] = (),
+    checks: frozenset[str] = DEFAULT_CHECKS,
+) -> Image:
+    return build_image(find_board(board), sources, cflags=cflags, native=native, checks=checks, strict=True)
 
 
 @contextmanager
