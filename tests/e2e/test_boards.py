@@ -92,12 +92,21 @@ UNSEEN = {
 
 @pytest.mark.parametrize("board", [*BOARDS, *LINUX])
 def test_each_fault_becomes_its_verdict(board: str, tmp_path: Path) -> None:
-    found = explore(tmp_path, {"faults.c": PROGRAM}, "--board", board, "--max-branches", "40000")
+    options = ("--board", board, "--max-branches", "40000", "--check", "none")
+    found = explore(tmp_path, {"faults.c": PROGRAM}, *options)
     expected = {x: kind for x, kind in FAULTS.items() if kind not in UNSEEN.get(board, ())}
     assert {bug["inputs"]["x"]: bug["kind"] for bug in found.summary["bugs"]} == expected
     assert all(bug["confirmed"] for bug in found.summary["bugs"])
     assert (found.summary["stopped"], found.summary["redundant"]) == ("exhausted", 0)
     assert found.summary["paths"] == 10
+
+
+@pytest.mark.parametrize("board", ["microbit", "riscv32-virt", AVR[0]])
+def test_checks_see_what_the_hardware_does_not(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"faults.c": PROGRAM}, "--board", board, "--max-branches", "40000").summary
+    still_unseen = set(UNSEEN[board]) - {"null-dereference", "division-by-zero"}
+    assert {bug["kind"] for bug in found["bugs"]} == set(FAULTS.values()) - still_unseen
+    assert (found["stopped"], found["redundant"], found["paths"]) == ("exhausted", 0, 10)
 
 
 PROTECTED = [
