@@ -101,7 +101,9 @@ def instrument_program(
         private_names(units, closed=closed),
     )
     texts = [
-        _printed(unit, result, types, numbering, analysis, verify, checks if unit.source != LIBRARY else checks & _OF_MODELS)
+        _printed(
+            unit, result, types, numbering, analysis, verify, checks if unit.source != LIBRARY else checks & _OF_MODELS
+        )
         for unit, result in zip(units, results, strict=True)
     ]
     called = texts.pop() if library else ""
