@@ -8,8 +8,8 @@ import pytest
 from footprint import bare_boards, footprint, sums
 
 MARGIN = 1.05  # of the figures reached, for the next version of the compiler
-STATE = 384  # bytes of RAM besides taint bits and buffers
-FLASH = {"least": 5600, "everything": 7900}
+STATE = {"least": 384, "everything": 436}  # bytes of RAM besides taint bits and buffers
+FLASH = {"least": 5600, "everything": 8300}  # of that 0.7 KiB are reads at symbolic addresses and checks
 
 
 @pytest.mark.parametrize("board", ["stm32vldiscovery", "microbit"])
@@ -17,7 +17,7 @@ FLASH = {"least": 5600, "everything": 7900}
 def test_cortex_m(board: str, program: str, tmp_path: Path) -> None:
     found = sums(footprint(bare_boards()[board], program, tmp_path))
     assert 0 < found["flash"] <= FLASH[program] * MARGIN
-    assert 0 < found["state"] <= STATE * MARGIN
+    assert 0 < found["state"] <= STATE[program] * MARGIN
     assert min(found["probes"], found["events"], found["frames"], found["loop"], found["link"], found["faults"]) > 0
 
 
