@@ -54,6 +54,13 @@ def test_syntax_error(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("score-out/*")), "nothing was built: nothing is left behind"
 
 
+def test_a_file_given_twice(tmp_path: Path) -> None:
+    source = write(tmp_path, GOOD)
+    check(score_embed("run", source, f"./{source}", folder=tmp_path), 2, "p.c: error: this file is given twice")
+    write(tmp_path, GOOD, "q.c")
+    check(score_embed("run", source, "q.c", folder=tmp_path), 3, "`main' is defined twice")
+
+
 def test_type_error_found_by_the_compiler(tmp_path: Path) -> None:
     check(
         score_embed("run", write(tmp_path, "int main(void)\n{\n    return y;\n}\n"), folder=tmp_path),

@@ -256,6 +256,8 @@ def test_what_is_no_campaign(tmp_path: Path) -> None:
             assert word in error, error
 
     refused("none", 2, "no such folder")
+    (tmp_path / "file").touch()
+    refused("file", 2, "this is a file")
     (tmp_path / "empty").mkdir()
     refused("empty", 2, "no campaign", "score-embed run")
     (tmp_path / "begun").mkdir()

@@ -283,6 +283,8 @@ def test_there_is_no_port(tmp_path: Path) -> None:
     write_profile(tmp_path)
     assert "./port: error: there is no such port" in failed(tmp_path)
     assert "/dev/ttyWrong: error: there is no such port" in failed(tmp_path, "--port", "/dev/ttyWrong")
+    assert "/dev/null: error: this is no serial port" in failed(tmp_path, "--port", "/dev/null")
+    assert "p.c: error: this is no serial port" in failed(tmp_path, "--port", "p.c")
     assert "cannot be opened" in failed(tmp_path, "--port", "socket://127.0.0.1:1")
     write_profile(tmp_path, line={"port": ""})
     done = score_embed("run", "--board", "desk.yaml", "p.c", cwd=tmp_path)

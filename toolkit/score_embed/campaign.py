@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 import shlex
 import sys
 import time
@@ -123,6 +124,9 @@ def _check_sources(settings: config.Settings) -> None:
         if source.suffix != ".c":
             hint = "Name it among the sources: it is linked as it is."
             raise UsageError("--native is for C files", str(source), hint)
+    for name, times in Counter(os.path.realpath(source) for source in (*settings.sources, *settings.native)).items():
+        if times > 1:
+            raise UsageError("this file is given twice", os.path.relpath(name), "Name each file once.")
     if not c_files(settings.sources):
         raise UsageError("there is no C file to explore", str(settings.sources[0]), "Only C files can be explored.")
 

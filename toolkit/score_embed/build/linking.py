@@ -199,5 +199,6 @@ def _clash_error(clash: Clash) -> BuildError:
         if _OURS.fullmatch(symbol):
             hint = "Rename it: names that begin with sc_ are the runtime's."
         return BuildError(f"`{symbol}' is defined here and by {RUNTIME}", where, hint)
+    symbol = "main" if symbol == "sc_main" else symbol  # as it stands in the source
     hint = "Rename one of the two, make it static, or leave one of the files out."
     return BuildError(f"`{symbol}' is defined twice: here and at {first}", second, hint)

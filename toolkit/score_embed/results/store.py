@@ -309,6 +309,8 @@ def _require_campaign(folder: Path) -> None:
         if (folder / FILE).is_file():
             return
         what = "there is no campaign in this folder" if folder.is_dir() else "there is no such folder"
+        if folder.is_file():
+            what = "this is a file, not a folder with a campaign"
     raise UsageError(what, str(folder), "Give a folder that `score-embed run` made, such as score-out/latest.")
 
 

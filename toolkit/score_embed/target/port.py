@@ -141,10 +141,23 @@ def _failure(error: Exception, name: str) -> TargetError:
         return TargetError(
             f"the port is in use by {_openers(name) or 'another program'}", name, "Stop that program, then start again."
         )
+    if _no_terminal(name):
+        return TargetError("this is no serial port", name, known_ports())
     if isinstance(error, ValueError):
         hint = "Give a device (/dev/ttyUSB0), socket://host:port or rfc2217://host:port."
         return TargetError(f"this is not a port: {error}", name, hint)
     return PortGone(f"the port cannot be opened: {error}", name, "Is the other end running?" if "://" in name else "")
+
+
+def _no_terminal(name: str) -> bool:
+    """A file or another device that can be opened, but is no serial port."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(name, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            return not os.isatty(descriptor)
+        finally:
+            os.close(descriptor)
+    return False
 
 
 def _openers(name: str) -> str:
