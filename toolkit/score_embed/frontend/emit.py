@@ -37,7 +37,8 @@ from score_embed.frontend.ir import (
     Verbatim,
 )
 from score_embed.frontend.pins import varying_part
-from score_embed.frontend.probes import Probes, line_directive
+from score_embed.frontend.printer import line_directive
+from score_embed.frontend.probes import Probes
 from score_embed.frontend.scopes import MAIN
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.sites import SiteKind
@@ -97,7 +98,7 @@ class Emitter(Probes):
             *self._site_arrays(),
             "static const SC_ROM sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
             f"SC_ACTIVATION({self.words}) sc_a;",
-            line_directive(self.body.coord),
+            line_directive(self.body.coord.file, self.body.coord.line),
             f"sc_enter(sc_f, sc_table, (const void *) {self.body.emitted_name});",
             *params,
         ]
