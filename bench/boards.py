@@ -12,30 +12,24 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, redirect_stderr
+from contextlib import closing
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
-from unittest.mock import patch
 
-from performance import nothing, whole
+from explored import explored
+from page import write_table
 
-from score_embed import campaign, config, workplace
+from score_embed import config, workplace
 from score_embed.board.profile import Board, DeskRun, known_boards, load_board
 from score_embed.build.image import build_image
 from score_embed.errors import ScoreError
-from score_embed.explore.concolic import Explorer
-from score_embed.link import session
 from score_embed.link.session import Request, Session
 from score_embed.link.transport import Line
 from score_embed.target.wired import WiredTarget
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parent / "docs" / "performance.md"
-BEGIN, END = "<!-- bench/boards.py -->\n", "<!-- end of bench/boards.py -->\n"
 SMALL = 4096  # bytes of RAM: less gets a smaller input
 TESTS = 200  # for bytes a test
 TRIPS = 300
@@ -49,19 +43,8 @@ def input_size(board: Board) -> int:
     return 8 if ram is not None and ram.size <= SMALL else 20
 
 
-def explored(settings: config.Settings, everything: bool = False) -> dict[str, object]:
-    """The summary of a campaign."""
-    with ExitStack() as stack:
-        work = stack.enter_context(tempfile.TemporaryDirectory())
-        stack.enter_context(redirect_stderr(StringIO()))
-        if everything:
-            stack.enter_context(patch.object(Explorer, "expected", nothing))
-            stack.enter_context(patch.object(session.message, "RunMessage", whole))
-        return dict(campaign.run(replace(settings, out=Path(work) / "o")).summary)
-
-
 def bytes_a_test(settings: config.Settings, everything: bool) -> str:
-    found = explored(replace(settings, max_tests=TESTS), everything)
+    found = explored(replace(settings, max_tests=TESTS), everything=everything)
     link, runs = found["link"], found["runs"]
     assert isinstance(link, dict)
     assert isinstance(runs, int)
@@ -132,9 +115,7 @@ def main() -> None:
         print(row, end="", flush=True)
         table += row
     if "--update" in sys.argv:
-        page = PAGE.read_text(encoding="utf-8")
-        before, rest = page.split(BEGIN)
-        PAGE.write_text(before + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
+        write_table("performance.md", "bench/boards.py", table)
 
 
 if __name__ == "__main__":

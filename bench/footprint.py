@@ -21,14 +21,13 @@ from pathlib import Path
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from page import write_table
 
 from score_embed.board.profile import Board, QemuRun, known_boards, load_board
 from score_embed.build.image import build_image
 from score_embed.build.toolchain import SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs" / "footprint.md"
-BEGIN, END = "<!-- footprint: begin -->", "<!-- footprint: end -->"
 
 LEAST = '#include "score.h"\nint main(void) { int x; SYM_INT(x); return x == 7; }\n'
 EVERYTHING = """
@@ -255,9 +254,7 @@ def main() -> None:
     text = table(boards)
     print(text)
     if options.update:
-        page = DOCS.read_text()
-        head, rest = page.split(BEGIN)
-        DOCS.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+        write_table("footprint.md", "bench/footprint.py", f"{text}\n")
 
 
 if __name__ == "__main__":

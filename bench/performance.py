@@ -16,18 +16,16 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from contextlib import ExitStack, redirect_stderr
+from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from explored import explored
+
 from score_embed import campaign, config
-from score_embed.explore.concolic import Explorer
-from score_embed.explore.pair import Pair
-from score_embed.link import session
-from score_embed.link.message import RunMessage
 from score_embed.trace.trail import Trail
 
 HERE = Path(__file__).resolve().parent
@@ -75,7 +73,7 @@ def processor_time() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def explored(subject: Subject, board: str, limit: str, prefix: tuple[str, ...] = ()) -> tuple[dict[str, Any], float]:
+def timed(subject: Subject, board: str, limit: str, prefix: tuple[str, ...] = ()) -> tuple[dict[str, Any], float]:
     """summary.json of one campaign, and its CPU seconds."""
     before = processor_time()
     with tempfile.TemporaryDirectory() as work:
@@ -93,8 +91,8 @@ def speed(seconds: int) -> None:
     print("|---|---|---|---|---|---|---|")
     for subject in SUBJECTS:
         for board in BOARDS:
-            _, build = explored(subject, board, "--max-tests=1")
-            found, used = explored(subject, board, f"--time={seconds}s")
+            _, build = timed(subject, board, "--max-tests=1")
+            found, used = timed(subject, board, f"--time={seconds}s")
             paths, took = found["paths"], max(found["seconds"], 0.001)
             flips = sum(found["solver"]["by"].values()) or 1
             shares = {layer: round(100 * n / flips) for layer, n in found["solver"]["by"].items()}
@@ -103,15 +101,6 @@ def speed(seconds: int) -> None:
             each = f"{paths / own:,.0f}" if own > TOO_SHORT else "–"
             values = (found["stopped"], paths, f"{paths / took:,.0f}", each, layers)
             print(" | ".join(map(str, ("", subject.name, board, *values, ""))).strip(), flush=True)
-
-
-def nothing(explorer: Explorer, pair: Pair) -> bytes:
-    return b""
-
-
-def whole(**fields: Any) -> RunMessage:
-    """A RUN with the whole input."""
-    return RunMessage(**{**fields, "base": None})
 
 
 def line(tests: int, board: str = "mps2-an385-uart") -> None:
@@ -123,13 +112,7 @@ def line(tests: int, board: str = "mps2-an385-uart") -> None:
     for strategy in config.STRATEGIES:
         sizes = []
         for plain in (True, False):
-            with ExitStack() as stack:
-                work = stack.enter_context(tempfile.TemporaryDirectory())
-                stack.enter_context(redirect_stderr(StringIO()))
-                if plain:
-                    stack.enter_context(patch.object(Explorer, "expected", nothing))
-                    stack.enter_context(patch.object(session.message, "RunMessage", whole))
-                found = campaign.run(replace(settings, strategy=strategy, out=Path(work) / "o")).summary
+            found = explored(replace(settings, strategy=strategy), everything=plain)
             link, runs = found["link"], found["runs"]
             sizes += [link["bytes_in"] / runs, link["bytes_out"] / runs]
         ratio = f"{sum(sizes[:2]) / sum(sizes[2:]):.0f} x"
@@ -171,7 +154,7 @@ def profile(seconds: int) -> None:
     for board in BOARDS:
         with tempfile.NamedTemporaryFile(suffix=".raw") as raw:
             spy = ("py-spy", "record", "--rate", "200", "--idle", "--format", "raw", "-o", raw.name, "--")
-            explored(SUBJECTS[0], board, f"--time={seconds}s", spy)
+            timed(SUBJECTS[0], board, f"--time={seconds}s", spy)
             stacks = Path(raw.name).read_text(encoding="utf-8").splitlines()
         own: Counter[str] = Counter()
         for stack in stacks:

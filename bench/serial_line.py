@@ -13,21 +13,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr
-from dataclasses import dataclass, replace
-from io import StringIO
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import patch
 
-from performance import nothing, whole
+from explored import explored
+from page import write_table
 
-from score_embed import campaign, config
-from score_embed.explore.concolic import Explorer
-from score_embed.link import session
+from score_embed import config
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parent / "docs" / "performance.md"
-BEGIN, END = "<!-- bench/serial_line.py -->\n", "<!-- end of bench/serial_line.py -->\n"
 BAUD = 115_200
 HEAD = """| order | program's output | latency | all sent: bytes a test | tests a second | of at most | as it is: bytes a test | tests a second | of at most | ratio | at most |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -74,13 +69,7 @@ def rig(folder: Path, board: str, latency: float) -> Iterator[Path]:
 
 
 def measured(settings: config.Settings, everything: bool) -> Speed:
-    with ExitStack() as stack:
-        work = stack.enter_context(tempfile.TemporaryDirectory())
-        stack.enter_context(redirect_stderr(StringIO()))
-        if everything:
-            stack.enter_context(patch.object(Explorer, "expected", nothing))
-            stack.enter_context(patch.object(session.message, "RunMessage", whole))
-        found = campaign.run(replace(settings, out=Path(work) / "o")).summary
+    found = explored(settings, everything=everything)
     link, runs = found["link"], found["runs"]
     return Speed(runs / found["seconds"], (link["bytes_in"] + link["bytes_out"]) / runs)
 
@@ -112,9 +101,7 @@ def main() -> None:
         print(row, end="", flush=True)
         table += row
     if "--update" in sys.argv:
-        page = PAGE.read_text(encoding="utf-8")
-        before, rest = page.split(BEGIN)
-        PAGE.write_text(before + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
+        write_table("performance.md", "bench/serial_line.py", table)
 
 
 if __name__ == "__main__":

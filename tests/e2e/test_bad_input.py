@@ -54,6 +54,14 @@ def test_syntax_error(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("score-out/*")), "nothing was built: nothing is left behind"
 
 
+def test_an_error_is_where_the_user_wrote_it(tmp_path: Path) -> None:
+    """Not where it is in what is printed of a function that could not be instrumented."""
+    source = write(tmp_path, "/* one line */ int main(void) { int x = 1; return y; }\n")
+    check(score_embed("run", source, folder=tmp_path), 3, "p.c:1:51: error: ", "y")
+    source = write(tmp_path, "int main(void)\n{\n    int x = 1;\n\n    /* two\n     * lines */\n\n    return y;\n}\n")
+    check(score_embed("run", source, folder=tmp_path), 3, "p.c:8:12: error: ", "y")
+
+
 def test_a_file_given_twice(tmp_path: Path) -> None:
     source = write(tmp_path, GOOD)
     check(score_embed("run", source, f"./{source}", folder=tmp_path), 2, "p.c: error: this file is given twice")

@@ -181,3 +181,36 @@ int main(void)
 """
     found = explore(tmp_path, {"p.c": text}, "--board", board)
     assert sorted(bug["line"] for bug in found.summary["bugs"]) == [9, 10]
+
+
+LEFT_ALONE = """
+#include "score.h"
+/* Has an array of variable length: no probes. */
+static int opaque(int n)
+{
+    int array[n + 1];
+
+    /* What stands between its lines
+     * does not move them. */
+    array[n] = n;
+
+    if (n == 3)
+        array[0] = *(volatile int *)0;
+    return array[n];
+}
+int main(void)
+{
+    unsigned char x;
+    SYM_U8(x);
+    if (x == 3) return opaque(x);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_fault_in_a_function_left_alone_is_on_its_line(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": LEFT_ALONE}, "--board", board)
+    assert [(bug["kind"], bug["file"], bug["line"]) for bug in found.summary["bugs"]] == [
+        ("null-dereference", "p.c", 13)
+    ]

@@ -149,4 +149,4 @@ def test_an_emulator_that_does_not_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
     done = score_embed("run", "--board", "mine.yaml", "p.c", cwd=tmp_path)
     assert done.returncode == 4
-    assert "the target ended (exit status 1: qemu-arm: unable to find CPU model 'no-such-cpu'" in done.stderr
+    assert "no READY: the target ended (exit status 1: qemu-arm: unable to find CPU model 'no-such-cpu')" in done.stderr

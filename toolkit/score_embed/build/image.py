@@ -285,7 +285,11 @@ def _compile(
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
         if how == "instrumented":
-            toolchain.compile_instrumented(source, output, own, verify=verify)
+            try:
+                toolchain.compile_instrumented(source, output, own, verify=verify)
+            except BuildError:
+                toolchain.check_source(Path(names[str(source)]), own)  # says it where the user wrote it
+                raise
         elif how == "plain":
             toolchain.compile_plain(source, output, own)
         else:

@@ -103,6 +103,11 @@ class Toolchain:
         ]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
+    def check_source(self, source: Path, cflags: Sequence[str]) -> None:
+        """Raises BuildError if a file of the user's, as it is written, is no C that compiles."""
+        flags = [*self.preprocessor_flags(cflags), "-DSCORE_EMBED=1", "-w", "-fsyntax-only"]
+        self._run([self.board.cc, *flags, str(source)], str(source))
+
     def compile_plain(self, source: Path, output: Path, cflags: Sequence[str]) -> None:
         """A file of the user's that gets no probes: C (`--native`) or assembly."""
         flags = [*self.board.cflags, *SEMANTICS, f"-I{self.runtime}", "-DSCORE_EMBED=1", *cflags]

@@ -42,7 +42,8 @@ from score_embed.frontend.ir import (
     Verbatim,
 )
 from score_embed.frontend.pins import varying_part
-from score_embed.frontend.probes import Probes, line_directive
+from score_embed.frontend.printer import line_directive
+from score_embed.frontend.probes import Probes
 from score_embed.frontend.sites import CONSTANT, MAIN, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.templates import LeafText, TemplateText, address_text, leaf_word, long_words, oriented
@@ -112,7 +113,7 @@ class Emitter(Probes):
             *self._site_arrays(),
             "static const SC_ROM sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
             f"SC_ACTIVATION({self.words}) sc_a;",
-            line_directive(self.body.coord),
+            line_directive(self.body.coord.file, self.body.coord.line),
             f"sc_enter(sc_f, sc_table, (const void *) {self.body.emitted_name});",
             *params,
         ]

@@ -26,7 +26,7 @@ from score_embed.frontend.ir import Assign, Body, Clear, Coord, Slot, SlotRef, S
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.maybe import Everything
 from score_embed.frontend.meta import Meta, Numbering
-from score_embed.frontend.printer import to_c
+from score_embed.frontend.printer import line_directive, to_c
 from score_embed.frontend.scopes import FUNCTION_NAMES
 from score_embed.frontend.signature import (
     addressed_names,
@@ -128,7 +128,7 @@ class UnitLowering:
         for ext in self.unit.tree.ext:
             coord = getattr(ext, "coord", None)
             if coord is not None and coord.line:
-                pieces.append(f'#line {coord.line} "{coord.file}"')
+                pieces.append(line_directive(coord.file, coord.line))
             pieces.append(self._external(ext))
         pieces.append(self._enum_assertions())
         return self.result
@@ -222,11 +222,11 @@ class UnitLowering:
             names[name] = Unusable(error.what)
             reason = reason or error.what
         if not self._is_user(str(coord.file)):
-            return to_c(node)
+            return to_c(node, positions=True)
         if reason:
             self._fail(name, reason, coord)
         body = None if reason or name in self.excluded else self._lowered(node, result)
-        return to_c(node) if body is None else body
+        return to_c(node, positions=True) if body is None else body
 
     def _fail(self, name: str, reason: str, coord: Coord) -> None:
         note = Note(f"function '{shown(name)}' is not instrumented: {reason}", str(coord.file), coord.line)

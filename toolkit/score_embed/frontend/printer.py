@@ -6,6 +6,7 @@ bodies reach the compiler through here. Keywords are printed in the spelling tha
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -27,15 +28,22 @@ _EVERY_STD = {"inline": "__inline__", "restrict": "__restrict__"}
 _WORD_OPERATORS = frozenset({"_Alignof", "__alignof__", "__real__", "__imag__"})
 
 
-def to_c(node: c_ast.Node, *, without_body: Collection[str] = ()) -> str:
-    """The C text of any node. `without_body`: tags of which only the name is printed."""
+def to_c(node: c_ast.Node, *, without_body: Collection[str] = (), positions: bool = False) -> str:
+    """The C text of any node. `without_body`: tags of which only the name is printed; `positions`: every statement is said to
+    stand on the user's line."""
     generator = _GnuGenerator()
-    generator.without_body = without_body
+    generator.without_body, generator.positions = without_body, positions
     return str(generator.visit(node))
+
+
+def line_directive(file: str, line: int) -> str:
+    """What follows stands on that line; "" if it is not known."""
+    return f"#line {line} {json.dumps(file)}" if line else ""
 
 
 class _GnuGenerator(CGenerator):  # type: ignore[misc]
     without_body: Collection[str] = ()
+    positions = False
 
     # -- attributes ------------------------------------------------------------------------------------------
     def visit_GnuAttribute(self, n: GnuAttribute) -> str:
@@ -183,6 +191,12 @@ class _GnuGenerator(CGenerator):  # type: ignore[misc]
         return f"{self._visit_expr(n.first)} ... {self._visit_expr(n.last)}"
 
     def _generate_stmt(self, n: c_ast.Node, add_indent: bool = False) -> str:
+        text, coord = self._statement(n, add_indent), getattr(n, "coord", None)
+        if not self.positions or coord is None:
+            return text
+        return f"{line_directive(coord.file, coord.line)}\n{text}"
+
+    def _statement(self, n: c_ast.Node, add_indent: bool) -> str:
         if isinstance(n, LabelAddress):  # an expression statement, whatever for
             return f"{self._make_indent()}{self.visit(n)};\n"
         if isinstance(n, c_ast.Pragma):  # gcc -fpreprocessed takes directives in the first column only

@@ -6,7 +6,6 @@ same template as the site, so that the two cannot disagree.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from score_embed.frontend.blocks import plan
@@ -15,7 +14,6 @@ from score_embed.frontend.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir import (
     Body,
-    Coord,
     Exp,
     Place,
     Raw,
@@ -25,6 +23,7 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.pins import varying_part
+from score_embed.frontend.printer import line_directive
 from score_embed.frontend.selects import with_selects
 from score_embed.frontend.sites import MAGIC, Op, SiteKind
 from score_embed.frontend.sites import Place as Where
@@ -84,7 +83,7 @@ class Probes:
 
     def _put(self, text: str) -> None:
         if text:
-            self.lines.append(f"{line_directive(self._coord)}\n{text}")
+            self.lines.append(f"{line_directive(self._coord.file, self._coord.line)}\n{text}")
 
     def _site(self, kind: SiteKind, words: list[str], name: str = "") -> int:
         site = self.numbering.next_site()
@@ -184,7 +183,3 @@ class Probes:
         """A template without leaves."""
         one = long_words("1", self.types.model.pointer)
         return ["0", str(1 + len(one)), str(int(Op.CONST) | bits << 8), *one]
-
-
-def line_directive(coord: Coord) -> str:
-    return f"#line {coord.line} {json.dumps(coord.file)}" if coord.line else ""
