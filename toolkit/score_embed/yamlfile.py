@@ -20,10 +20,12 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "Hz": 1, "kHz": 10**3, "MHz": 10**6
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """One sentence for a hint: the nearest known word, or all of them."""
+    """One sentence for a hint: the nearest known words (three at most), or all of them."""
     names = sorted(known)
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
+    near = [repr(name) for name in difflib.get_close_matches(word, names, n=3, cutoff=0.6)]
+    if not near:
+        return f"Known: {', '.join(names)}."
+    return f"Did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}?"
 
 
 @dataclass(frozen=True)
