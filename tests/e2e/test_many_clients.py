@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,9 @@ int main(void)
 """
 PATHS = 4096
 SLOWLY = ("--", "-DSLOW=1000")
+NO_MASTER = (
+    ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+)  # modes hold for it
 
 
 def run(folder: Path, *words: str, codes: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
@@ -107,9 +110,9 @@ def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
 
 
 @contextmanager
-def running(folder: Path, *words: str, tests: int) -> Iterator[subprocess.Popen[str]]:
-    """A campaign in `o` that has recorded so many tests."""
-    command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--out", "o", *words]
+def running(folder: Path, *words: str, tests: int, by: Sequence[str] = ()) -> Iterator[subprocess.Popen[str]]:
+    """A campaign in `o` that has recorded so many tests. `by`: a command that starts it."""
+    command = [*by, sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--out", "o", *words]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             until(lambda: process.poll() is not None or recorded(folder / "o") >= tests)
@@ -265,6 +268,27 @@ def test_a_full_disk(source: Path, whole: Path) -> None:
     assert 0 < recorded(source / "o") < PATHS
     run(source, "--resume", "o")
     check_whole(source / "o", whole)
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+def test_a_folder_that_can_no_longer_be_written(clients: int, source: Path, whole: Path) -> None:
+    """What is recorded stays so: the campaign ends with a message, and goes on when the folder can be written again."""
+    folder = source / "o"
+    with running(source, "--clients", str(clients), "p.c", *SLOWLY, tests=300, by=NO_MASTER) as campaign:
+        folder.chmod(0o555)
+        for file in folder.glob("campaign.db*"):
+            file.chmod(0o444)
+        _, errors = campaign.communicate(timeout=60)
+    assert campaign.returncode == 74, errors
+    assert "Traceback" not in errors
+    assert "cannot write here" in errors
+    assert str(folder.name) in errors
+    assert recorded(folder) >= 300
+    folder.chmod(0o755)
+    for file in folder.glob("campaign.db*"):
+        file.chmod(0o644)
+    run(source, "--resume", "o", "--clients", str(clients))
+    check_whole(folder, whole)
 
 
 def test_a_client_for_each_board_of_the_lab(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

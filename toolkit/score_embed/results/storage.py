@@ -42,7 +42,7 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
         hint = f"Everything up to the last second is kept: free some space, then run with --resume {folder}"
         return StorageError("the disk is full", str(folder), hint)
     if "readonly" in lowered or "read-only" in lowered or "permi" in lowered or "unable to open" in lowered:
-        return StorageError(f"cannot write here: {text}", str(folder), "Choose another folder with --out DIR.")
+        return StorageError(f"cannot write here: {text}", str(folder), "Check who may write there, or use --out DIR.")
     if "malformed" in lowered or "not a database" in lowered:
         return StorageError("the campaign file is damaged", str(folder / FILE), "Start a new campaign.")
     if "no such table" in lowered:
