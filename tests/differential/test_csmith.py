@@ -29,7 +29,7 @@ CSMITH = ("--max-funcs", "5", "--max-block-size", "4", "--max-block-depth", "4",
 SHORT_INT = "integer size = 2\npointer size = 2\n"
 TINY = ("--no-bitfields", "--max-funcs", "3", "--max-array-dim", "1", "--max-array-len-per-dim", "4", "--no-longlong")
 TINY_BOARD = """extends: arduino-mega2560
-memory: {stack: 1536}
+memory: {stack: 1664}
 buffers: {input: 16, chunk: 32, shadow: 1}
 """
 TINY_ENDLESS = {1}

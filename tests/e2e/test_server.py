@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from rig import rig, write_profile
 from runner import score_embed
-from test_many_clients import MANY, PATHS, check_whole, recorded, run, until
+from test_many_clients import MANY, PATHS, SLOWLY, check_whole, recorded, run, until, workers
 
 # As MANY, with sixteen times as many paths, and each test takes a while.
 SLOW = MANY.replace("b[12]", "b[16]").replace("SLOW 0", "SLOW 3000")
@@ -102,11 +102,12 @@ def test_clients_of_other_machines(work: Path) -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
     keys = ("--listen", address, "--keys", "k/server.key")
     with processes() as start:
-        server = start(work, "server", "--json", "--out", "o", *keys, "p.c")
+        server = start(work, "server", "--json", "--out", "o", *keys, "p.c", *SLOWLY)
         join = ("client", "--server", address, "--keys", "k/client.key")
         one = start(work, *join, "--name", "one", "--listen", "tcp://127.0.0.1:*", XDG_CACHE_HOME=str(work / "c1"))
+        until(lambda: recorded(work / "o") > 20)
         two = start(work, *join, "--name", "two", XDG_CACHE_HOME=str(work / "c2"))
-        until(lambda: recorded(work / "o") > 200)
+        until(lambda: "two" in workers(work / "o"))  # with pairs from "one", by way of the server: nobody reaches it
         server.kill()
         assert recorded(work / "o") < PATHS
         server = start(work, "server", "--json", *keys, "o")
@@ -117,7 +118,7 @@ def test_clients_of_other_machines(work: Path) -> None:
     found = json.loads(out)
     assert (found["runs"], found["fleet"]["redundant"]) == (PATHS, 0)  # nobody was given up
     assert {client["name"] for client in found["fleet"]["clients"]} == {"one", "two"}
-    assert found["fleet"]["messages"]["Relayed"] > 0  # to "two", which nobody reaches
+    assert found["fleet"]["messages"]["Relayed"] > 0
     check_whole(work / "o", work / "whole")
     assert [len(list((work / cache).rglob("*.elf"))) for cache in ("c1", "c2")] == [1, 1]
 
