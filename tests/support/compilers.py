@@ -1,11 +1,17 @@
-"""The compilers as judges of types and values: static assertions that must compile."""
+"""The compilers as judges of types and values (static assertions that must compile) and of what is printed (same code)."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
+from score_embed.frontend.parse import parse
+from score_embed.frontend.preprocess import preprocess
+from score_embed.frontend.printer import to_c
 from score_embed.frontend.types import DataModel, Types
+
+_SOURCE_NAME = re.compile(r'^\s*\.file|"<stdin>"')
 
 COMPILERS = [
     ["gcc"],
@@ -29,3 +35,20 @@ def assert_compiles(command: list[str], lines: list[str], folder: Path) -> None:
         [*command, "-fsyntax-only", str(source)], capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 0, done.stderr[:2000]
+
+
+def assembly(compiler: str, text: str, flags: tuple[str, ...] = ()) -> str:
+    """What the compiler makes of preprocessed text, without positions and file names."""
+    command = [compiler, *flags, "-g0", "-fpreprocessed", "-w", "-O1", "-S", "-x", "c", "-", "-o", "-"]
+    done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr.decode()[:2000] + text[-2000:]
+    return "\n".join(line for line in done.stdout.decode().splitlines() if not _SOURCE_NAME.search(line))
+
+
+def assert_same_code(compiler: str, source: Path, flags: tuple[str, ...] = ()) -> None:
+    text = preprocess(compiler, flags, source)
+    printed = to_c(parse(text, str(source)))
+    plain = re.sub(r"^# \d+ .*$", "", text, flags=re.MULTILINE)
+    assert assembly(compiler, plain, flags) == assembly(compiler, printed, flags)
+    # Printing is a fixed point: what was printed is read as the same program.
+    assert to_c(parse(printed, "printed.c")) == printed

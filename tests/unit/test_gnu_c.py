@@ -6,12 +6,12 @@ every standard header of glibc and newlib, jsmn, and csmith programs.
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from compilers import assembly, assert_same_code
 from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
@@ -21,29 +21,11 @@ from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.printer import to_c
 
 COMPILERS = ["gcc", "arm-none-eabi-gcc"]
-_SOURCE_NAME = re.compile(r'^\s*\.file|"<stdin>"')
 
 
 def needs(compiler: str) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
-
-
-def assembly(compiler: str, text: str, flags: tuple[str, ...] = ()) -> str:
-    """What the compiler makes of preprocessed text, without positions and file names."""
-    command = [compiler, *flags, "-fpreprocessed", "-w", "-O1", "-S", "-x", "c", "-", "-o", "-"]
-    done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr.decode()[:2000] + text[-2000:]
-    return "\n".join(line for line in done.stdout.decode().splitlines() if not _SOURCE_NAME.search(line))
-
-
-def assert_same_code(compiler: str, source: Path, flags: tuple[str, ...] = ()) -> None:
-    text = preprocess(compiler, flags, source)
-    printed = to_c(parse(text, str(source)))
-    plain = re.sub(r"^# \d+ .*$", "", text, flags=re.MULTILINE)
-    assert assembly(compiler, plain, flags) == assembly(compiler, printed, flags)
-    # Printing is a fixed point: what was printed is read as the same program.
-    assert to_c(parse(printed, "printed.c")) == printed
 
 
 # One complete translation unit a line.

@@ -303,10 +303,10 @@ class Calls:
         if isinstance(plain, FunctionName):
             return FunctionName(name, plain.type, plain.file)
         t = self.types
+        uint64 = t.ulong if t.ulong.bits == 64 else t.ullong
         table: dict[str, tuple[CType, tuple[CType, ...]]] = {
-            "bswap16": (t.ushort, (t.ushort,)),
-            "bswap32": (t.uint if t.uint.bits == 32 else t.ulong, (t.uint if t.uint.bits == 32 else t.ulong,)),
-            "bswap64": (t.ullong if t.ulong.bits != 64 else t.ulong, (t.ullong,)),
+            "bswap16": (t.char16, (t.char16,)), "bswap32": (t.char32, (t.char32,)),  # as uint16_t and uint32_t
+            "bswap64": (uint64, (uint64,)),
             "clz": (t.int, (t.uint,)), "ctz": (t.int, (t.uint,)), "popcount": (t.int, (t.uint,)),
             "clzl": (t.int, (t.ulong,)), "ctzl": (t.int, (t.ulong,)), "popcountl": (t.int, (t.ulong,)),
             "clzll": (t.int, (t.ullong,)), "ctzll": (t.int, (t.ullong,)), "popcountll": (t.int, (t.ullong,)),

@@ -31,6 +31,7 @@ from score_embed.frontend.types import (
     Struct,
     Types,
     VaList,
+    qualified,
 )
 
 _FLOATS = {
@@ -131,14 +132,14 @@ class Declarations:
                 raise Unsupported("a vector without a typedef")
         if "_Atomic" in words:
             raise Unsupported("_Atomic")
-        return replace(t, volatile=t.volatile or "volatile" in words, const=t.const or "const" in words)
+        return qualified(t, volatile="volatile" in words, const="const" in words)
 
     def _moded(self, t: Int, text: str) -> Int:
         found = re.search(r"mode__?\s*\(\s*_{0,2}(\w+?)_{0,2}\s*\)|\bmode\s*\(\s*_{0,2}(\w+?)_{0,2}\s*\)", text)
         if not found:
             return t
         bits = _MODES.get(found.group(1) or found.group(2), 0) or self.types.model.pointer
-        for candidate in (self.types.schar, self.types.short, self.types.int, self.types.long, self.types.llong):
+        for candidate in (self.types.int, self.types.schar, self.types.short, self.types.long, self.types.llong):
             if candidate.bits == bits:
                 return candidate if t.signed else self.types.unsigned_of(candidate)
         return t

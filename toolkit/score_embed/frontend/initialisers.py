@@ -17,7 +17,7 @@ from score_embed.frontend.initialiser_walk import InitialiserWalk, Item, Step, s
 from score_embed.frontend.ir import Const, Copy, Exp, InitObject, Offset, Place, PointerAdd
 from score_embed.frontend.static_constants import StaticConstants
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, unqualified, without_const
+from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, qualified, unqualified, without_const
 
 _LONGEST_RANGE = 1024  # elements, each of which is a store of its own
 
@@ -72,7 +72,7 @@ class _Spot:
 
     def qualified(self, t: CType) -> CType:
         """The type of an element declared with type t."""
-        return replace(t, volatile=t.volatile or self.type.volatile, const=t.const or self.type.const)
+        return qualified(t, volatile=self.type.volatile, const=self.type.const)
 
 
 class Initialisers:

@@ -38,6 +38,7 @@ from score_embed.frontend.types import (
     declare,
     is_integer,
     is_untracked,
+    qualified,
     unqualified,
     without_const,
 )
@@ -111,7 +112,7 @@ class Places(ValueLowering):
             address = PointerAdd(base.type, base, index, self.size_text(pointee))
             return Place(f"{base.c()}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base)
         assert isinstance(base.type, Array)
-        of: CType = replace(base.type.of, volatile=base.type.of.volatile or base.type.volatile)
+        of = base.type.of
         address = PointerAdd(Pointer(of), base.address, index, self.size_text(of))
         static = base.static and isinstance(index, Const)
         text = f"{base.text}[{index.c()}]"
@@ -136,7 +137,7 @@ class Places(ValueLowering):
         member = base.type.record.find(node.field.name)
         if member is None:
             raise Unsupported(f"no member '{node.field.name}'", node)
-        t = replace(member.type, volatile=member.type.volatile or base.type.volatile)
+        t = qualified(member.type, volatile=base.type.volatile)
         text = head + node.field.name
         if member.bits is not None:
             return self.bit_field(base, text, node.field.name, t, member.bits)

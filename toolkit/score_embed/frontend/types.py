@@ -231,7 +231,7 @@ class Types:
 
     def promote(self, t: Int, bits: int | None = None) -> Int:
         """Integer promotion of a value of type t (`bits`: width of a bit-field)."""
-        if bits is not None and bits > 0:
+        if bits is not None and 0 < bits < t.bits:
             fits = bits < self.int.bits or (bits == self.int.bits and t.signed)
             return self.int if fits else self.uint if bits <= self.int.bits else t
         if t.rank >= self.int.rank:
@@ -278,6 +278,13 @@ def parse_int(body: str) -> int:
 def unqualified(t: CType) -> CType:
     """The type of a value: without qualifiers, and without alignment, which only objects have."""
     return replace(t, volatile=False, const=False, spelling=None) if t.volatile or t.const or t.spelling else t
+
+
+def qualified(t: CType, *, volatile: bool, const: bool = False) -> CType:
+    """The type with more qualifiers. Those of an array are its elements' (C11 6.7.3p9), and stay so when it decays."""
+    if isinstance(t, Array):
+        t = replace(t, of=qualified(t.of, volatile=volatile, const=const))
+    return replace(t, volatile=t.volatile or volatile, const=t.const or const)
 
 
 def is_scalar(t: CType) -> bool:

@@ -1,0 +1,147 @@
+"""The types of all expressions, and what is printed of C that is not instrumented, judged by the boards' compilers.
+
+On our own programs, and on whole libraries that others wrote; a file of each library in every test run, all of them with
+SCORE_PROOF=full.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import corpus
+import pytest
+from compilers import assert_same_code
+from parsers import FETCHED
+from test_proof_paths import NOT_ON_AVR
+from type_oracle import judge
+
+from score_embed.board.profile import find_board
+from score_embed.build.toolchain import Toolchain
+from score_embed.errors import BuildError
+from score_embed.frontend.types import Types
+
+BOARDS = ("native", "mps2-an385", "arduino-mega2560")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A package: where its code is, flags, and the file for every test run."""
+
+    folder: str
+    flags: tuple[str, ...]
+    daily: str
+
+
+LIBRARIES = {
+    "libb64": Library("src", ("-I{}/include",), "cdecode.c"),
+    "libmodbus": Library(
+        "src", ("-I{}/src", "-I" + str(corpus.FOLDER.parents[1] / "examples" / "parsers" / "modbus")), "modbus-data.c"
+    ),
+    "libtomcrypt": Library("src", ("-I{}/src/headers", "-DLTC_SOURCE"), "pk/asn1/der/utf8/der_decode_utf8_string.c"),
+    "cjson": Library(".", ("-I{}",), "cJSON.c"),
+}
+
+CASES = [(board, name) for board in BOARDS for name in LIBRARIES]
+if not corpus.FULL:
+    CASES = list(zip(itertools.cycle(BOARDS), LIBRARIES))  # each library somewhere
+
+
+def files(name: str) -> list[Path]:
+    library = LIBRARIES[name]
+    folder = FETCHED / name / library.folder
+    if not folder.is_dir():
+        pytest.skip(f"{name} was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
+    return sorted(folder.rglob("*.c")) if corpus.FULL else [folder / library.daily]
+
+
+def flags(name: str) -> list[str]:
+    return [flag.format(FETCHED / name) for flag in LIBRARIES[name].flags]
+
+
+def needs(board: str) -> None:
+    if shutil.which(find_board(board).cc) is None:
+        pytest.skip(f"the compiler of {board} is not installed")
+
+
+def fits(board: str, name: str, file: Path) -> bool:
+    """Whether the board's compiler takes the file as its authors wrote it: not all are made for every system."""
+    try:
+        Toolchain(find_board(board)).check_source(file, flags(name))
+    except BuildError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_types_in_our_programs(board: str, tmp_path: Path) -> None:
+    needs(board)
+    names = [p.name for p in corpus.programs() if p.name != "scopes"]  # it has a struct in a `for` that gets a name
+    if board == "arduino-mega2560":
+        names = [name for name in names if name not in NOT_ON_AVR]
+    asserted = 0
+    for name in names if corpus.FULL else names[BOARDS.index(board) :: len(BOARDS) * 3]:
+        verdicts = judge(find_board(board), corpus.FOLDER / f"{name}.c", [], tmp_path)
+        assert not verdicts.wrong, name
+        asserted += verdicts.asserted
+    assert asserted > (6000 if corpus.FULL else 300)
+
+
+@pytest.mark.parametrize(("board", "name"), CASES)
+def test_types_in_libraries(board: str, name: str, tmp_path: Path) -> None:
+    needs(board)
+    asserted = skipped = 0
+    for file in files(name):
+        if not fits(board, name, file):
+            skipped += 1
+            continue
+        verdicts = judge(find_board(board), file, flags(name), tmp_path)
+        assert not verdicts.wrong, file
+        asserted += verdicts.asserted
+    assert asserted or skipped == len(files(name))
+    print(f"{name} on {board}: {asserted} types, {skipped} files not for this board")
+
+
+@pytest.mark.parametrize(("board", "name"), CASES)
+def test_libraries_are_printed_as_the_same_program(board: str, name: str) -> None:
+    needs(board)
+    toolchain = Toolchain(find_board(board))
+    for file in files(name):
+        if fits(board, name, file):
+            assert_same_code(toolchain.board.cc, file, tuple(toolchain.preprocessor_flags(flags(name))))
+
+
+def test_a_wrong_type_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "p.c"
+    source.write_text("int main(void) { unsigned u = 1; short s = -1; return u * s > 0; }\n")
+    assert judge(find_board("native"), source, [], tmp_path).wrong == []
+    monkeypatch.setattr(Types, "usual", lambda types, a, b: types.promote(b))
+    (wrong,) = judge(find_board("native"), source, [], tmp_path).wrong
+    assert "p.c:1:55: u * s is not int" in wrong
+
+
+QUALIFIED = """
+typedef unsigned char block_t[4];
+struct device { block_t block; unsigned char plain[2][3]; const unsigned char *name; };
+static volatile block_t shared;
+static volatile struct device device;
+static const block_t table = { 1, 2, 3, 4 };
+int main(void)
+{
+    volatile struct device *p = &device;
+    return shared[0] + *(shared + 1) + *(device.block + 1) + **(p->plain + 1) + *p->name + *(table + 1)
+        + (&shared == 0) + (shared + 1 == p->block) + (p->plain == 0);
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_qualifiers_of_an_array_are_its_elements(board: str, tmp_path: Path) -> None:
+    """They stay when it decays: what is volatile is read each time."""
+    needs(board)
+    source = tmp_path / "p.c"
+    source.write_text(QUALIFIED)
+    verdicts = judge(find_board(board), source, [], tmp_path)
+    assert (verdicts.wrong, verdicts.skipped) == ([], 0)
