@@ -43,9 +43,13 @@ void sc_send_value(const void *p, sc_u32 bytes)
 }
 
 /* The check over what conditions compared. */
-static void hash_operand(const void *p, sc_u32 bytes)
+static void hash_operand(const void *p, sc_u32 bytes, sc_u32 floats)
 {
     sc_u64 v = load(p, bytes);
+    if (floats && bytes >= 4) { /* machines differ in the pattern of what is no number: with infinity, all are as one */
+        sc_u32 top = bytes == 8 ? (sc_u32)(v >> 32) : (sc_u32)v;
+        if ((top & 0x7FFFFFFFu) >= (bytes == 8 ? 0x7FF00000u : 0x7F800000u)) v = 0;
+    }
     sc_mix(&sc.operand, (sc_u32)v);
     if (bytes == 8) sc_mix(&sc.operand, (sc_u32)(v >> 32));
 }
@@ -75,7 +79,7 @@ sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, s
 {
     const sc_u32 *m = MASKS(f);
     sc_u64 mask = look(m, w, words);
-    sc_u32 n = *w++ & 0xFFu;
+    sc_u32 floats = *w & SC_FLOATS, n = *w++ & 0xFFu;
     if (!mask && n) return 0;
     if (to) sc_taint_lost(to, size); /* first: what it reports must not part event and value */
     sc_event(how & 1u);
@@ -86,7 +90,7 @@ sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, s
         if (state && KIND(word) == MEMORY) sc_address(p);
         if (state == 2) sc_varint(taint_of(m, word, p));
         if (state != 1) sc_send_value(p, bytes);
-        if (how & SC_CONDITION) hash_operand(p, bytes);
+        if (how & SC_CONDITION) hash_operand(p, bytes, floats);
     }
     return 1;
 }
@@ -195,7 +199,7 @@ sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v)
 #ifdef SC_VERIFY
         sc_send_value(&v, BYTES(d[3]));
 #endif
-        hash_operand(&v, BYTES(d[3]));
+        hash_operand(&v, BYTES(d[3]), 0);
         for (i = 0; i < d[4] && i <= arm; i++) {
             sc_mix(&sc.condition, site | (i == arm));
             sc_condition(i);

@@ -68,6 +68,12 @@ typedef struct {
 #define SC_SHIFT_RANGE 14
 #define SC_UNREACHABLE 15
 
+/* Floating-point numbers as their patterns, and back. */
+#define sc_bits32(x) (((union { float number; sc_u32 pattern; }){(x)}).pattern)
+#define sc_bits64(x) (((union { double number; sc_u64 pattern; }){(x)}).pattern)
+#define sc_float32(x) (((union { sc_u32 pattern; float number; }){(sc_u32)(x)}).number)
+#define sc_float64(x) (((union { sc_u64 pattern; double number; }){(x)}).number)
+
 #define SC_MAX_LEAVES 32      /* of one site: two mask bits each in one 64-bit varint */
 #define SC_MAX_ARGUMENTS 63   /* scalar arguments whose taint is passed */
 #define SC_MAX_STRUCTS 8      /* struct arguments of one call whose taint is passed */
@@ -122,6 +128,8 @@ sc_u64 sc_sym_slot(sc_frame *f, sc_uint at);
 void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n);
 void sc_check(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words); /* ends the test if it does not hold */
 void sc_check1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
+sc_uint sc_range(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words); /* returns holds */
+sc_uint sc_range1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
 void sc_fail(sc_frame *f, sc_uint at) __attribute__((noreturn, cold)); /* the check's operands are concrete */
 void sc_value(sc_u64 v);
 void sc_assert_fail(sc_frame *f, sc_uint at) __attribute__((noreturn));

@@ -35,6 +35,8 @@
 #define SYM_I16(x) SCORE_SYMBOLIC_(x, __INT16_TYPE__)
 #define SYM_I32(x) SCORE_SYMBOLIC_(x, __INT32_TYPE__)
 #define SYM_I64(x) SCORE_SYMBOLIC_(x, __INT64_TYPE__)
+#define SYM_FLOAT(x) SCORE_SYMBOLIC_(x, float)
+#define SYM_DOUBLE(x) SCORE_SYMBOLIC_(x, double)
 #define SYM_BOOL(x) __score_boolean(&(x), sizeof(x), #x)
 #define SYM_BYTES(p, n) __score_bytes((p), (n), #p)
 

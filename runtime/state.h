@@ -143,6 +143,7 @@ static inline sc_u32 sc_depth(const sc_frame *f)
 /* probe.c: what every probe with an activation does first: its descriptor, or null in an interrupt. */
 const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at);
 void sc_step(void); /* one more of the budget */
+#define SC_FLOATS 0x8000u /* in a descriptor's number of leaves: they may be floating-point numbers */
 enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
 void sc_send_value(const void *p, sc_u32 bytes);

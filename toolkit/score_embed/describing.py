@@ -79,4 +79,6 @@ def _value_kind(site: Site) -> ValueKind:
         return "bytes"
     if site.flags & 2:
         return "boolean"
+    if site.flags & 4:
+        return "float"
     return "signed" if site.flags & 1 else "unsigned"

@@ -1,7 +1,7 @@
 """C's arithmetic on typed expressions: promotions, usual conversions, pointer arithmetic (C11 6.3, 6.5).
 
 Every conversion becomes an explicit `Convert`, so that the emitted C and the template say the same. What has no
-bit-vector formula here (floating point, 128-bit integers) becomes `Raw` text that remembers what it reads.
+formula here (`long double`, 128-bit integers) becomes `Raw` text that remembers what it reads.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from score_embed.frontend.constant import wrap
+from score_embed.frontend.float_constants import number, pattern
 from score_embed.frontend.ir import (
     COMPARISONS,
     AddressOf,
@@ -16,6 +17,7 @@ from score_embed.frontend.ir import (
     Const,
     Convert,
     Exp,
+    FloatConst,
     PointerAdd,
     PointerDiff,
     Raw,
@@ -32,6 +34,7 @@ from score_embed.frontend.types import (
     as_int,
     compatible_text,
     declare,
+    is_float,
     is_integer,
     is_untracked,
     unqualified,
@@ -43,8 +46,11 @@ def zero(t: Int) -> Const:
 
 
 class Arithmetic:
-    def __init__(self, types: Types) -> None:
+    """`truncate` computes a floating-point number's conversion to an integer type: a statement of its own."""
+
+    def __init__(self, types: Types, truncate: Callable[[Exp, Int], Exp]) -> None:
         self.types = types
+        self._truncate = truncate
 
     # --- conversions -----------------------------------------------------------------------------------------
 
@@ -62,11 +68,24 @@ class Arithmetic:
             return Convert(to, self.compare("!=", exp, self._null(exp.type)))
         if isinstance(exp, Const) and exp.value is not None and isinstance(to, Int):
             return Const(to, f"(({to.name}) {exp.text})", wrap(exp.value, to))
+        if isinstance(exp, Const) and exp.value is not None and is_float(to):
+            return FloatConst(to, f"(({to.name}) {exp.text})", None, pattern(exp.value, to.bits))
+        if is_float(exp.type) and isinstance(to, Int):
+            return self._to_integer(exp, to)
         if isinstance(exp, AddressOf) and isinstance(to, Pointer):
             return AddressOf(to, exp.place, f"(({declare(to)}) {exp.text})")
         return Convert(to, exp)
 
+    def _to_integer(self, exp: Exp, to: Int) -> Exp:
+        if not isinstance(exp, FloatConst):
+            return self._truncate(exp, to)
+        value = number(exp.pattern, exp.type.bits) if isinstance(exp.type, Float) else None
+        fits = value is not None and wrap(value, to) == value
+        return Const(to, f"(({to.name}) {exp.text})", value if fits else None)
+
     def _null(self, t: CType) -> Const:
+        if is_float(t):
+            return FloatConst(t, f"(({t.name}) 0)", None, 0)
         return Const(t, f"(({declare(t)}) 0)", 0)
 
     def promoted(self, exp: Exp) -> Exp:
@@ -77,15 +96,16 @@ class Arithmetic:
     def argument_promoted(self, exp: Exp) -> Exp:
         """Default argument promotions (C11 6.5.2.2)."""
         if isinstance(exp.type, Float) and exp.type.name == "float":
-            return self.convert(exp, Float("double"))
+            return self.convert(exp, self.types.double)
         return self.promoted(exp)
 
     def float_type(self, a: CType, b: CType) -> CType:
-        names = [t.name for t in (a, b) if isinstance(t, Float)]
-        for name in ("long double", "double"):
-            if name in names:
-                return Float(name)
-        return Float(names[0])
+        """The common type of two operands of which one is a floating-point number."""
+        found = [unqualified(t) for t in (a, b) if isinstance(t, Float)]
+        for t in (self.types.long_double, self.types.double):
+            if t in found:
+                return t
+        return found[0]
 
     # --- operators -------------------------------------------------------------------------------------------
 
@@ -94,6 +114,8 @@ class Arithmetic:
             if op == "~" and isinstance(exp.type, Float):
                 raise Unsupported("complex numbers")
             return Raw(exp.type, f"({op} {exp.c()})", (exp,))
+        if is_float(exp.type):
+            return self._float_unary(op, exp, exp.type)
         if not isinstance(exp.type, Int):
             raise Unsupported(f"unary {op} on a pointer")
         exp = self.promoted(exp)
@@ -104,6 +126,15 @@ class Arithmetic:
             value = -exp.value if op == "-" else ~exp.value
             return Const(exp.type, f"({op} {exp.text})", wrap(value, exp.type))
         return Unary(exp.type, op, exp)
+
+    def _float_unary(self, op: str, exp: Exp, t: Float) -> Exp:
+        if op == "+":
+            return exp
+        if op != "-":
+            raise Unsupported("complex numbers")
+        if isinstance(exp, FloatConst):
+            return FloatConst(t, f"(- {exp.text})", None, exp.pattern ^ 1 << (t.bits - 1))
+        return Unary(t, op, exp)
 
     def binary(self, op: str, left: Exp, right: Exp, size: Callable[[CType], str]) -> Exp:
         """`left op right`; `size` gives the C text of a pointee's size."""
@@ -116,6 +147,11 @@ class Arithmetic:
             return Binary(left.type, op, left, right)
         if op in COMPARISONS:
             return self.compare(op, left, right)
+        if is_float(left.type) or is_float(right.type):
+            if op not in ("+", "-", "*", "/"):
+                raise Unsupported(f"{op} on floating point")
+            t = self.float_type(left.type, right.type)
+            return Binary(t, op, self.convert(left, t), self.convert(right, t))
         assert isinstance(left.type, Int)
         assert isinstance(right.type, Int)
         common = self.types.usual(left.type, right.type)
@@ -160,7 +196,10 @@ class Arithmetic:
         if isinstance(left.type, Int) and isinstance(right.type, Int):
             common = self.types.usual(left.type, right.type)
             return self.convert(left, common), self.convert(right, common)
-        return left, right
+        if is_untracked(left.type) or is_untracked(right.type):
+            return left, right
+        t = self.float_type(left.type, right.type)
+        return self.convert(left, t), self.convert(right, t)
 
     def atom(self, exp: Exp) -> tuple[str, Exp, Exp]:
         """A condition as one comparison: (operator, left, right) with operands of one type."""

@@ -34,11 +34,12 @@ from score_embed.frontend.ir import (
     Select,
     SlotRef,
     Stmt,
+    Truncate,
 )
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated_pins
-from score_embed.frontend.types import CType, Pointer, Types, as_int, is_integer
+from score_embed.frontend.types import CType, Pointer, Types, as_int, is_float, is_integer
 
 _RETURNS_TWICE = frozenset(
     ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp", "savectx", "vfork", "getcontext"]
@@ -176,7 +177,7 @@ class _Substitution:
     def _bits(self, t: CType) -> int:
         if isinstance(t, Pointer):
             return self.types.model.pointer
-        return as_int(t).bits if is_integer(t) else 0
+        return t.bits if is_float(t) else as_int(t).bits if is_integer(t) else 0
 
     def _used(self, s: Stmt, active: dict[int, _Definition]) -> dict[int, Exp]:
         """The definitions that the statement's formulas use."""
@@ -207,7 +208,7 @@ class _Substitution:
         """`t = f(); x = t;` where t is not used again: the slot x, which then gets the result's taint at once."""
         if not (isinstance(call, Call) and isinstance(call.dest, SlotRef) and self.maybe.slot(call.dest.slot.index)):
             return None
-        if not (isinstance(s, Assign) and isinstance(s.dest, SlotRef)):
+        if not (_is_definition(s) and isinstance(s.dest, SlotRef)) or is_float(s.exp.type) != is_float(call.dest.type):
             return None
         exp = s.exp.operand if isinstance(s.exp, Convert) else s.exp
         if exp != call.dest or self._bits(s.exp.type) != self._bits(exp.type) or not self._bits(exp.type):
@@ -228,8 +229,9 @@ class _Substitution:
 
 
 def _is_definition(s: Stmt) -> TypeGuard[Assign]:
-    """Whether the slot holds what the expression says. What a Select reads depends on its address, too."""
-    return isinstance(s, Assign) and not isinstance(s, Select)
+    """Whether the slot holds what the expression says. What a Select reads depends on its address, too, a Truncate on
+    the range."""
+    return isinstance(s, Assign) and not isinstance(s, (Select, Truncate))
 
 
 def _pays(definition: _Definition) -> bool:

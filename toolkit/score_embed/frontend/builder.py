@@ -31,13 +31,12 @@ from score_embed.frontend.symbols import PlainVariable, SlotVariable, Symbol, Un
 from score_embed.frontend.types import (
     Array,
     CType,
-    Enum,
-    Int,
     Pointer,
     as_int,
     compatible_text,
     declare,
     is_integer,
+    is_scalar,
     is_untracked,
     unqualified,
     without_const,
@@ -194,7 +193,7 @@ class Builder:
         """
         emitted = emitted or name
         symbol: Symbol
-        trackable = isinstance(t, (Int, Enum, Pointer)) and not is_untracked(t)
+        trackable = is_scalar(t) and not is_untracked(t)
         if trackable and name not in self.addressed and not t.volatile:
             plain = unqualified(t)
             symbol = SlotVariable(self.new_slot(emitted, plain))

@@ -38,6 +38,7 @@ from score_embed.frontend.types import (
     Void,
     as_int,
     declare,
+    is_float,
     is_integer,
     is_untracked,
     unqualified,
@@ -233,7 +234,7 @@ class Calls:
         pointer, _size, name = node.args.exprs
         dest = self._symbolic_dest(pointer)
         text = self._name_of(name)
-        if isinstance(dest, SlotRef) and not isinstance(dest.type, (Int, Pointer)):
+        if isinstance(dest, SlotRef) and not (isinstance(dest.type, (Int, Pointer)) or is_float(dest.type)):
             raise Unsupported("this type cannot be symbolic", node)
         size = Const(self.types.size, f"sizeof({declare(unqualified(dest.type))})")
         self.b.add(Symbolic(self.b.coord, dest, text, size))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from score_embed.frontend.ir import Const, Convert, Exp, Load, Raw, SlotRef
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.templates import TemplateText
-from score_embed.frontend.types import Pointer, as_int, is_integer
+from score_embed.frontend.types import Pointer, as_int, is_float, is_integer
 
 _RELATIONS = {"==": 0, "!=": 1, "<": 2, "<=": 3}
 _SIGNED, _CONSTANT_LEFT = 4, 8
@@ -40,6 +40,8 @@ class Side:
 def comparison_test(op: str, left: Side, right: Side, template: TemplateText) -> Test | None:
     """The test for `left op right`, if there is one. `op` is one of == != < <=; `template` is what the site says."""
     t = left.computed.type
+    if is_float(t):
+        return None
     signed = is_integer(t) and as_int(t).signed
     relation = _RELATIONS[op] | (_SIGNED if signed else 0)
     for constant, side, where in ((_constant(left.said), right, _CONSTANT_LEFT), (_constant(right.said), left, 0)):

@@ -13,6 +13,7 @@ from score_embed.frontend.arithmetic import zero
 from score_embed.frontend.assignments import Assignments
 from score_embed.frontend.ir import (
     NEGATED,
+    Binary,
     Branch,
     Const,
     Copy,
@@ -30,6 +31,7 @@ from score_embed.frontend.types import (
     Void,
     as_int,
     declare,
+    is_float,
     is_integer,
     is_untracked,
 )
@@ -81,7 +83,11 @@ class Conditions(Assignments):
         if isinstance(left, Raw) or isinstance(right, Raw):
             op, left, right = self.arith.atom(self._settle_raw(exp))
         if assumed is False:  # only the false side of a comparison can be marked
-            op, when = NEGATED[op], not when
+            if is_float(left.type):  # neither a < b nor a >= b: one of them may be no number
+                op, left, right = "==", Binary(self.types.int, op, left, right), zero(self.types.int)
+            else:
+                op = NEGATED[op]
+            when = not when
         self.b.add(Branch(self.b.coord, op, left, right, label, when, assumed is not None))
 
     def _settle_raw(self, exp: Exp) -> Exp:

@@ -154,7 +154,7 @@ class Declarations:
         if "void" in names:
             return self.types.void
         if any(n in _FLOATS for n in names):
-            return Float(" ".join(names))
+            return self.types.floating(" ".join(names))
         known = {"int", "char", "short", "long", "signed", "unsigned", "_Bool", "__int128", "bool"}
         if not names or any(n not in known for n in names):
             raise Unsupported(f"unknown type name '{' '.join(names)}'", node)

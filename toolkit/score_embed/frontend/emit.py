@@ -17,6 +17,7 @@ from score_embed.frontend.ir import (
     Call,
     Check,
     Clear,
+    Convert,
     Copy,
     Exp,
     Fail,
@@ -39,6 +40,7 @@ from score_embed.frontend.ir import (
     Switch,
     Symbolic,
     Tick,
+    Truncate,
     Verbatim,
 )
 from score_embed.frontend.pins import varying_part
@@ -59,6 +61,7 @@ from score_embed.frontend.types import (
     declare,
     has_const_member,
     is_constant,
+    is_float,
     is_integer,
     unqualified,
 )
@@ -158,6 +161,28 @@ class Emitter(Probes):
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
+
+    def _emit_Truncate(self, s: Truncate) -> str:
+        assert isinstance(s.exp, Convert)
+        assert isinstance(s.exp.operand, SlotRef)
+        assert isinstance(s.dest, SlotRef)
+        source, set_value = s.exp.operand, f"{s.dest.c()} = {s.exp.c()};"
+        if not self.maybe.slot(source.slot.index):
+            return f"{set_value}{self._forget(s.dest)}"
+        dest, template = self._dest(s.dest), self._template(s.exp)
+        test = TemplateText(self.types, self.never, self.maybe)
+        holds = test.in_range(source, as_int(s.exp.type))
+        at = self._descriptor(self._site(SiteKind.RANGE, test.site_words()), test.descriptor())
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            [dest.descriptor(), *template.descriptor()],
+        )
+        within = self._call("sc_range", ["sc_f", at, holds], test.passed(), 1)
+        probe = self._call("sc_assign", ["sc_f", d], template.passed(), 2)
+        return (
+            f"{{ sc_uint sc_v = {self._slot_test(test.slots)[0]} && {within}; {set_value}"
+            f" if (sc_v) {{ {probe};{self._value(s.dest.c(), s.dest.type)} }} else {{{self._forget(s.dest)} }} }}"
+        )
 
     def _emit_Select(self, s: Select) -> str:
         assert isinstance(s.exp, Load)
@@ -419,11 +444,12 @@ class Emitter(Probes):
 
     def _emit_Symbolic(self, s: Symbolic) -> str:
         leaf = self._symbolic_dest(s)
-        signed = is_integer(s.dest.type) and as_int(s.dest.type).signed and s.count is None
         size = s.size.text if s.size else "0"
-        site = self._site(SiteKind.SYMBOLIC, [*leaf.words(), size, str(int(signed) | int(s.boolean) << 1)], s.name)
+        site = self._site(SiteKind.SYMBOLIC, [*leaf.words(), size, str(_input_flags(s))], s.name)
         if isinstance(s.dest, SlotRef):
             d = self._descriptor(site, [leaf.descriptor()])
+            if is_float(s.dest.type):
+                return f"{s.dest.c()} = sc_float{s.dest.type.bits}(sc_sym_slot(sc_f, {d}));"
             return f"{s.dest.c()} = ({declare(unqualified(s.dest.type))}) sc_sym_slot(sc_f, {d});"
         d = self._descriptor(site, [leaf.descriptor(), str(int(s.count is not None))])
         length = s.count.c() if s.count else size
@@ -462,6 +488,13 @@ class Emitter(Probes):
 def _may_fault(place: Place) -> bool:
     """Whether its address is not that of an object of the program's."""
     return not isinstance(varying_part(place.address), (GlobalAddress, LocalAddress))
+
+
+def _input_flags(s: Symbolic) -> int:
+    """What an input holds, as the site table says it."""
+    t = s.dest.type
+    signed = is_integer(t) and as_int(t).signed
+    return 0 if s.count else int(signed) | int(s.boolean) << 1 | int(is_float(t)) << 2
 
 
 def is_function_pointer(t: CType) -> bool:

@@ -10,10 +10,12 @@ from pycparser import c_ast
 
 from score_embed.frontend.conditions import Conditions
 from score_embed.frontend.constant import char_value
+from score_embed.frontend.float_constants import literal_pattern
 from score_embed.frontend.ir import (
     COMPARISONS,
     Const,
     Exp,
+    FloatConst,
     Load,
     Place,
     Raw,
@@ -22,7 +24,6 @@ from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.symbols import Constant, FunctionName, Unsupported
 from score_embed.frontend.types import (
     CType,
-    Float,
     Function,
     Int,
     Pointer,
@@ -30,6 +31,7 @@ from score_embed.frontend.types import (
     Void,
     as_int,
     declare,
+    is_float,
     is_integer,
     is_untracked,
     parse_int,
@@ -107,9 +109,14 @@ class Expressions(Conditions):
             of = self.types.int if text.startswith("'") else self.types.character(text)
             return Const(of, text, value)
         if "float" in kind or "double" in kind:
-            return Raw(Float(_FLOAT_SUFFIXES.get(text[-1].lower(), "double")), text)
+            return self._float_literal(text)
         body = text.lower().rstrip("ul")
         return Const(self.types.literal(text), text, parse_int(body))
+
+    def _float_literal(self, text: str) -> Exp:
+        t = self.types.floating(_FLOAT_SUFFIXES.get(text[-1].lower(), "double"))
+        known = literal_pattern(text, t.bits) if is_float(t) else None
+        return Raw(t, text) if known is None else FloatConst(t, text, None, known)
 
     def _value_ID(self, node: c_ast.ID) -> Exp | Place:
         symbol = self.b.declarations.scope.find(node.name)

@@ -29,6 +29,7 @@ from score_embed.frontend.ir import (
     Stmt,
     Switch,
     Symbolic,
+    Truncate,
 )
 
 RESULT_SLOT = 0
@@ -144,6 +145,8 @@ def read_by_itself(s: Stmt) -> set[int]:
             return {s.slot.slot.index}
         case Return():
             return {RESULT_SLOT}
+        case Truncate():
+            return slots_in(s.exp)
     return set()
 
 

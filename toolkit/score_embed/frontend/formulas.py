@@ -19,6 +19,7 @@ from score_embed.frontend.ir import (
     ForgetObject,
     InitObject,
     Load,
+    MathCall,
     Move,
     Offset,
     Place,
@@ -44,7 +45,7 @@ def substituted(exp: Exp, known: Mapping[int, Exp]) -> Exp:
     match exp:
         case SlotRef():
             return known.get(exp.slot.index, exp)
-        case Convert() | Unary():
+        case Convert() | MathCall() | Unary():
             return replace(exp, operand=substituted(exp.operand, known))
         case Binary() | PointerDiff():
             return replace(exp, left=substituted(exp.left, known), right=substituted(exp.right, known))

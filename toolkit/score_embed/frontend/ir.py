@@ -56,6 +56,13 @@ class Const(Exp):
 
 
 @dataclass(frozen=True)
+class FloatConst(Const):
+    """A constant of a floating type; `pattern`: its bits."""
+
+    pattern: int = 0
+
+
+@dataclass(frozen=True)
 class SlotRef(Exp):
     slot: Slot
 
@@ -178,7 +185,7 @@ class Binary(Exp):
 
 @dataclass(frozen=True)
 class Convert(Exp):
-    """Conversion between integer and pointer types, implicit or written."""
+    """Conversion between arithmetic and pointer types, implicit or written. From floating point to integers: Truncate."""
 
     operand: Exp
 
@@ -190,8 +197,23 @@ class Convert(Exp):
 
 
 @dataclass(frozen=True)
+class MathCall(Exp):
+    """A function of a floating-point number that is a formula: `name` as in float_calls.py, `callee` C text."""
+
+    name: str
+    callee: str
+    operand: Exp
+
+    def c(self) -> str:
+        return f"{self.callee}({self.operand.c()})"
+
+    def children(self) -> tuple[Exp, ...]:
+        return (self.operand,)
+
+
+@dataclass(frozen=True)
 class Raw(Exp):
-    """C text that has no formula (floating point): what it reads is in `reads`, so that taint can be reported."""
+    """C text that has no formula (`long double`): what it reads is in `reads`, so that taint can be reported."""
 
     text: str
     reads: tuple[Exp, ...] = ()
@@ -261,8 +283,14 @@ class Select(Assign):
 
 
 @dataclass
+class Truncate(Assign):
+    """`dest = (integer type) slot;` of a floating-point number: a formula only if the value is in range, which is a
+    condition of its own; else C leaves it open."""
+
+
+@dataclass
 class SetPlain(Stmt):
-    """`text = exp;` where the destination has no taint (a float variable)."""
+    """`text = exp;` where the destination has no taint (a `long double` variable)."""
 
     text: str
     exp: Exp
@@ -293,7 +321,7 @@ class Argument:
 @dataclass
 class Call(Stmt):
     callee: str  # C text: the function's name or a pointer atom
-    dest: SlotRef | Place | str | None  # slot, struct place, plain text (float), nothing
+    dest: SlotRef | Place | str | None  # slot, struct place, plain text (untracked), nothing
     args: list[Argument]
     kind: str  # "known", "opaque", "indirect"
     harmless: bool  # writes nothing of the program

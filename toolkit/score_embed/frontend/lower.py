@@ -51,6 +51,7 @@ from score_embed.frontend.types import (
     Types,
     as_int,
     declare,
+    is_float,
     is_integer,
     is_untracked,
     unqualified,
@@ -342,7 +343,10 @@ class UnitLowering:
             if isinstance(param, c_ast.EllipsisParam):
                 continue
             if isinstance(param, c_ast.ID):
-                found.append((param.name, old_style.get(param.name, self.types.int)))
+                t = old_style.get(param.name, self.types.int)
+                if is_float(t) and t.bits < self.types.double.bits:  # it is passed as a double
+                    raise Unsupported("an old-style definition with a parameter of type float", param)
+                found.append((param.name, t))
                 continue
             t = self.declarations.parameter(param)
             if t == self.types.void:

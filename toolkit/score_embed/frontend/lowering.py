@@ -15,6 +15,7 @@ from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.ir import (
     BitField,
+    Convert,
     Exp,
     Load,
     Offset,
@@ -22,12 +23,14 @@ from score_embed.frontend.ir import (
     Raw,
     Slot,
     SlotRef,
+    Truncate,
 )
 from score_embed.frontend.symbols import PlainVariable, Unsupported
 from score_embed.frontend.types import (
     Array,
     CType,
     Function,
+    Int,
     Pointer,
     Struct,
     Void,
@@ -45,7 +48,7 @@ class ValueLowering:
     def __init__(self, builder: Builder) -> None:
         self.b = builder
         self.types = builder.types
-        self.arith = Arithmetic(builder.types)
+        self.arith = Arithmetic(builder.types, self._truncated)
         self.call: Callable[[c_ast.FuncCall, bool], Exp | Place | None]
         self.block: Callable[[c_ast.Node], Exp | Place | None]
         self.initialise: Callable[[Place, c_ast.Node], None]
@@ -79,6 +82,13 @@ class ValueLowering:
     def type_of(self, node: c_ast.Node) -> CType:
         """The type of an expression that is not evaluated (sizeof, typeof)."""
         raise NotImplementedError
+
+    def _truncated(self, exp: Exp, to: Int) -> Exp:
+        """A floating-point number as an integer: of a slot, so that a probe has one leaf to ask for its range."""
+        source = exp if isinstance(exp, SlotRef) else self.b.save(exp)
+        dest = self.b.temporary(to)
+        self.b.add(Truncate(self.b.coord, dest, Convert(to, source)))
+        return dest
 
     def settled(self, exp: Exp) -> Exp:
         """An address or index over slots and constants only: inner loads go to temporaries."""

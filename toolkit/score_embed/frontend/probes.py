@@ -28,12 +28,13 @@ from score_embed.frontend.selects import with_selects
 from score_embed.frontend.sites import MAGIC, Op, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.templates import LeafText, TemplateText, long_words, memory_leaf
+from score_embed.frontend.templates import LeafText, TemplateText, bits_text, long_words, memory_leaf
 from score_embed.frontend.types import (
     CType,
     Pointer,
     Types,
     as_int,
+    is_float,
 )
 
 
@@ -134,6 +135,8 @@ class Probes:
         return f"{probe}({', '.join([*head, array])})"
 
     def _bits(self, t: CType) -> int:
+        if is_float(t):
+            return t.bits
         return self.types.model.pointer if isinstance(t, Pointer) else as_int(t).bits
 
     def _dest(self, dest: SlotRef | Place) -> LeafText:
@@ -146,13 +149,13 @@ class Probes:
         """The value zero-extended (or, for verify, sign-extended from its bits) to 64 bits."""
         bits = self._bits(t)
         inner = f"(__INT{bits}_TYPE__)" if signed else f"(__UINT{bits}_TYPE__)"
-        return f"(sc_u64) {inner} {'(sc_word) ' if isinstance(t, Pointer) else ''}{text}"
+        return f"(sc_u64) {inner} {'(sc_word) ' if isinstance(t, Pointer) else ''}{bits_text(text, t)}"
 
     def _value(self, text: str, t: CType) -> str:
         return f" sc_value({self._as_u64(text, t, signed=True)});" if self.verify else ""
 
     def _notes(self, statement: Stmt) -> list[str]:
-        """Probes for what the statement uses without a formula: addresses, operands of floating point."""
+        """Probes for what the statement uses without a formula: addresses, operands of `long double`."""
         notes: dict[str, str] = {}
         for place in pinned_places(statement):
             repeated = (id(statement), place.text) in self.plan.pinned

@@ -1,7 +1,7 @@
 """Reads whose address may be symbolic become statements of their own: `t = a[i];`, for which there is a probe.
 
 The value of such a read is not the element's that this run happened to read but, as a formula, that of any element of
-the object. What has no formula (floating point, volatile objects, bit-fields, structs) is left where it is: there
+the object. What has no formula (volatile objects, bit-fields, structs) is left where it is: there
 the address is used as it is in this run, and pinned.
 """
 
@@ -22,6 +22,7 @@ from score_embed.frontend.ir import (
     Convert,
     Exp,
     Load,
+    MathCall,
     Offset,
     PointerAdd,
     PointerDiff,
@@ -100,7 +101,7 @@ def _replaced(exp: Exp, values: dict[Load, SlotRef]) -> Exp:
     match exp:
         case Load():
             return values.get(exp, exp)
-        case Convert() | Unary():
+        case Convert() | MathCall() | Unary():
             return replace(exp, operand=_replaced(exp.operand, values))
         case Binary() | PointerDiff():
             return replace(exp, left=_replaced(exp.left, values), right=_replaced(exp.right, values))

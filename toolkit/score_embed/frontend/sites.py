@@ -36,6 +36,7 @@ class SiteKind(IntEnum):
     SYMBOLIC = 10
     SELECT = 11
     CHECK = 12
+    RANGE = 13
 
 
 CONSTANT = 1  # flag of a select: its object is as the image has it
@@ -80,6 +81,24 @@ class Op(IntEnum):
     SLT = 25
     SLE = 26
     ADDRESS = 27  # a link-time address in one word; readers see it as CONST
+    FADD = 28  # floating-point numbers of 32 or 64 bits, as their patterns
+    FSUB = 29
+    FMUL = 30
+    FDIV = 31
+    FNEG = 32
+    FABS = 33
+    FSQRT = 34
+    FFLOOR = 35
+    FCEIL = 36
+    FTRUNC = 37
+    FCONV = 38  # to another width
+    SITOF = 39
+    UITOF = 40
+    FTOSI = 41
+    FTOUI = 42
+    FEQ = 43
+    FLT = 44
+    FLE = 45
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +121,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Template:
+    """`floats`: it has operators of floating point."""
+
     leaves: tuple[Leaf, ...]
     steps: tuple[Step, ...]
+    floats: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "floats", any(step.op >= Op.FADD for step in self.steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +146,7 @@ class Site:
     leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
-    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed, 2 = boolean; select: CONSTANT
+    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed, 2 = boolean, 4 = floating point; select: CONSTANT
     size: int = 0  # symbolic: bytes; enter: number of scalar parameters; select: bytes of the object, 0 = not known
 
     @property
@@ -257,7 +282,7 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             return replace(head, dest=dest, flags=reader.next())
         case SiteKind.COPY:
             return head
-        case SiteKind.PIN | SiteKind.CHECK:
+        case SiteKind.PIN | SiteKind.CHECK | SiteKind.RANGE:
             return replace(head, template=_parse_template(reader))
         case SiteKind.ENTER:
             return replace(head, size=reader.next())

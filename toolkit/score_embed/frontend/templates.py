@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from score_embed.frontend.float_constants import number, pattern
 from score_embed.frontend.ir import (
     AddressOf,
     Binary,
     Const,
     Convert,
     Exp,
+    FloatConst,
     GlobalAddress,
     Load,
     LocalAddress,
+    MathCall,
     Offset,
     Place,
     PointerAdd,
@@ -30,7 +33,7 @@ from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.sites import Op
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import CType, Pointer, Types, as_int, is_integer
+from score_embed.frontend.types import CType, Float, Int, Pointer, Types, as_int, is_float, is_integer
 
 _SIGNED = {"/": Op.SDIV, "%": Op.SREM, ">>": Op.ASHR, "<": Op.SLT, "<=": Op.SLE}
 _UNSIGNED = {"/": Op.UDIV, "%": Op.UREM, ">>": Op.LSHR, "<": Op.ULT, "<=": Op.ULE}
@@ -45,6 +48,25 @@ _EITHER = {
     "==": Op.EQ,
     "!=": Op.NE,
 }
+
+
+_FLOAT = {
+    "+": Op.FADD,
+    "-": Op.FSUB,
+    "*": Op.FMUL,
+    "/": Op.FDIV,
+    "==": Op.FEQ,
+    "<": Op.FLT,
+    "<=": Op.FLE,
+}
+MATH = {  # functions of a number with a result of the same type
+    "fabs": Op.FABS,
+    "sqrt": Op.FSQRT,
+    "floor": Op.FFLOOR,
+    "ceil": Op.FCEIL,
+    "trunc": Op.FTRUNC,
+}
+FLOATS = 0x8000  # SC_FLOATS of runtime/state.h
 
 
 def long_words(text: str, pointer: int) -> tuple[str, ...]:
@@ -79,6 +101,15 @@ def leaf_word(where: Where, bits: int, slot: int) -> int:
     return int(where) << 14 | log2 << 12 | slot
 
 
+def bits_text(text: str, t: CType) -> str:
+    """A scalar as C text of an integer or a pointer: of a floating-point number, its pattern."""
+    return f"sc_bits{t.bits}({text})" if is_float(t) else text
+
+
+def _float_constant(value: int, t: Float) -> FloatConst:
+    return FloatConst(t, f"{value}.0{'f' if t.name == 'float' else ''}", None, pattern(value, t.bits))
+
+
 def storage_of(place: Place) -> Storage | None:
     return place.bit_field.storage if place.bit_field else None
 
@@ -109,6 +140,7 @@ class TemplateText:
     maybe: Maybe
     leaves: list[LeafText] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
+    floats: bool = False  # there is an operator of floating point in it
     slots: set[int] = field(default_factory=set)
     memory: bool = False
 
@@ -125,7 +157,8 @@ class TemplateText:
     def descriptor(self) -> list[str]:
         if len(self.leaves) > MOST_LEAVES:
             raise Unsupported(f"more than {MOST_LEAVES} operands in one expression")
-        return [str(len(self.leaves)), *(leaf.descriptor() for leaf in self.leaves)]
+        count = len(self.leaves) | (FLOATS if self.floats else 0)
+        return [str(count), *(leaf.descriptor() for leaf in self.leaves)]
 
     def passed(self) -> list[str]:
         """The words that a probe is given: addresses of memory, values of slots."""
@@ -134,6 +167,8 @@ class TemplateText:
     # --- building --------------------------------------------------------------------------------------------
 
     def bits_of(self, t: CType) -> int:
+        if is_float(t):
+            return t.bits
         return self.types.model.pointer if isinstance(t, Pointer) else as_int(t).bits
 
     def add(self, exp: Exp) -> int:
@@ -147,7 +182,7 @@ class TemplateText:
                 bits = self.bits_of(exp.type)
                 self.slots.add(exp.slot.index)
                 return self._leaf(
-                    LeafText(Where.SLOT, bits, str(exp.slot.index), exp.slot.index, self._words(exp.c(), bits))
+                    LeafText(Where.SLOT, bits, str(exp.slot.index), exp.slot.index, self._words(exp, bits))
                 )
             case Load():
                 return self._load(exp) if self.maybe.place(exp.place) else self._untracked(exp)
@@ -170,9 +205,14 @@ class TemplateText:
                 self._constant(exp.size, bits)
                 return self._op(Op.SDIV, bits)
             case Unary():
-                return self._op(Op.NEG if exp.op == "-" else Op.NOT, self.add(exp.operand))
+                negative = Op.FNEG if is_float(exp.type) else Op.NEG
+                return self._op(negative if exp.op == "-" else Op.NOT, self.add(exp.operand))
+            case MathCall():
+                return self._math_call(exp)
             case Binary():
                 return self._binary(exp)
+            case Convert() if is_float(exp.type) or is_float(exp.operand.type):
+                return self._convert_float(exp)
             case Convert():
                 return self._convert(
                     self.add(exp.operand),
@@ -186,14 +226,32 @@ class TemplateText:
         """The root of a condition: 1 bit. `op` is one of == != < <= (operands already swapped for > and >=)."""
         bits = self.add(left)
         self.add(right)
+        if is_float(left.type):
+            self._op(_FLOAT["==" if op == "!=" else op], bits)
+            if op == "!=":  # true also if one of them is no number
+                self._op(Op.NOT, 1)
+            return
         table = _SIGNED if self._signed(left.type) else _UNSIGNED
         self._op(table.get(op) or _EITHER[op], bits)
+
+    def in_range(self, source: SlotRef, to: Int) -> str:
+        """That a floating-point number has a value of an integer type, if its fraction is cut off: the template, and C."""
+        assert is_float(source.type)
+        t, lowest = source.type, -(1 << (to.bits - 1)) if to.signed else 0
+        above = number(pattern(lowest - 1, t.bits), t.bits) == lowest - 1  # else there is none between the two
+        first = _float_constant(lowest - 1 if above else lowest, t)
+        end = _float_constant(1 << (to.bits - to.signed), t)
+        self.comparison("<" if above else "<=", first, source)
+        self.comparison("<", source, end)
+        self._op(Op.AND, 1)
+        return f"{first.c()} {'<' if above else '<='} {source.c()} && {source.c()} < {end.c()}"
 
     @staticmethod
     def _signed(t: CType) -> bool:
         return is_integer(t) and as_int(t).signed
 
     def _op(self, op: Op, bits: int) -> int:
+        self.floats |= op >= Op.FADD
         self.steps.append(str(int(op) | bits << 8))
         return bits
 
@@ -209,12 +267,15 @@ class TemplateText:
 
     def _const(self, exp: Const) -> int:
         bits = self.bits_of(exp.type)
+        if isinstance(exp, FloatConst):
+            return self._constant(f"{exp.pattern:#x}ull", bits)
         if isinstance(exp.type, Pointer):
             return self._constant("0", bits) if exp.value == 0 else self._address(f"(sc_word) {exp.text}")
         return self._constant(exp.text, bits)
 
-    def _words(self, text: str, bits: int) -> tuple[str, ...]:
+    def _words(self, exp: Exp, bits: int) -> tuple[str, ...]:
         """A slot's value in words of the machine, the low one first."""
+        text = bits_text(exp.c(), exp.type)
         word = self.types.model.pointer
         if bits <= word:
             return (f"(sc_word) {text}",)
@@ -262,7 +323,7 @@ class TemplateText:
     def _untracked(self, exp: Exp) -> int:
         """A concrete value: sent as a leaf that is never tainted."""
         bits = self.bits_of(exp.type)
-        return self._leaf(LeafText(Where.SLOT, bits, str(self.never), self.never, self._words(exp.c(), bits)))
+        return self._leaf(LeafText(Where.SLOT, bits, str(self.never), self.never, self._words(exp, bits)))
 
     def _pointer_add(self, exp: PointerAdd) -> int:
         bits = self.add(exp.base)
@@ -281,8 +342,28 @@ class TemplateText:
         right_bits = self.add(exp.right)
         if exp.op in ("<<", ">>"):
             self._convert(right_bits, False, bits)
+        if is_float(exp.type):
+            return self._op(_FLOAT[exp.op], bits)
         table = _SIGNED if self._signed(exp.type) else _UNSIGNED
         return self._op(table.get(exp.op) or _EITHER[exp.op], bits)
+
+    def _convert_float(self, exp: Convert) -> int:
+        """A conversion from or to floating point."""
+        source, to, bits = exp.operand.type, exp.type, self.add(exp.operand)
+        if not is_float(source):
+            return self._op(Op.SITOF if self._signed(source) else Op.UITOF, self.bits_of(to))
+        if not is_float(to):
+            return self._op(Op.FTOSI if self._signed(to) else Op.FTOUI, self.bits_of(to))
+        return bits if bits == to.bits else self._op(Op.FCONV, to.bits)
+
+    def _math_call(self, exp: MathCall) -> int:
+        bits = self.add(exp.operand)
+        if exp.name in MATH:
+            return self._op(MATH[exp.name], bits)
+        assert exp.name == "signbit"
+        self._constant(str(bits - 1), bits)
+        self._op(Op.LSHR, bits)
+        return self._convert(bits, False, self.bits_of(exp.type))
 
     def _convert(self, bits: int, signed: bool, to: int) -> int:
         if to < bits:

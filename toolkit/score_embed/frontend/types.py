@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class DataModel:
     char16_type: str
     char32_type: str
     short_enums: bool
+    float_: int  # 0: not a format that formulas know
+    double: int
+    long_double: int
 
     @classmethod
     def from_macros(cls, text: str, flags: Sequence[str] = ()) -> DataModel:
@@ -37,6 +41,12 @@ class DataModel:
 
         def bits(name: str) -> int:
             return 8 * int(macros[f"__SIZEOF_{name}__"])
+
+        def float_bits(name: str, prefix: str) -> int:
+            """0 where values have more bits than their type between operations (x87), or another format than IEEE's."""
+            known = _FLOAT_FORMATS.get(macros.get(f"__{prefix}_MANT_DIG__", ""), 0)
+            exact = macros.get("__FLT_EVAL_METHOD__") == "0" and macros.get("__GCC_IEC_559", "2") != "0"
+            return known if exact and bits(name) == known else 0
 
         return cls(
             short=bits("SHORT"),
@@ -51,7 +61,13 @@ class DataModel:
             char16_type=macros["__CHAR16_TYPE__"],
             char32_type=macros["__CHAR32_TYPE__"],
             short_enums=_short_enums(macros, flags),
+            float_=float_bits("FLOAT", "FLT"),
+            double=float_bits("DOUBLE", "DBL"),
+            long_double=float_bits("LONG_DOUBLE", "LDBL"),
         )
+
+
+_FLOAT_FORMATS = {"24": 32, "53": 64}  # bits by those of the significand
 
 
 def _short_enums(macros: Mapping[str, str], flags: Sequence[str]) -> bool:
@@ -89,7 +105,10 @@ class Int(CType):
 
 @dataclass(frozen=True)
 class Float(CType):
+    """A floating type; `bits` 0 if its values have no formula (a format that is not binary32 or binary64, a vector)."""
+
     name: str
+    bits: int = 0
 
 
 @dataclass(frozen=True)
@@ -193,6 +212,9 @@ class Types:
         self.ullong = Int("unsigned long long", m.long_long, False, 5)
         self.int128 = Int("__int128", 128, True, 6)
         self.uint128 = Int("unsigned __int128", 128, False, 6)
+        self.float = Float("float", m.float_)
+        self.double = Float("double", m.double)
+        self.long_double = Float("long double", m.long_double)
         self.void = Void()
         self.size = self.by_spelling(m.size_type)
         self.ptrdiff = self.by_spelling(m.ptrdiff_type)
@@ -219,6 +241,14 @@ class Types:
         if longs == 1:
             return self.ulong if unsigned else self.long
         return self.uint if unsigned else self.int
+
+    def floating(self, text: str) -> Float:
+        """A floating type from its specifier words in any order."""
+        words = sorted(text.split())
+        for t in (self.float, self.double, self.long_double):
+            if words == sorted(t.name.split()):
+                return t
+        return Float(text)
 
     def character(self, literal: str) -> Int:
         """The type of the characters of a string literal, or of a character constant with a prefix."""
@@ -297,7 +327,12 @@ def is_integer(t: CType) -> bool:
 
 def is_untracked(t: CType) -> bool:
     """Types whose values have no formula."""
-    return isinstance(t, (Float, VaList)) or (isinstance(t, Int) and t.bits > 64)
+    return isinstance(t, VaList) or (isinstance(t, Float) and not t.bits) or (isinstance(t, Int) and t.bits > 64)
+
+
+def is_float(t: CType) -> TypeGuard[Float]:
+    """A floating type whose values have formulas."""
+    return isinstance(t, Float) and bool(t.bits)
 
 
 def as_int(t: CType) -> Int:

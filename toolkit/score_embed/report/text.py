@@ -49,7 +49,7 @@ def headline(summary: Mapping[str, Any]) -> str:
     )
 
 
-def inputs(values: Mapping[str, int | str]) -> str:
+def inputs(values: Mapping[str, int | float | str]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 

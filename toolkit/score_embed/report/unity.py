@@ -134,7 +134,9 @@ def _call_of_entry(test: TestRow, call: str, entry: Mapping[str, Any]) -> Iterat
     copies: list[str] = []
     for argument in entry["arguments"]:
         name, declaration, value = argument["name"], argument["declaration"], test.inputs[argument["name"]]
-        if isinstance(value, int):
+        if isinstance(value, float):
+            yield f"    {declaration} = {value.hex()};"
+        elif isinstance(value, int):
             yield f"    {declaration} = {ctext.number(value)};"
         elif argument["kind"] == "bytes":
             yield f"    {declaration} = {ctext.array(bytes.fromhex(value), '    ')};"

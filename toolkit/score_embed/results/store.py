@@ -60,7 +60,7 @@ class TestRow:
     path_hash: int
     outcome: str
     place: str
-    inputs: Mapping[str, int | str]
+    inputs: Mapping[str, int | float | str]
     output: str  # its beginning
 
     @property

@@ -2,21 +2,24 @@
 
 `NNNNNN-HASH.bin` holds the raw input bytes, which `SCORE_INPUT=` feeds to a plain build and `--first` to a
 campaign; the `.json` beside it names them. `--first` also takes a `.json` written by hand:
-`{"inputs": {"x": 22, "buf": "0a0b"}}`.
+`{"inputs": {"x": 22, "f": 1.5, "buf": "0a0b"}}`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from struct import pack, unpack
 from typing import Any, Literal
 
 from score_embed.errors import UsageError
 
-Value = int | str  # a number, or hex bytes
-ValueKind = Literal["signed", "unsigned", "boolean", "bytes"]
+Value = int | float | str  # a number, or hex bytes
+ValueKind = Literal["signed", "unsigned", "boolean", "float", "bytes"]
+_FLOATS = {4: "<f", 8: "<d"}  # how they are packed, by size
 
 
 def stem(number: int, path_hash: int) -> str:
@@ -37,8 +40,27 @@ class Named:
         part = data[self.offset : self.offset + self.size]
         if self.kind == "bytes":
             return part.hex()
+        if self.kind == "float":
+            return _number(part)
         number = int.from_bytes(part, "little", signed=self.kind == "signed")
         return number & 1 if self.kind == "boolean" else number
+
+
+def _number(part: bytes) -> Value:
+    """The number if its pattern is known from it, else that: JSON has neither infinity nor NaN."""
+    how = _FLOATS[len(part)]
+    (number,) = unpack(how, part)
+    if not math.isfinite(number):
+        return part.hex()
+    shorter = (float(f"{number:.{digits}g}") for digits in range(1, 10 if len(part) == 4 else 18))
+    return next((value for value in shorter if _packs_to(value, how, part)), number)
+
+
+def _packs_to(value: float, how: str, part: bytes) -> bool:
+    try:
+        return pack(how, value) == part
+    except OverflowError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -105,6 +127,10 @@ class First:
         return sorted(set(self.values) - {named.name for named in objects})
 
     def _encode(self, named: Named, value: Value) -> bytes:
+        if named.kind == "float" and not isinstance(value, str):
+            return self._float(named, value)
+        if isinstance(value, float):
+            raise UsageError(f"{value} is no value of {named.name!r}, an integer", str(self.path), "")
         if isinstance(value, int):
             if -(1 << (8 * named.size - 1)) <= value < 1 << (8 * named.size):
                 return (value % (1 << (8 * named.size))).to_bytes(named.size, "little")
@@ -117,6 +143,13 @@ class First:
             raise UsageError(what, str(self.path), "Give at most that many hex bytes.")
         return part
 
+    def _float(self, named: Named, value: float) -> bytes:
+        try:
+            return pack(_FLOATS[named.size], value)
+        except OverflowError:
+            what = f"{value} does not fit into {named.name!r}, which has {named.size} bytes"
+            raise UsageError(what, str(self.path), "") from None
+
 
 def read_first(path: Path) -> First:
     """Read the file of `--first`: a `.json` with inputs, or raw bytes."""
@@ -127,7 +160,7 @@ def read_first(path: Path) -> First:
         raise UsageError(what, str(path), "Give a test's .json or .bin file.") from error
     if path.suffix != ".json":
         return First(path, data=raw)
-    hint = 'Write numbers or hex bytes: {"inputs": {"x": 22, "buf": "0a0b"}}.'
+    hint = 'Write numbers or hex bytes: {"inputs": {"x": 22, "f": 1.5, "buf": "0a0b"}}.'
     try:
         document: Any = json.loads(raw)
     except ValueError as error:
@@ -137,7 +170,7 @@ def read_first(path: Path) -> First:
         raise UsageError("there is no group `inputs`", str(path), hint)
     for name, value in inputs.items():
         try:
-            if isinstance(value, bool) or not isinstance(value, (int, str)):
+            if isinstance(value, bool) or not isinstance(value, (int, float, str)):
                 raise ValueError
             if isinstance(value, str):
                 bytes.fromhex(value)

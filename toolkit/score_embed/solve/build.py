@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from score_embed.solve import floats
 from score_embed.solve.expr import COMMUTATIVE, COMPARISONS, NOWHERE, OPERATIONS, Expr, Kind, intern, to_signed
 
 _CONST = Kind.CONST
@@ -285,6 +286,20 @@ def ite(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
     if condition.kind is _CONST and not condition.origins:
         return then if condition.value else otherwise
     return then if then is otherwise else _raw(Kind.ITE, then.width, (condition, then, otherwise))
+
+
+def float_binary(kind: Kind, a: Expr, b: Expr) -> Expr:
+    """An operator or comparison of two floating-point numbers of equal width."""
+    if a.width != b.width or a.width not in floats.PRECISION:
+        raise ValueError(f"operands of {kind.name} have {a.width} and {b.width} bits")
+    if kind in COMMUTATIVE and _belongs_right(a, b):
+        a, b = b, a
+    return _raw(kind, 1 if kind in COMPARISONS else a.width, (a, b))
+
+
+def float_unary(kind: Kind, a: Expr, width: int, value: int = 0) -> Expr:
+    """An operator or conversion with a result of that many bits."""
+    return a if kind is Kind.FCONV and width == a.width else _raw(kind, width, (a,), value)
 
 
 def negate(condition: Expr) -> Expr:

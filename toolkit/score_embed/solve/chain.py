@@ -21,9 +21,10 @@ from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.expr import Expr, evaluate
 from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
+from score_embed.solve.ranges import RangeLayer
 from score_embed.solve.smt import DEFAULT_RLIMIT, LEARNING_RLIMIT, LearningLayer, SmtLayer
 
-LAYERS = ("domain", "equality", "model", "enumerate", "cache", "smt")
+LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
 _MODELS_KEPT = 8
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
 
@@ -88,6 +89,16 @@ class ModelLayer:
             if all(evaluate(condition, candidate, memo) for condition in bound):
                 return value
         return -1
+
+
+class FloatLayer:
+    """Questions with floating point take a way of their own: Z3 is slow at them, and learns little from one for others."""
+
+    def __init__(self, floats: Solver, inner: Solver) -> None:
+        self._floats, self._inner = floats, inner
+
+    def solve(self, query: Query) -> Answer:
+        return (self._floats if query.floats else self._inner).solve(query)
 
 
 class ValidatingLayer:
@@ -182,6 +193,8 @@ class Chain:
 
 def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain:
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
-    learning = LearningLayer(EnumerateLayer(SmtLayer(rlimit)), min(rlimit, LEARNING_RLIMIT))
-    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(learning))))
+    enumerate_ = EnumerateLayer(SmtLayer(rlimit))
+    learning = LearningLayer(enumerate_, min(rlimit, LEARNING_RLIMIT))
+    last = FloatLayer(RangeLayer(enumerate_), learning)
+    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(last))))
     return Chain(ValidatingLayer(layers) if validate else layers)

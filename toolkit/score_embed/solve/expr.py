@@ -1,5 +1,7 @@
 """Bit-vector formulas over the bytes of a test's input, as a hash-consed DAG with an evaluator.
 
+Floating-point numbers are bit vectors, too: their patterns (solve/floats.py computes with them).
+
 Equal formulas are one object (as long as someone holds it), so comparing, caching and sharing are by
 identity. A constant may carry *origins*: the opaque calls whose concrete result it is. Such a constant computes
 like any other, but everything derived from it remembers that it is true of this run only.
@@ -41,17 +43,34 @@ class Kind(IntEnum):
     SLT = 23
     ITE = 24  # condition of one bit, then, else
     TABLE = 25  # an entry of a table of constants (see TableRead); value: names the table by its content
+    FADD = 26  # from here on: arguments or result are floating-point numbers of 32 or 64 bits
+    FSUB = 27
+    FMUL = 28
+    FDIV = 29
+    FNEG = 30
+    FABS = 31
+    FSQRT = 32
+    FROUND = 33  # to a whole number; value: which way
+    FCONV = 34  # to another width
+    SITOF = 35  # an integer's value
+    UITOF = 36
+    FTOSI = 37  # to an integer, towards zero
+    FTOUI = 38
+    FEQ = 39
+    FLT = 40
+    FLE = 41
 
 
 NOWHERE: frozenset[int] = frozenset()
-COMMUTATIVE = frozenset({Kind.ADD, Kind.MUL, Kind.AND, Kind.OR, Kind.XOR, Kind.EQ})
-COMPARISONS = frozenset({Kind.EQ, Kind.ULT, Kind.SLT})
+COMMUTATIVE = frozenset({Kind.ADD, Kind.MUL, Kind.AND, Kind.OR, Kind.XOR, Kind.EQ, Kind.FADD, Kind.FMUL, Kind.FEQ})
+COMPARISONS = frozenset({Kind.EQ, Kind.ULT, Kind.SLT, Kind.FEQ, Kind.FLT, Kind.FLE})
 
 
 class Expr:
     """One node. Made by the functions of `solve.build`, never directly.
 
     `deps` is a bit mask of the input bytes it depends on, `only_byte` the index if that is a single one, else -1;
+    `floats` says that there is a floating-point operator in it;
     `uid` a number no other node ever had; `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet), `digest` what
     `solve.digest` did (empty: nothing yet).
     """
@@ -62,6 +81,7 @@ class Expr:
         "byte_set",
         "deps",
         "digest",
+        "floats",
         "kind",
         "only_byte",
         "origins",
@@ -71,6 +91,7 @@ class Expr:
     )
 
     deps: int
+    floats: bool
 
     def __init__(self, kind: Kind, width: int, args: tuple[Expr, ...], value: int, origins: frozenset[int]) -> None:
         self.kind, self.width, self.args, self.value = kind, width, args, value
@@ -79,11 +100,13 @@ class Expr:
         self.digest = b""
         self.origins = origins
         deps: int = 1 << value if kind is Kind.BYTE else 0
+        floats = kind >= Kind.FADD
         for arg in args:
             deps |= arg.deps
+            floats |= arg.floats
             if arg.origins and arg.origins is not self.origins:
                 self.origins = self.origins | arg.origins
-        self.deps = deps
+        self.deps, self.floats = deps, floats
         self.only_byte = deps.bit_length() - 1 if deps and deps & (deps - 1) == 0 else -1
 
     @property
@@ -195,7 +218,7 @@ def _slt(e: Expr, a: int, b: int) -> int:
     return int((a ^ sign) < (b ^ sign))
 
 
-# What each operator computes, from its node and the values of its arguments.
+# What each operator computes, from its node and the values of its arguments. Those of floating point: solve/floats.py.
 OPERATIONS: dict[Kind, Callable[..., int]] = {
     Kind.ADD: lambda e, a, b: (a + b) & ((1 << e.width) - 1),
     Kind.SUB: lambda e, a, b: (a - b) & ((1 << e.width) - 1),

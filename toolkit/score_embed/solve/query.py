@@ -35,6 +35,11 @@ class Query:
         """The formulas of the slice as they stand on the path."""
         return [*self.several, *(formula for index in self.sets for formula in self.single.get(index, ()))]
 
+    @property
+    def floats(self) -> bool:
+        """Whether there is an operator of floating point in it."""
+        return self.target.floats or any(condition.floats for condition in self.several)
+
     def same_as(self, other: Query) -> bool:
         """Whether both ask for the same of the same target."""
         return len(self.several) == len(other.several) and self.sets == other.sets

@@ -17,6 +17,7 @@ from score_embed.solve.expr import OPERATIONS, Expr, Kind, TableRead, evaluate, 
 Rows = array  # of "H", in rising order
 
 _COMPILED_FROM = 24  # rows: for fewer, compiling takes longer than it saves
+_CALL = 10  # operations that one of floating point takes as long as
 
 _SPLIT = """\
 def split(rows{parameters}):
@@ -77,7 +78,7 @@ def within(rows: Rows[int], first: int, second: int) -> Rows[int]:
 
 def cost(condition: Expr) -> int:
     """Operations that `split` does for each row."""
-    return sum(1 for node in nodes([condition]) if _is_mixed(node))
+    return sum(_CALL if node.kind >= Kind.FADD else 1 for node in nodes([condition]) if _is_mixed(node))
 
 
 def split(condition: Expr, indices: Sequence[int], rows: Rows[int]) -> tuple[Rows[int], Rows[int]]:
@@ -129,6 +130,7 @@ class _Compiler:
         template = _TEXT.get(node.kind)
         if (
             template is None
+            and node.kind in _TEXT_BY_CONSTANT
             and node.args[1].is_const
             and 0
             < node.args[1].value

@@ -1,4 +1,4 @@
-"""The last layer: Z3 on bit-vectors. The only module that knows Z3.
+"""The last layer: Z3 on bit-vectors and floating-point numbers. The only module that knows Z3.
 
 Two layers: a solver that stays for many questions and learns from each (docs/design/solving.md has the measurements),
 and, for what that one finds too hard, a new one for each question, which rewrites it as a whole before it searches.
@@ -17,10 +17,12 @@ import z3
 from score_embed.solve.digest import digest
 from score_embed.solve.domain import intervals
 from score_embed.solve.expr import Expr, Kind, TableRead, nodes
+from score_embed.solve.floats import CEIL, COMPARISONS, FLOOR, FROM_INTEGER, NAN, TO_INTEGER, TRUNC
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
 LEARNING_RLIMIT = DEFAULT_RLIMIT // 10
+FLOAT_RLIMIT = DEFAULT_RLIMIT // 4  # of a question with floating point: what is hard there mostly stays so
 _LITERALS_KEPT = 100  # besides twice those of the question: Z3 assigns them all, and blasts their arithmetic
 _BACKSTOP_MS = 60_000
 _TERMS_KEPT = 100_000
@@ -43,6 +45,21 @@ _ARITHMETIC = {
     Kind.CONCAT: z3.Concat,
 }
 _COMPARE = {Kind.EQ: lambda a, b: a == b, Kind.ULT: z3.ULT, Kind.SLT: lambda a, b: a < b}
+_SORTS = {32: z3.Float32(), 64: z3.Float64()}
+_NEAREST, _TOWARDS_ZERO = z3.RNE(), z3.RTZ()
+_FLOAT = {
+    Kind.FADD: lambda a, b: z3.fpAdd(_NEAREST, a, b),
+    Kind.FSUB: lambda a, b: z3.fpSub(_NEAREST, a, b),
+    Kind.FMUL: lambda a, b: z3.fpMul(_NEAREST, a, b),
+    Kind.FDIV: lambda a, b: z3.fpDiv(_NEAREST, a, b),
+    Kind.FNEG: z3.fpNeg,
+    Kind.FABS: z3.fpAbs,
+    Kind.FSQRT: lambda a: z3.fpSqrt(_NEAREST, a),
+    Kind.FEQ: z3.fpEQ,
+    Kind.FLT: z3.fpLT,
+    Kind.FLE: z3.fpLEQ,
+}
+_DIRECTIONS = {FLOOR: z3.RTN(), CEIL: z3.RTP(), TRUNC: _TOWARDS_ZERO}
 _LOGIC = {Kind.AND: z3.And, Kind.OR: z3.Or, Kind.XOR: z3.Xor}
 
 
@@ -52,6 +69,7 @@ class Translator:
     def __init__(self) -> None:
         # By uid, not by node: terms of dead formulas go when the table is cleared.
         self._terms: dict[int, Any] = {}
+        self._numbers: dict[int, Any] = {}  # the same as floating-point numbers
 
     def variable(self, index: int) -> Any:
         return z3.BitVec(f"in{index}", 8)
@@ -60,12 +78,54 @@ class Translator:
         """A one-bit formula as a Z3 boolean."""
         if len(self._terms) > _TERMS_KEPT:
             self._terms.clear()
+            self._numbers.clear()
         for node in nodes([expr]):
             if node.uid not in self._terms:
                 self._terms[node.uid] = self._term(node)
         return _boolean(self._terms[expr.uid])
 
+    def _number(self, node: Expr) -> Any:
+        """A node as the floating-point number that its bits are the pattern of."""
+        found = self._numbers.get(node.uid)
+        if found is None:
+            if node.kind is Kind.ITE:
+                found = z3.If(_boolean(self._terms[node.args[0].uid]), *map(self._number, node.args[1:]))
+            else:
+                found = z3.fpBVToFP(_vector(self._terms[node.uid]), _SORTS[node.width])
+            self._numbers[node.uid] = found
+        return found
+
+    def _float_term(self, node: Expr) -> Any:
+        """A node of a floating-point operator, as the bits of its result."""
+        kind, width = node.kind, node.width
+        if kind in FROM_INTEGER:
+            convert = z3.fpSignedToFP if kind is Kind.SITOF else z3.fpUnsignedToFP
+            number = convert(_NEAREST, _vector(self._terms[node.args[0].uid]), _SORTS[width])
+            self._numbers[node.uid] = number
+            return z3.fpToIEEEBV(number)
+        args = [self._number(arg) for arg in node.args]
+        if kind in COMPARISONS:
+            return _FLOAT[kind](*args)
+        if kind in TO_INTEGER:
+            return (z3.fpToSBV if kind is Kind.FTOSI else z3.fpToUBV)(_TOWARDS_ZERO, args[0], z3.BitVecSort(width))
+        if kind is Kind.FCONV:
+            number = z3.fpFPToFP(_NEAREST, args[0], _SORTS[width])
+        elif kind is Kind.FROUND:
+            number = z3.fpRoundToIntegral(_DIRECTIONS[node.value], args[0])
+        else:
+            number = _FLOAT[kind](*args)
+        self._numbers[node.uid] = number
+        sign = z3.BitVecVal(1 << (width - 1), width)
+        if kind is Kind.FNEG:
+            return _vector(self._terms[node.args[0].uid]) ^ sign
+        if kind is Kind.FABS:
+            return _vector(self._terms[node.args[0].uid]) & ~sign
+        # What is no number has the pattern that it has everywhere here.
+        return z3.If(z3.fpIsNaN(number), z3.BitVecVal(NAN[width], width), z3.fpToIEEEBV(number))
+
     def _term(self, node: Expr) -> Any:
+        if node.kind >= Kind.FADD:
+            return self._float_term(node)
         kind, args = node.kind, [self._terms[arg.uid] for arg in node.args]
         if kind is Kind.CONST:
             return z3.BitVecVal(node.value, node.width)
@@ -220,7 +280,10 @@ class SmtLayer:
         )
 
     def _fresh(self, formulas: Sequence[Any], query: Query) -> Answer:
-        solver = _limited(z3.SolverFor("QF_BV"), self._rlimit)
+        if query.floats:
+            solver = _limited(z3.SolverFor("QF_FPBV"), min(self._rlimit, FLOAT_RLIMIT))
+        else:
+            solver = _limited(z3.SolverFor("QF_BV"), self._rlimit)
         solver.add(*formulas)
         result = solver.check()
         if result == z3.unsat:

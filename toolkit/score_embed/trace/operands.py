@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from score_embed.solve.expr import Expr
+from score_embed.solve.floats import INFINITY
 from score_embed.trace import hash as hashes
 
 
@@ -19,6 +20,7 @@ class _Branch:
     values: tuple[int, ...]
     deps: int  # input bytes of its operands
     reached: int  # input bytes of these and all earlier operands
+    floats: bool  # they may be floating-point numbers
     before: hashes.Lanes
 
 
@@ -27,14 +29,14 @@ class Operands:
         self._branches: list[_Branch] = []
         self.lanes = hashes.START
 
-    def add(self, exprs: tuple[Expr, ...], values: tuple[int, ...]) -> None:
-        """The operands of one more branch."""
+    def add(self, exprs: tuple[Expr, ...], values: tuple[int, ...], floats: bool = False) -> None:
+        """The operands of one more branch. `floats`: its comparison is one of floating point."""
         deps = 0
         for expr in exprs:
             deps |= expr.deps
         reached = deps | self._branches[-1].reached if self._branches else deps
-        self._branches.append(_Branch(exprs, values, deps, reached, self.lanes))
-        self.lanes = _mixed(self.lanes, exprs, values)
+        self._branches.append(_Branch(exprs, values, deps, reached, floats, self.lanes))
+        self.lanes = _mixed(self.lanes, self._branches[-1])
 
     def cut(self, count: int) -> None:
         """Keep the first `count` branches."""
@@ -63,11 +65,17 @@ class Operands:
             branch.before = lanes
             if branch.deps & changed:
                 branch.values = tuple(map(value, branch.exprs))
-            lanes = _mixed(lanes, branch.exprs, branch.values)
+            lanes = _mixed(lanes, branch)
         self.lanes = lanes
 
 
-def _mixed(lanes: hashes.Lanes, exprs: tuple[Expr, ...], values: tuple[int, ...]) -> hashes.Lanes:
-    for expr, value in zip(exprs, values, strict=True):
+def _mixed(lanes: hashes.Lanes, branch: _Branch) -> hashes.Lanes:
+    for expr, value in zip(branch.exprs, branch.values, strict=True):
+        if branch.floats and _is_no_finite_number(value, expr.width):
+            value = 0  # machines differ in the pattern of what is no number
         lanes = hashes.mix_operand(lanes, value, expr.width)
     return lanes
+
+
+def _is_no_finite_number(value: int, width: int) -> bool:
+    return width in INFINITY and value & ((1 << (width - 1)) - 1) >= INFINITY[width]

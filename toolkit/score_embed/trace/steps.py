@@ -6,7 +6,7 @@ labels, whether an address is sent. What is left runs at every event.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from score_embed.frontend.sites import Place, Site, SiteKind
 from score_embed.solve import build
@@ -49,6 +49,8 @@ class Steps:
             return self._reserved(head)
         if site.kind in (SiteKind.COND, SiteKind.CHECK):
             return self._condition(site, head & 1)
+        if site.kind is SiteKind.RANGE:
+            return self._range(site, head & 1)
         if site.kind is SiteKind.SELECT:
             read = compile_leaves(site, self._cursor, self._mirror)
             return self._selects.compile(site, head & 1, self._programs, read, self._store(site))
@@ -190,10 +192,10 @@ class Steps:
 
     # --- branches ----------------------------------------------------------------------------------------------
 
-    def _condition(self, site: Site, direction: int) -> Step:
+    def _condition(self, site: Site, direction: int, on_branch: OnBranch | None = None) -> Step:
         program, value, decoded = self._programs.get(site), self._programs.value, self._decoded
-        read, on_branch = compile_leaves(site, self._cursor, self._mirror), self._on_branch
-        is_check = site.kind is SiteKind.CHECK  # then its other side ends the test, and leads nowhere
+        read, branch = compile_leaves(site, self._cursor, self._mirror), on_branch or self._on_branch
+        is_check = site.kind is not SiteKind.COND  # then its other side leads to no other place of the program
         elsewhere = () if is_check else (site.coverage + 1 - direction,)
         head, known = site.id << 1 | direction, self._conditions
 
@@ -208,9 +210,30 @@ class Steps:
                 outcome = known[head, leaves] = (Outcome(-1, direction, held, elsewhere),)
             if decoded.verify and not is_check:
                 decoded.check_stored(site.id, value(program, leaves))
-            on_branch(site, leaves, outcome)
+            branch(site, leaves, outcome)
 
         return step
+
+    def _range(self, site: Site, direction: int) -> Step:
+        """Whether a conversion to an integer is defined. If it is not, its operand is used as it is in this run."""
+        decoded = self._decoded
+        operands: list[Expr] = []
+
+        def on_branch(site: Site, leaves: tuple[Expr, ...], outcomes: Sequence[Outcome]) -> bool:
+            went_on = self._on_branch(site, leaves, outcomes)
+            operands[:] = leaves if went_on else ()
+            return went_on
+
+        condition = self._condition(site, direction, on_branch)
+
+        def step() -> None:
+            condition()
+            for operand in operands:
+                if operand.deps:
+                    decoded.note("conversion to an integer out of range", site.id)
+                    decoded.pin(site.id, operand)
+
+        return condition if direction else step
 
     def _switch(self, site: Site) -> Step:
         cursor, mirror, decoded, links = self._cursor, self._mirror, self._decoded, self._chain

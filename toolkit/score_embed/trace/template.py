@@ -6,10 +6,11 @@ the same formulas again and again, so results are kept by site and leaves.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 from score_embed.frontend.sites import Op, Place, Site, SiteKind, SiteTable
-from score_embed.solve import build
+from score_embed.solve import build, floats
 from score_embed.solve.expr import Expr, Kind
 from score_embed.trace.cursor import TraceError
 
@@ -31,8 +32,31 @@ _BINARY = {
     Op.ULT: Kind.ULT,
     Op.SLT: Kind.SLT,
 }
+_FLOAT_BINARY = {
+    Op.FADD: Kind.FADD,
+    Op.FSUB: Kind.FSUB,
+    Op.FMUL: Kind.FMUL,
+    Op.FDIV: Kind.FDIV,
+    Op.FEQ: Kind.FEQ,
+    Op.FLT: Kind.FLT,
+    Op.FLE: Kind.FLE,
+}
+_FLOAT_UNARY = {
+    Op.FNEG: (Kind.FNEG, 0),
+    Op.FABS: (Kind.FABS, 0),
+    Op.FSQRT: (Kind.FSQRT, 0),
+    Op.FFLOOR: (Kind.FROUND, floats.FLOOR),
+    Op.FCEIL: (Kind.FROUND, floats.CEIL),
+    Op.FTRUNC: (Kind.FROUND, floats.TRUNC),
+    Op.FCONV: (Kind.FCONV, 0),
+    Op.SITOF: (Kind.SITOF, 0),
+    Op.UITOF: (Kind.UITOF, 0),
+    Op.FTOSI: (Kind.FTOSI, 0),
+    Op.FTOUI: (Kind.FTOUI, 0),
+}
 _MEMORY = (Place.MEMORY, Place.GLOBAL)
-_COMPARISONS = frozenset({Op.EQ, Op.NE, Op.ULT, Op.ULE, Op.SLT, Op.SLE})
+_COMPARISONS = frozenset({Op.EQ, Op.NE, Op.ULT, Op.ULE, Op.SLT, Op.SLE, Op.FEQ, Op.FLT, Op.FLE})
+_UNARY = frozenset({Op.NOT, Op.NEG, Op.ZEXT, Op.SEXT, Op.TRUNC, *_FLOAT_UNARY})
 
 
 def _binary(op: Op) -> Callable[[Expr, Expr], Expr]:
@@ -42,11 +66,15 @@ def _binary(op: Op) -> Callable[[Expr, Expr], Expr]:
         return lambda a, b: build.less_equal(Kind.ULT, a, b)
     if op is Op.SLE:
         return lambda a, b: build.less_equal(Kind.SLT, a, b)
-    kind = _BINARY[op]
-    return lambda a, b: build.binary(kind, a, b)
+    if op in _FLOAT_BINARY:
+        return functools.partial(build.float_binary, _FLOAT_BINARY[op])
+    return functools.partial(build.binary, _BINARY[op])
 
 
 def _unary(op: Op, bits: int) -> Callable[[Expr], Expr]:
+    if op in _FLOAT_UNARY:
+        kind, how = _FLOAT_UNARY[op]
+        return lambda a: build.float_unary(kind, a, bits, how)
     if op is Op.NOT:
         return build.bit_not
     if op is Op.NEG:
@@ -83,24 +111,31 @@ class Program:
                 elif op is Op.LEAF:
                     bits = self.leaves[step.value].bits
                     self._steps.append((0, step.value))
-                elif op in (Op.NOT, Op.NEG, Op.ZEXT, Op.SEXT, Op.TRUNC):
+                elif op in _UNARY:
                     self._check_unary(op, widths.pop(), bits)
                     self._steps.append((1, _unary(op, bits)))
                 else:
                     b, a = widths.pop(), widths.pop()
-                    if a != b:
+                    if a != b or (op in _FLOAT_BINARY and a not in floats.PRECISION):
                         raise ValueError(f"operands of {a} and {b} bits")
                     self._steps.append((2, _binary(op)))
                     bits = 1 if op in _COMPARISONS else a
                 widths.append(bits)
             if len(widths) != 1:
                 raise ValueError("it leaves no single value")
-            if (site.is_branch or site.kind is SiteKind.CHECK) and widths != [1]:
+            if (site.is_branch or site.kind in (SiteKind.CHECK, SiteKind.RANGE)) and widths != [1]:
                 raise ValueError("it is no condition")
         except (IndexError, KeyError, ValueError) as error:
             raise TraceError(f"the template of site {site.id} is malformed: {error}") from error
 
     def _check_unary(self, op: Op, before: int, after: int) -> None:
+        if op in _FLOAT_UNARY:
+            takes, gives = op not in (Op.SITOF, Op.UITOF), op not in (Op.FTOSI, Op.FTOUI)
+            same = op in (Op.FNEG, Op.FABS, Op.FSQRT, Op.FFLOOR, Op.FCEIL, Op.FTRUNC)
+            wrong = (takes and before not in floats.PRECISION) or (gives and after not in floats.PRECISION)
+            if wrong or after < 1 or (same and before != after):
+                raise ValueError(f"{op.name} from {before} to {after} bits")
+            return
         grows = op in (Op.ZEXT, Op.SEXT)
         if after < 1 or (grows and after < before) or (op is Op.TRUNC and after > before):
             raise ValueError(f"{op.name} from {before} to {after} bits")

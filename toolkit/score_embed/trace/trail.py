@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from score_embed.frontend.sites import Site, SiteKind, SiteTable
 from score_embed.solve.expr import Expr
+from score_embed.solve.floats import pattern_uses
 from score_embed.trace import hash as hashes
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Checkpoint, Decoded
@@ -202,10 +203,14 @@ class Trail:
         self._branches.append(_Branch(decoded.checkpoint(self._event, self._address), self._lanes))
         self._starts.append(self._event)
         self._firsts.append(len(self.conditions))
-        self._operands.add(operands, tuple(map(decoded.value, operands)))
+        floats = site.template is not None and site.template.floats
+        self._operands.add(operands, tuple(map(decoded.value, operands)), floats)
         assumption = site.kind is SiteKind.COND and bool(site.flags & ASSUMPTION)
         loose = site.kind is SiteKind.SELECT and not site.size
         for chain, direction, held, elsewhere in outcomes:
+            if held.floats and not self._says_numbers(site, held):
+                self.diverged, self.diverged_elsewhere = site.id, elsewhere
+                return False
             if not decoded.holds(held):
                 self.diverged, self.diverged_elsewhere = site.id, elsewhere
                 decoded.note("divergence", site.id)
@@ -219,6 +224,18 @@ class Trail:
             )
             self._visit(len(self.conditions), condition)
             self.conditions.append(condition)
+        return True
+
+    def _says_numbers(self, site: Site, held: Expr) -> bool:
+        """False if the condition looks at the pattern of what is no number, which differs among machines."""
+        patterns = pattern_uses(held)
+        if not patterns:
+            return True
+        self._decoded.note("pattern of a floating-point result", site.id)
+        if self._decoded.no_numbers(patterns):
+            return False
+        for pattern in patterns:
+            self._decoded.pin_number(site.id, pattern)
         return True
 
 
