@@ -19,7 +19,7 @@ from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
 FILE = "summary.json"
-LAYERS = ("domain", "equality", "model", "enumerate", "cache", "smt")
+LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
 
 
 def host_rss() -> int:

@@ -13,11 +13,26 @@ from typing import Any
 
 from score_embed.solve.domain import members, table
 from score_embed.solve.expr import OPERATIONS, Expr, Kind, TableRead, evaluate, nodes
+from score_embed.solve.floats import COMPARISONS as FLOAT_COMPARISONS
+from score_embed.solve.floats import (
+    FROM_INTEGER,
+    PRECISION,
+    TO_INTEGER,
+    decode,
+    encode,
+    from_integer,
+    quotient,
+    range_of,
+    root,
+    single,
+    to_integer,
+    whole,
+)
 
 Rows = array  # of "H", in rising order
 
 _COMPILED_FROM = 24  # rows: for fewer, compiling takes longer than it saves
-_CALL = 10  # operations that one of floating point takes as long as
+_FLOAT_COST = 5  # operations that one of floating point takes as long as
 
 _SPLIT = """\
 def split(rows{parameters}):
@@ -64,6 +79,25 @@ _TEXT_BY_CONSTANT = {
 }
 
 
+# Floating-point numbers are those of Python between operations, and patterns only where their bits are used.
+_NUMBER_TEXT = {
+    Kind.FADD: "{0} + {1}",
+    Kind.FSUB: "{0} - {1}",
+    Kind.FMUL: "{0} * {1}",
+    Kind.FDIV: "quotient({0}, {1})",
+    Kind.FSQRT: "root({0})",
+    Kind.FROUND: "whole({0}, {value})",
+    Kind.FCONV: "{0}",
+}
+_ROUNDED = frozenset({Kind.FADD, Kind.FSUB, Kind.FMUL, Kind.FDIV, Kind.FSQRT})
+_KEPT_AS_NUMBERS = _NUMBER_TEXT.keys() | FROM_INTEGER
+_RELATIONS = {Kind.FEQ: "==", Kind.FLT: "<", Kind.FLE: "<="}
+_CALLS = {
+    "single": single, "quotient": quotient, "root": root, "whole": whole, "from_integer": from_integer,
+    "to_integer": to_integer, "decode": decode, "encode": encode,
+}  # fmt: skip
+
+
 def all_rows(first: int, second: int) -> Rows[int]:
     """Every pair of a value of the first byte's set and one of the second's."""
     low = members(second)
@@ -78,7 +112,7 @@ def within(rows: Rows[int], first: int, second: int) -> Rows[int]:
 
 def cost(condition: Expr) -> int:
     """Operations that `split` does for each row."""
-    return sum(_CALL if node.kind >= Kind.FADD else 1 for node in nodes([condition]) if _is_mixed(node))
+    return sum(_FLOAT_COST if node.kind >= Kind.FADD else 1 for node in nodes([condition]) if _is_mixed(node))
 
 
 def split(condition: Expr, indices: Sequence[int], rows: Rows[int]) -> tuple[Rows[int], Rows[int]]:
@@ -108,19 +142,64 @@ class _Compiler:
     def __init__(self, condition: Expr, first: int) -> None:
         self._condition, self._first = condition, first
         self._names: dict[Expr, str] = {}
-        self._scope: dict[str, Any] = {"array": array}
+        self._numbers: dict[Expr, str] = {}  # the names of what is held as a number of Python's
+        self._lines: list[str] = []
+        self._scope: dict[str, Any] = {"array": array, **_CALLS}
 
     def function(self) -> Any:
-        lines = [f"        {self._define(node)}" for node in nodes([self._condition]) if _is_mixed(node)]
+        for node in nodes([self._condition]):
+            if _is_mixed(node):
+                self._lines.append(self._define_number(node) if node.kind in _KEPT_AS_NUMBERS else self._define(node))
         condition = self._name(self._condition)
+        lines = [f"        {line}" for line in self._lines]
         # As parameters they are locals, which are faster than globals.
         parameters = "".join(f", {name}={name}" for name in self._scope if name != "array")
         text = _SPLIT.format(parameters=parameters, lines="\n".join(lines), condition=condition)
         exec(text, self._scope)
         return self._scope["split"]
 
+    def _define_number(self, node: Expr) -> str:
+        """The statement that computes a floating-point number of both bytes."""
+        kind = node.kind
+        if kind in FROM_INTEGER:
+            argument = node.args[0]
+            sign = 1 << (argument.width - 1)
+            text = f"(({{0}} ^ {sign}) - {sign})" if kind is Kind.SITOF else "{0}"
+            args = [self._name(argument)]
+            exact = argument.width <= 53
+            text = f"float({text})" if exact else f"from_integer({text}, {node.width})"
+            rounded = exact and argument.width > PRECISION[node.width]
+        else:
+            text, args = _NUMBER_TEXT[kind], [self._number(arg) for arg in node.args]
+            rounded = kind in _ROUNDED or (kind is Kind.FCONV and node.width < node.args[0].width)
+        name = self._numbers[node] = f"n{len(self._numbers)}"
+        text = text.format(*args, value=node.value)
+        return f"{name} = single({text})" if rounded and node.width == 32 else f"{name} = {text}"
+
+    def _number(self, node: Expr) -> str:
+        """What gives a node's value as a number of Python's."""
+        found = self._numbers.get(node)
+        if found is None:
+            name = self._numbers[node] = f"n{len(self._numbers)}"
+            if node.is_const:
+                self._scope[name] = decode(node.value, node.width)
+            elif not _is_mixed(node):
+                self._scope[f"table_{name}"] = [decode(value, node.width) for value in table(node)]
+                self._lines.append(f"{name} = table_{name}[{self._row_part(node)}]")
+            else:
+                self._lines.append(f"{name} = decode({self._name(node)}, {node.width})")
+            found = name
+        return found
+
     def _define(self, node: Expr) -> str:
         """The statement that computes a node of both bytes."""
+        if node.kind in FLOAT_COMPARISONS or node.kind in TO_INTEGER:
+            numbers = [self._number(arg) for arg in node.args]
+            name = self._names[node] = f"x{len(self._names)}"
+            if node.kind in TO_INTEGER:
+                lowest, highest = range_of(node)
+                return f"{name} = to_integer({numbers[0]}, {lowest}, {highest}) & {(1 << node.width) - 1}"
+            return f"{name} = {numbers[0]} {_RELATIONS[node.kind]} {numbers[1]}"
         args = [self._name(arg) for arg in node.args]
         name = self._names[node] = f"x{len(self._names)}"
         if isinstance(node, TableRead):
@@ -151,15 +230,21 @@ class _Compiler:
 
     def _name(self, node: Expr) -> str:
         found = self._names.get(node)
+        if found is None and node in self._numbers and _is_mixed(node):
+            found = self._names[node] = f"x{len(self._names)}"
+            self._lines.append(f"{found} = encode({self._numbers[node]}, {node.width})")
         if found is None:
             found = self._names[node] = self._source(node)
         return found
+
+    def _row_part(self, node: Expr) -> str:
+        return "a" if node.only_byte == self._first else "b"
 
     def _source(self, node: Expr) -> str:
         """What gives the value of a node of one byte or none."""
         if node.is_const:
             return str(node.value)
-        row_part = "a" if node.only_byte == self._first else "b"
+        row_part = self._row_part(node)
         if node.kind is Kind.BYTE:
             return row_part
         name = f"t{len(self._names)}"

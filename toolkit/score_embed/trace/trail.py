@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from score_embed.frontend.sites import Site, SiteKind, SiteTable
 from score_embed.solve.expr import Expr
-from score_embed.solve.floats import pattern_uses
+from score_embed.solve.floats import may_be_nan, pattern_uses
 from score_embed.trace import hash as hashes
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Checkpoint, Decoded
@@ -228,7 +228,7 @@ class Trail:
 
     def _says_numbers(self, site: Site, held: Expr) -> bool:
         """False if the condition looks at the pattern of what is no number, which differs among machines."""
-        patterns = pattern_uses(held)
+        patterns = [expr for expr in pattern_uses(held) if may_be_nan(expr)]
         if not patterns:
             return True
         self._decoded.note("pattern of a floating-point result", site.id)
