@@ -56,7 +56,7 @@ def build(
     native: Sequence[Path] = (),
     checks: frozenset[str] = DEFAULT_CHECKS,
 ) -> Image:
-    return build_image(find_board(board), sources, cflags=cflags, native=native, checks=checks, strict=True)
+    return build_image(find_board(board), sources, cflags=(*cflags, "-lm"), native=native, checks=checks, strict=True)
 
 
 @contextmanager

@@ -76,7 +76,7 @@ def build_plain(
     program = folder / "plain"
     wraps = [f"-Wl,--wrap={name}" for name in ("exit", "abort", "__assert_fail")]
     driver = Path(__file__).with_name("plain_driver.c")
-    run(judge.cc, *judge.flags, "-O1", "-w", "-no-pie", "-fno-pie", driver, *objects, *wraps, "-o", program)
+    run(judge.cc, *judge.flags, "-O1", "-w", "-no-pie", "-fno-pie", driver, *objects, *wraps, "-o", program, "-lm")
     return [*judge.emulator, str(program)]
 
 

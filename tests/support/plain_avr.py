@@ -30,7 +30,7 @@ def build_plain(sources: Sequence[Path], folder: Path, size: int, flags: Sequenc
     program = folder / "plain-avr.elf"
     driver = Path(__file__).with_name("plain_avr.c")
     wraps = [f"-Wl,--wrap={name}" for name in ("exit", "abort")]
-    run("avr-gcc", CPU, "-Os", "-w", f"-DINPUT={size}", driver, *objects, *wraps, "-o", program)
+    run("avr-gcc", CPU, "-Os", "-w", f"-DINPUT={size}", driver, *objects, *wraps, "-o", program, "-lm")
     return program
 
 

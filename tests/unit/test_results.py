@@ -56,7 +56,7 @@ def test_first_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "[]", '{"x": 1}', '{"inputs": {"x": 1.5}}', '{"inputs": {"x": "0g"}}', '{"inputs": {"x": true}}'],
+    ["{", "[]", '{"x": 1}', '{"inputs": {"x": [1]}}', '{"inputs": {"x": "0g"}}', '{"inputs": {"x": true}}'],
 )
 def test_bad_first(text: str, tmp_path: Path) -> None:
     path = tmp_path / "first.json"
@@ -67,12 +67,35 @@ def test_bad_first(text: str, tmp_path: Path) -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("values", ['{"x": 4294967296}', '{"x#2": -129}', '{"buf": "00000000"}'])
+@pytest.mark.parametrize(
+    "values", ['{"x": 4294967296}', '{"x#2": -129}', '{"buf": "00000000"}', '{"x": 1.5}', '{"buf": 0.5}']
+)
 def test_values_that_do_not_fit(values: str, tmp_path: Path) -> None:
     path = tmp_path / "first.json"
     path.write_text(f'{{"inputs": {values}}}', encoding="utf-8")
     with pytest.raises(UsageError):
         testcase.read_first(path).fill(b"", OBJECTS)
+
+
+def test_floating_point_inputs(tmp_path: Path) -> None:
+    """The shortest number that has the pattern; what JSON has no number for is hex."""
+    objects = (
+        testcase.Named("f", 0, 4, "float"),
+        testcase.Named("d", 4, 8, "float"),
+        testcase.Named("n", 12, 4, "float"),
+    )
+    data = bytes.fromhex("cdcccc3d9a9999999999b9bf010080ff")
+    test = testcase.TestCase(1, data, objects, "return", 0, 1, "", b"")
+    assert test.named_inputs() == {"f": 0.1, "d": -0.1, "n": "010080ff"}
+    test.write(tmp_path)
+    first = testcase.read_first(tmp_path / f"{test.stem}.json")
+    assert first.fill(b"", objects) == data
+    path = tmp_path / "first.json"
+    path.write_text('{"inputs": {"f": 3, "d": 1e300}}', encoding="utf-8")
+    assert testcase.read_first(path).fill(bytes(4), objects)[:4] == bytes.fromhex("00004040")
+    path.write_text('{"inputs": {"f": 1e300}}', encoding="utf-8")
+    with pytest.raises(UsageError, match="does not fit"):
+        testcase.read_first(path).fill(b"", objects)
 
 
 def test_missing_first(tmp_path: Path) -> None:

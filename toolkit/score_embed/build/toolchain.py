@@ -24,6 +24,7 @@ SEMANTICS = (
     "-fwrapv",
     "-fno-strict-aliasing",
     "-fno-delete-null-pointer-checks",
+    "-fno-fast-math",
     "-ffp-contract=off",
     "-fstack-reuse=none",
     "-fno-isolate-erroneous-paths-dereference",  # it would turn a division by zero into an illegal instruction

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pycparser import c_ast
 
 from score_embed.frontend.expressions import Expressions
+from score_embed.frontend.float_calls import FloatCalls
 from score_embed.frontend.ir import (
     AddressOf,
     Argument,
@@ -86,6 +87,7 @@ class Calls:
         self.b = expressions.b
         self.types = expressions.types
         self.arith = expressions.arith
+        self.floats = FloatCalls(expressions)
         self.instrumented = instrumented
         self.is_library = is_library
         self.argument_order = argument_order
@@ -101,6 +103,12 @@ class Calls:
         symbol = self.b.declarations.scope.find(name) if name else None
         if name == "__builtin_offsetof":
             return Const(self.types.size, self.b.declarations.text(node))
+        if (name.startswith("__builtin_") and symbol is None) or (
+            isinstance(symbol, FunctionName) and self.is_library(symbol.file)
+        ):
+            formula = self.floats.call(name, node)
+            if formula is not None:
+                return formula
         if name.startswith("__builtin_") and symbol is None:
             symbol = self._builtin(name, node)
         implicit = bool(name) and symbol is None

@@ -114,7 +114,8 @@ class Expressions(Conditions):
         return Const(self.types.literal(text), text, parse_int(body))
 
     def _float_literal(self, text: str) -> Exp:
-        t = self.types.floating(_FLOAT_SUFFIXES.get(text[-1].lower(), "double"))
+        plain = "float" if self.types.model.float_literals else "double"
+        t = self.types.floating(_FLOAT_SUFFIXES.get(text[-1].lower(), plain))
         known = literal_pattern(text, t.bits) if is_float(t) else None
         return Raw(t, text) if known is None else FloatConst(t, text, None, known)
 

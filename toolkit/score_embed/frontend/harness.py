@@ -31,6 +31,7 @@ from score_embed.frontend.types import (
     Types,
     Void,
     declare,
+    is_float,
     is_integer,
     unqualified,
 )
@@ -146,7 +147,7 @@ def _arguments(
     while index < len(params):
         t, name = unqualified(params[index]), names[index]
         following = unqualified(params[index + 1]) if index + 1 < len(params) else None
-        if is_integer(t):
+        if is_integer(t) or is_float(t):
             how = "boolean" if isinstance(t, Int) and t.name == "_Bool" else "symbolic"
             lines.append(f'    {declare(t, name)}; __score_{how}(&{name}, sizeof {name}, "{name}");')
             args.append(Argument(name, declare(t, name), name, "number"))
@@ -175,7 +176,7 @@ def _arguments(
 
 
 def _is_element(t: CType) -> bool:
-    return is_integer(t) or isinstance(t, Void)
+    return is_integer(t) or is_float(t) or isinstance(t, Void)
 
 
 def _element(t: CType) -> CType:

@@ -33,6 +33,7 @@ class DataModel:
     float_: int  # 0: not a format that formulas know
     double: int
     long_double: int
+    float_literals: bool  # a literal without suffix is a float
 
     @classmethod
     def from_macros(cls, text: str, flags: Sequence[str] = ()) -> DataModel:
@@ -43,10 +44,9 @@ class DataModel:
             return 8 * int(macros[f"__SIZEOF_{name}__"])
 
         def float_bits(name: str, prefix: str) -> int:
-            """0 where values have more bits than their type between operations (x87), or another format than IEEE's."""
+            """0 if between operations values have more bits than their type (x87), or the format is not one of IEEE's."""
             known = _FLOAT_FORMATS.get(macros.get(f"__{prefix}_MANT_DIG__", ""), 0)
-            exact = macros.get("__FLT_EVAL_METHOD__") == "0" and macros.get("__GCC_IEC_559", "2") != "0"
-            return known if exact and bits(name) == known else 0
+            return known if macros.get("__FLT_EVAL_METHOD__") == "0" and bits(name) == known else 0
 
         return cls(
             short=bits("SHORT"),
@@ -64,6 +64,7 @@ class DataModel:
             float_=float_bits("FLOAT", "FLT"),
             double=float_bits("DOUBLE", "DBL"),
             long_double=float_bits("LONG_DOUBLE", "LDBL"),
+            float_literals="-fsingle-precision-constant" in flags,
         )
 
 
