@@ -42,16 +42,15 @@ void sc_send_value(const void *p, sc_u32 bytes)
     sc_signed(bytes == 8 ? (sc_i64)v : (sc_i32)((sc_u32)v << shift) >> shift);
 }
 
-/* The check over what conditions compared. */
-static void hash_operand(const void *p, sc_u32 bytes, sc_u32 floats)
+/* The check over what conditions compared. Machines differ in the pattern of what is no number: where the leaf may be a
+ * floating-point number, all patterns that could be one, by 8 bits of an exponent, are as zero. */
+static void hash_operand(const void *p, sc_u32 bytes, sc_u32 how)
 {
     sc_u64 v = load(p, bytes);
-    if (floats && bytes >= 4) { /* machines differ in the pattern of what is no number: with infinity, all are as one */
-        sc_u32 top = bytes == 8 ? (sc_u32)(v >> 32) : (sc_u32)v;
-        if ((top & 0x7FFFFFFFu) >= (bytes == 8 ? 0x7FF00000u : 0x7F800000u)) v = 0;
-    }
-    sc_mix(&sc.operand, (sc_u32)v);
-    if (bytes == 8) sc_mix(&sc.operand, (sc_u32)(v >> 32));
+    sc_u32 low = (sc_u32)v, high = (sc_u32)(v >> 32), top = high | low;
+    if (how & SC_FLOATS && !(~top << 1 >> 24)) low = high = 0;
+    sc_mix(&sc.operand, low);
+    if (bytes == 8) sc_mix(&sc.operand, high);
 }
 
 /* Which bytes of a leaf at p are tainted: all of them or none if it is a slot. */
@@ -79,7 +78,9 @@ sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, s
 {
     const sc_u32 *m = MASKS(f);
     sc_u64 mask = look(m, w, words);
-    sc_u32 floats = *w & SC_FLOATS, n = *w++ & 0xFFu;
+    sc_u32 n = *w++;
+    how |= n & SC_FLOATS;
+    n &= 0xFFu;
     if (!mask && n) return 0;
     if (to) sc_taint_lost(to, size); /* first: what it reports must not part event and value */
     sc_event(how & 1u);
@@ -90,7 +91,7 @@ sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, s
         if (state && KIND(word) == MEMORY) sc_address(p);
         if (state == 2) sc_varint(taint_of(m, word, p));
         if (state != 1) sc_send_value(p, bytes);
-        if (how & SC_CONDITION) hash_operand(p, bytes, floats);
+        if (how & SC_CONDITION) hash_operand(p, bytes, how);
     }
     return 1;
 }

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from score_embed.solve.expr import Expr
-from score_embed.solve.floats import INFINITY
 from score_embed.trace import hash as hashes
 
 
@@ -71,11 +70,12 @@ class Operands:
 
 def _mixed(lanes: hashes.Lanes, branch: _Branch) -> hashes.Lanes:
     for expr, value in zip(branch.exprs, branch.values, strict=True):
-        if branch.floats and _is_no_finite_number(value, expr.width):
+        if branch.floats and _may_be_no_number(value):
             value = 0  # machines differ in the pattern of what is no number
         lanes = hashes.mix_operand(lanes, value, expr.width)
     return lanes
 
 
-def _is_no_finite_number(value: int, width: int) -> bool:
-    return width in INFINITY and value & ((1 << (width - 1)) - 1) >= INFINITY[width]
+def _may_be_no_number(value: int) -> bool:
+    """As the target decides it: by 8 bits of the exponent, in either half."""
+    return (value >> 32 | value) & 0x7F800000 == 0x7F800000
