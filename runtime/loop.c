@@ -54,6 +54,7 @@ void sc_program(void)
 
 void sc_end(sc_u32 verdict, sc_i32 code)
 {
+    if (verdict == SC_VERDICT_EXIT && sc.audit) sc.audit();
     if (verdict == SC_VERDICT_EXIT && main_returned) verdict = SC_VERDICT_RETURN;
     sc.verdict = verdict;
     sc.code = code;

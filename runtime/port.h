@@ -1,4 +1,4 @@
-/* What a port provides: six functions, and constants in its own "port_arch.h".
+/* What a port provides: seven functions, and constants in its own "port_arch.h".
  *
  * port_arch.h defines SC_RAM_BASE and SC_RAM_SIZE (the addresses the taint map covers; the size a multiple of
  * 32; boards define them by their profile), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG frame), SC_SHADOW
@@ -40,7 +40,10 @@ void sc_port_feed(void);
 #define SC_FEED_AT(branches) ((void)0)
 #endif
 
-/* RAM that is still free, for READY. */
+/* Bytes that a program's heap can have, for READY. */
 sc_u32 sc_port_free_ram(void);
+
+/* So many more of them, right behind those given before in this test; null: that many there are not. */
+sc_u8 *sc_port_more(sc_size n);
 
 #endif

@@ -61,8 +61,9 @@ static sc_u32 taint_of(const sc_u32 *m, sc_u32 word, const void *p)
 }
 
 /* The taint of the leaves that the descriptor counts and names from w on, two bits each. */
-static sc_u64 look(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *words)
+sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words)
 {
+    const sc_u32 *m = MASKS(f);
     sc_u64 mask = 0;
     sc_u32 i, n = *w++ & 0xFFu;
     for (i = 0; i < n; i++) {
@@ -77,7 +78,7 @@ static sc_u64 look(const sc_u32 *m, const SC_ROM sc_d *w, const sc_uptr *words)
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size)
 {
     const sc_u32 *m = MASKS(f);
-    sc_u64 mask = look(m, w, words);
+    sc_u64 mask = sc_look(f, w, words);
     sc_u32 n = *w++;
     how |= n & SC_FLOATS;
     n &= 0xFFu;
@@ -98,7 +99,7 @@ sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, s
 
 void sc_step(void)
 {
-    if (++sc.branches > sc.max_branches) sc_end(SC_VERDICT_HANG, 0);
+    if (++sc.branches > sc.max_branches && !SC_EARLY()) sc_end(SC_VERDICT_HANG, 0);
     SC_FEED_AT(sc.branches);
 }
 

@@ -109,7 +109,8 @@ sc_uint sc_test(sc_frame *f, sc_uint at, sc_uptr v);                            
 sc_uint sc_test_at(sc_frame *f, sc_uint at, sc_uptr v, const volatile void *p); /* and return the outcome */
 sc_uint sc_test2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b);
 sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v); /* returns arm */
-void sc_select(sc_frame *f, sc_uint at, const sc_uptr *words);
+void sc_select(sc_frame *f, sc_uint at, sc_uptr *words); /* these two change the words */
+void sc_store(sc_frame *f, sc_uint at, sc_uptr *words);
 void sc_pin(sc_frame *f, sc_uint at, const sc_uptr *words);
 void sc_pin1(sc_frame *f, sc_uint at, sc_uptr a);
 void sc_call(sc_frame *f, sc_uint at, const void *callee);
@@ -131,6 +132,9 @@ void sc_check1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
 sc_uint sc_range(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words); /* returns holds */
 sc_uint sc_range1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
 void sc_fail(sc_frame *f, sc_uint at) __attribute__((noreturn, cold)); /* the check's operands are concrete */
+/* heap/heap.c: the access of memory at p, a pointer computed from base; size of it in the descriptor, or n */
+void sc_heap_access(sc_frame *f, sc_uint at, const void *p, const void *base, const sc_uptr *words);
+void sc_heap_range(sc_frame *f, sc_uint at, const void *p, const void *base, sc_size n);
 void sc_value(sc_u64 v);
 void sc_assert_fail(sc_frame *f, sc_uint at) __attribute__((noreturn));
 void sc_assume_fail(void) __attribute__((noreturn));

@@ -41,7 +41,7 @@ static sc_u32 is_known(const sc_u8 *at, sc_u32 size)
 }
 
 /* Whether the host knows the bytes, else the bytes; and which of them are tainted: (gap + 1, length)…, 0. */
-static void send_object(const sc_u8 *at, sc_u32 size)
+void sc_send_object(const sc_u8 *at, sc_u32 size)
 {
     sc_u8 piece[32];
     sc_u32 known = is_known(at, size), done, n, i, gap = 0, length = 0;
@@ -66,22 +66,24 @@ static void send_object(const sc_u8 *at, sc_u32 size)
 }
 
 /* If the address is symbolic: its formula's leaves and the object. Returns 1 if the value is symbolic, too. */
-static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, const sc_uptr *words, sc_u32 bytes)
+static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 bytes)
 {
-    const sc_u8 *element = (const sc_u8 *)words[0], *object = (const sc_u8 *)words[1];
-    sc_u32 size = d[1], inside = size ? (sc_uptr)(element - object) <= size - bytes : SC_CONSTANT(element);
+    const sc_u8 *element = (const sc_u8 *)words[0];
+    sc_u32 size = sc_object(f, d, words);
+    sc_u32 inside = size ? words[0] - words[1] <= size - bytes : SC_CONSTANT(element);
     sc_u32 condition = size | inside;
     if (!sc_speak(f, d + 3, words + 2, (condition ? SC_CONDITION : 0u) | inside, 0, 0)) return 0;
     if (!condition) return 0; /* nobody knows the object */
+    if (!d[1]) sc_varint(size);
     if (size) {
-        sc_address(object);
-        if (inside && !d[2]) send_object(object, size);
+        sc_address((const sc_u8 *)words[1]);
+        if (inside && !(d[2] & 1u)) sc_send_object((const sc_u8 *)words[1], size);
     }
     sc_condition(sc.last_site << 1 | inside);
     return inside;
 }
 
-void sc_select(sc_frame *f, sc_uint at, const sc_uptr *words)
+void sc_select(sc_frame *f, sc_uint at, sc_uptr *words)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at); /* of the plain assignment; that of the select follows */
     sc_u32 word = d[1];

@@ -45,6 +45,9 @@ typedef struct {
     sc_u32 result_taint, structs, struct_args_bound;
     sc_u32 opaque;                /* the site of the opaque code that runs; not 0: the shadow is valid */
     void (*shadow)(sc_u32 take);  /* sc_shadow, once there was opaque code: other programs are linked without it */
+    /* the heap (heap/heap.c), once it was used: the block that is read or written, and what is looked at in the end */
+    sc_u32 (*block)(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words);
+    void (*audit)(void);
     /* the end */
     sc_u32 verdict, ended, log_sent;
     sc_i32 code;
@@ -105,6 +108,11 @@ void sc_fill_zero(void *to, sc_size n);
 #define SC_CONSTANT(p) ((void)(p), 0u)
 #endif
 
+/* Whether the C library calls functions of the program before the runtime has begun (its malloc). */
+#ifndef SC_EARLY
+#define SC_EARLY() 0
+#endif
+
 /* Words of 32 bits, also where int has 16. */
 #define SC_BIT(n) ((sc_u32)1 << (n))
 
@@ -145,7 +153,11 @@ const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at);
 void sc_step(void); /* one more of the budget */
 #define SC_FLOATS 0x8000u /* in a descriptor's number of leaves: they may be floating-point numbers */
 enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
+sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words); /* the taint of its leaves, two bits each */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
+/* select.c: objects at symbolic addresses */
+#define SC_MOST_VARIABLE 4096u /* bytes of one that can change */
+void sc_send_object(const sc_u8 *at, sc_u32 size);
 void sc_send_value(const void *p, sc_u32 bytes);
 
 /* Taint of n bytes: a bit each for the first 32, or whether there is any at all. */
@@ -162,6 +174,13 @@ static inline void sc_taint_set(const void *p, sc_size n)
 static inline void sc_taint_clear(const void *p, sc_size n)
 {
     sc_taint(p, n, 1, 0);
+}
+
+/* The size of the object that begins at words[1]; 0: that is not known. Then words[1] is the pointer that the address is computed
+ * from: if it points into a block of the heap that the element is in, that is the object. */
+static inline sc_u32 sc_object(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words)
+{
+    return d[1] || !sc.block ? d[1] : sc.block(f, d, words);
 }
 
 #endif

@@ -113,6 +113,12 @@ void *sc_bare_sbrk(int increment)
     return old;
 }
 
+sc_u8 *sc_port_more(sc_size n)
+{
+    void *at = sc_bare_sbrk((int)n);
+    return at == (void *)-1 ? 0 : at;
+}
+
 /* In the program's context: constructors first, as their effects are part of what a restore undoes. */
 void sc_bare_program(void)
 {

@@ -26,6 +26,7 @@
 extern char __executable_start[], __data_start[];
 #endif
 #define SC_CONSTANT(p) ((sc_uptr)(p) - (sc_uptr)__executable_start < (sc_uptr)(__data_start - __executable_start))
+#define SC_EARLY() (!sc.running)
 #define SC_CRC_TABLES
 #define SC_CAPABILITIES 0u
 #define SC_IN_INTERRUPT() 0

@@ -16,6 +16,8 @@
 
 #include "posix.h"
 
+#pragma weak mallopt /* there is none if the program has an allocator of its own */
+
 extern char __data_start[], _end[], __start_sc_data[], __stop_sc_data[];
 
 static struct region {
@@ -117,6 +119,12 @@ void *__wrap_sbrk(intptr_t increment)
     return __wrap___sbrk(increment);
 }
 
+sc_u8 *sc_port_more(sc_size n)
+{
+    void *at = __wrap___sbrk((intptr_t)n);
+    return at == (void *)-1 ? 0 : at;
+}
+
 static void add_region(char *from, char *to)
 {
     struct region *r = regions;
@@ -184,7 +192,7 @@ void sc_posix_memory_init(void)
     discards = can_discard();
     map_fixed(SC_GUARD_BASE, SC_STACK_BASE - SC_GUARD_BASE, PROT_NONE);
     map_fixed(SC_STACK_BASE, SC_STACK_SIZE, PROT_READ | PROT_WRITE);
-    mallopt(M_MMAP_MAX, 0);
+    if (mallopt) mallopt(M_MMAP_MAX, 0);
     __wrap___sbrk(0);
     heap.at_start = heap.used = heap.current;
     while (heap.used > SC_HEAP_BASE && !*(char *)(heap.used - 1u)) heap.used--;

@@ -43,6 +43,11 @@ def build(folder: Path, command: list[str]) -> Path:
         renamed = [f"-D{other}=model_{other}" for other in NAMES]
         subprocess.run([*flags, *renamed, "-c", str(LIBC / f"{name}.c"), "-o", str(made[-1])], check=True, timeout=120)
     program = folder / "compare"
+    runtime = ROOT / "runtime"
+    for source in (runtime / "heap" / "heap.c", SUPPORT / "heap_port.c"):
+        made.append(folder / f"{source.stem}.o")
+        includes = [f"-I{runtime / folder}" for folder in ("", "heap", "x86", "posix")]
+        subprocess.run([*flags, *includes, "-c", str(source), "-o", str(made[-1])], check=True, timeout=120)
     sources = [str(SUPPORT / "models.c"), str(folder / "probes.c"), *map(str, made)]
     subprocess.run([*flags, *sources, "-o", str(program)], check=True, timeout=120)
     return program

@@ -9,7 +9,7 @@ from footprint import bare_boards, footprint, sums
 
 MARGIN = 1.05  # of the figures reached, for the next version of the compiler
 STATE = {"least": 384, "everything": 436}  # bytes of RAM besides taint bits and buffers
-FLASH = {"least": 5600, "everything": 8300}  # of that 0.7 KiB are reads at symbolic addresses and checks
+FLASH = {"least": 5600, "everything": 8400}  # of that 0.8 KiB are reads at symbolic addresses and checks
 
 
 @pytest.mark.parametrize("board", ["stm32vldiscovery", "microbit"])

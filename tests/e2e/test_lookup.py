@@ -77,17 +77,23 @@ def test_tables_of_a_file_without_probes(board: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_select_is_concretized_and_says_where(tmp_path: Path) -> None:
-    """A pointer to memory of unknown extent, a volatile object, a store."""
+    """A pointer to memory of unknown extent, a volatile object, stores to one, to a large one and of a struct."""
     text = """
-static int in_heap(const uint8_t *p, uint8_t x) { return p[x & 3] == 7; } /* here */
+static int unknown(const uint8_t *p, uint8_t x) { return p[x & 3] == 7; } /* here */
+static uint8_t large[5000];
+static struct { int16_t a, b; } pair = { 1, 2 }, pairs[4];
 int main(void)
 {
     static volatile uint8_t device[4] = { 1, 2, 3, 4 };
     uint8_t x, local[4] = { 5, 6, 7, 8 };
     SYM_U8(x);
-    if (in_heap(local, x)) printf("a");
+    if (unknown(local, x)) printf("a");
     if (device[x & 3] == 3) printf("b"); /* here */
-    local[x & 3] = 9; /* here */
+    local[x & 3] = 9;
+    if (local[0] == 9) printf("c");
+    device[x >> 6] = 9; /* here */
+    large[x] = 9; /* here */
+    pairs[x & 3] = pair; /* here */
     return 0;
 }
 """

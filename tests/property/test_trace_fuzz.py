@@ -12,6 +12,7 @@ from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, Step, Te
 from score_embed.trace.cursor import TraceError
 
 GLOBAL = Leaf(Place.GLOBAL, 16, 0x2000)
+STORED = Template((slot(6, 16), slot(1)), (Step(Op.LEAF, 32, 1),))  # the address is the second leaf
 SITES = table(
     symbolic(16, slot(1), 4),
     symbolic(17, memory(8), 0, "buf"),
@@ -43,8 +44,13 @@ SITES = table(
     pin(30, slot(2), "argument"),
     Site(31, SiteKind.ENTER, size=2),
     Site(32, SiteKind.OPAQUE, dest=NONE),
+    Site(33, SiteKind.SELECT, dest=slot(5), size=8, template=copy_template(slot(1))),
+    Site(34, SiteKind.SELECT, dest=slot(5), template=copy_template(slot(1))),
+    Site(35, SiteKind.STORE, dest=memory(16), size=8, stride=2, template=STORED),
+    Site(36, SiteKind.STORE, dest=memory(16), stride=4, template=STORED),
+    Site(37, SiteKind.HEAP, size=2, template=copy_template(slot(1))),
 )
-DATA = bytes(range(40))
+DATA = bytes([7, *range(1, 40)])  # the path of valid()
 
 
 def valid() -> bytes:
@@ -56,6 +62,12 @@ def valid() -> bytes:
     s.head(22).head(23, 1).address(0x3000).head(24).varint(1)
     s.head(25).varint(1).frame(2).head(29).frame(1).head(27).signed(-3)
     s.head(28).address(0x3004).address(0x3000).varint(4)
+    x, content = int.from_bytes(DATA[:4], "little"), bytes(range(8))
+    s.head(33, 1).address(x - 4).raw(b"\0" + content + b"\0")
+    s.head(37, 1).address(x - 2).varint(4)
+    s.head(35, 1).varint(0b01_00).signed(77).address(x - 4).raw(b"\1\0")
+    s.head(36, 1).varint(0b01_00).signed(78).varint(8).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
+    s.head(33, 1).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
     return bytes(s)
 
 
@@ -67,6 +79,8 @@ def attempt(stream: bytes, verify: bool) -> None:
 def test_the_stream_to_mutate_is_valid() -> None:
     path = replay(SITES, valid(), bytes(40))
     assert path.diverged or path.conditions
+    path = replay(SITES, valid(), DATA)
+    assert (len(path.conditions), path.diverged) == (9, 0)
 
 
 @settings(deadline=2000, max_examples=1500)
@@ -92,6 +106,6 @@ def test_mutated_streams(changes: list[tuple[int, int, int]], verify: bool) -> N
 
 
 @settings(deadline=2000, max_examples=500)
-@given(st.lists(st.tuples(st.integers(0, 33), st.binary(max_size=12)), max_size=12))
+@given(st.lists(st.tuples(st.integers(0, 38), st.binary(max_size=12)), max_size=12))
 def test_plausible_heads_with_random_bodies(events: list[tuple[int, bytes]]) -> None:
     attempt(b"".join(bytes(Stream().head(site)) + body for site, body in events), False)

@@ -74,6 +74,10 @@ class Stream:
         self.data.append(number)
         return self
 
+    def raw(self, content: bytes) -> Stream:
+        self.data += content
+        return self
+
     def signed(self, number: int) -> Stream:
         return self.varint(number << 1 if number >= 0 else (-number << 1) - 1)
 

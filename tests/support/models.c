@@ -11,6 +11,9 @@
 
 #include "models.h" /* the models' prototypes: MODEL(name) */
 
+void sc_heap_free(unsigned long p); /* as the runtime's free does */
+size_t sc_heap_size(unsigned long p);
+
 static unsigned long long state;
 static const char *doing;
 
@@ -222,6 +225,57 @@ static void sorting(void)
     free(b);
 }
 
+/* Blocks that live side by side: each keeps what was written to it, wherever it is moved. There is room for some 100 of them, so
+ * that free ones are joined and used again. */
+static void blocks(void)
+{
+    static struct { unsigned char *real, *model; unsigned size; } held[64];
+    unsigned i = next(64), size = next(8) ? next(60) : next(3000), from = held[i].size, k;
+    unsigned char *a, *b;
+    doing = "blocks";
+    SAME(malloc, held[i].size ? memcmp(held[i].real, held[i].model, held[i].size) : 0, 0);
+    if (next(3) == 0) {
+        free(held[i].real);
+        if (held[i].model) sc_heap_free((unsigned long)held[i].model);
+        from = 0;
+        a = next(2) ? malloc(size) : calloc(size, 1);
+        if (next(2)) {
+            b = MODEL(malloc)(size);
+        } else {
+            b = MODEL(calloc)(size, 1);
+            for (k = 0; b && k < size; k++) SAME(calloc, 0, b[k]);
+        }
+    } else {
+        b = MODEL(realloc)(held[i].model, size);
+        if (!b && size) return; /* full: it is still there */
+        a = realloc(held[i].real, size);
+    }
+    SAME(malloc, 0, (long long)((unsigned long)b % 8));
+    if (size) SAME(realloc, 0, b ? memcmp(a, b, from < size ? from : size) : 0);
+    for (k = b ? from : size; k < size; k++) a[k] = b[k] = (unsigned char)next(256);
+    if (b) SAME(malloc, size, (long long)sc_heap_size((unsigned long)b));
+    held[i].real = a;
+    held[i].model = b;
+    held[i].size = b ? size : 0;
+}
+
+static void copies(void)
+{
+    char *a = text(9, "abc"), *b, *c;
+    size_t n = next(12);
+    doing = a;
+    b = MODEL(strdup)(a);
+    SAME(strdup, 0, b ? strcmp(a, b) : 0);
+    SAME(strdup, b ? strlen(a) + 1 : 0, b ? sc_heap_size((unsigned long)b) : 0);
+    if (b) sc_heap_free((unsigned long)b);
+    b = strndup(a, n);
+    c = MODEL(strndup)(a, n);
+    SAME(strndup, 0, c ? strcmp(b, c) : 0);
+    if (c) sc_heap_free((unsigned long)c);
+    free(b);
+    free(a);
+}
+
 static void characters(void)
 {
     int c;
@@ -250,6 +304,8 @@ int main(int argc, char **argv)
         numbers();
         arithmetic();
         sorting();
+        blocks();
+        copies();
     }
     return 0;
 }

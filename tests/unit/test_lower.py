@@ -157,8 +157,8 @@ def test_definitions_that_need_no_probe(model: DataModel, code: str, probes: int
         ("p->a = 1; p->b = 2; p->a = p->a + 1;", 1),  # members of one object, also within one statement
         ("p->a = p->a + 1;", 1),
         ("p->a = 1; p = p + x; p->b = 2;", 2),
-        ("p[x].a = 1; p[x].b = 2;", 1),
-        ("p[x].a = 1; x++; p[x].b = 2;", 2),
+        ("p[x].v = 1; p[x].w = 2;", 1),
+        ("p[x].v = 1; x++; p[x].w = 2;", 2),
         ("if (y) p->a = 1; p->b = 2;", 2),  # not on every way
         ("if (y) p->a = 1; else p->b = 1; p->b = 2;", 2),
         ("while (p->a) p->b++;", 1),
@@ -171,9 +171,9 @@ def test_definitions_that_need_no_probe(model: DataModel, code: str, probes: int
 def test_an_address_is_pinned_once(model: DataModel, code: str, pins: int) -> None:
     text = lowered(
         model,
-        "struct s { int a, b; }; static int n, t[9];"
+        "struct s { int a, b; volatile int v, w; }; static int n, m; static volatile int t[9];"
         "static void f(struct s *p, int x, int y, int *q) {" + code + "}"
-        'int main(void) { long i; __score_symbolic(&i, 8, "i"); n = i; f((struct s *) i, i, i, t); return 0; }',
+        'int main(void) { long i; __score_symbolic(&i, 8, "i"); n = i; f((struct s *) i, i, i, &m); return 0; }',
     ).texts[0]
     body = text[text.index("sc_enter") : text.index("sc_leave")]
     assert len(re.findall(r"sc_pin\d?\(", body)) == pins

@@ -61,6 +61,7 @@ class Hardware:
     ram: Region | None = None
     stack: int = 0  # bytes of the program's stack
     runtime_stack: int = 0  # bytes of the stack that the runtime and interrupt handlers use; 0: what the port chooses
+    heap: int = 0  # bytes that malloc may give away, heads of blocks included; 0: all that is free
     null_page: int = 0  # bytes from address 0 that no program may touch, where the MPU can see to it
     clock: int = 0  # Hz
     uart: Uart | None = None
@@ -78,6 +79,7 @@ class Hardware:
             "SC_STACK_SIZE": self.stack,
             "SC_RUNTIME_STACK": self.runtime_stack,
             "SC_CLOCK": self.clock,
+            "SC_HEAP_LIMIT": self.heap,
         }
         for name, region in (("FLASH", self.flash), ("RAM", self.ram)):
             if region is not None:
@@ -108,7 +110,7 @@ class Hardware:
 def read_hardware(doc: yamlfile.Section) -> Hardware:
     """The keys `memory`, `clock`, `uart`, `timer`, `reset`, `setup` and `buffers` of a profile."""
     memory, buffers = yamlfile.group(doc, "memory"), yamlfile.group(doc, "buffers")
-    memory.check_keys(("flash", "ram", "stack", "runtime-stack", "null-page"), "key of `memory`")
+    memory.check_keys(("flash", "ram", "stack", "runtime-stack", "heap", "null-page"), "key of `memory`")
     buffers.check_keys(("input", "chunk", "taint", "shadow"), "key of `buffers`")
     chunk = buffers.number("chunk", 0)
     if 0 < chunk < 16:
@@ -118,6 +120,7 @@ def read_hardware(doc: yamlfile.Section) -> Hardware:
         ram=_region(memory, "ram"),
         stack=memory.number("stack", 0),
         runtime_stack=memory.number("runtime-stack", 0),
+        heap=memory.number("heap", 0),
         null_page=memory.number("null-page", 0),
         clock=doc.number("clock", 0),
         uart=_uart(doc),

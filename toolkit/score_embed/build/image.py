@@ -28,12 +28,13 @@ from score_embed.build.layout import check_sections, link_firmware
 from score_embed.build.library import library_models
 from score_embed.build.linking import RUNTIME, Parts, link_parts
 from score_embed.build.measure import Measured
-from score_embed.build.objects import ASSEMBLY, check_objects
+from score_embed.build.objects import ASSEMBLY, check_objects, defined_names
 from score_embed.build.runtime import runtime_objects
-from score_embed.build.toolchain import PORTS, RUNTIME_FLAGS, SEMANTICS, Toolchain
+from score_embed.build.toolchain import HEAP_NAMES, PORTS, RUNTIME_FLAGS, SEMANTICS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.harness import add_harness
+from score_embed.frontend.models import HEAP
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import LIBRARY, Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
@@ -103,7 +104,7 @@ def build_image(
         closed=not native and not objects,
         strict=strict,
         measure=Measured(toolchain, flags, cache_folder()),
-        models=library_models(toolchain, flags[sources[0]]),
+        models=library_models(toolchain, flags[sources[0]], heap=not _has_allocator(toolchain, native, objects, flags)),
     )
     if keep is not None:
         _keep(keep, sources, program)
@@ -123,10 +124,11 @@ def build_image(
                 check_objects(kept, made[0], board.cc)
                 built = Path(work) / "image.elf"
                 parts = Parts(tuple(made), kept, names)
+                link_flags = [*cflags, *(HEAP_NAMES if program.heap else ())]
                 if board.firmware.script is not None:
-                    link_firmware(toolchain, parts, built, cflags)
+                    link_firmware(toolchain, parts, built, link_flags)
                 else:
-                    link_parts(toolchain, parts, built, cflags)
+                    link_parts(toolchain, parts, built, link_flags)
                     check_sections(built, board.hardware)
             except BuildError as error:
                 raise _explained(error, program) from None
@@ -189,6 +191,20 @@ def _data_model(toolchain: Toolchain, sources: Sequence[Path], flags: Mapping[Pa
             hint = "Give all files of the program the same -f flags, by `-- CFLAGS` if need be."
             raise UsageError(f"its flags give C other types than those of {sources[0]}", str(path), hint)
     return first
+
+
+def _has_allocator(
+    toolchain: Toolchain, native: Sequence[Path], objects: Sequence[Path], flags: Mapping[Path, Sequence[str]]
+) -> bool:
+    """Whether malloc or one of its kin is defined in what is linked as it is."""
+    suspects = [path for path in (*native, *objects) if any(name.encode() in _read(path) for name in HEAP)]
+    with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+        made = [path for path in suspects if path.suffix in (".o", ".a")]
+        for number, path in enumerate(path for path in suspects if path not in made):
+            output = Path(work) / f"{number}.o"
+            toolchain.compile_plain(path, output, flags.get(path, ()))
+            made.append(output)
+        return bool(defined_names(made) & HEAP)
 
 
 def _explained(error: BuildError, program: Program) -> BuildError:
@@ -298,7 +314,7 @@ def _compile(
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         made = list(pool.map(compile_one, jobs))
-    shared = runtime_objects(toolchain, verify=verify)
+    shared = runtime_objects(toolchain, verify=verify, heap=program.heap)
     return [*made, *shared], names | dict.fromkeys(map(str, shared), RUNTIME)
 
 

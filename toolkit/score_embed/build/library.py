@@ -8,13 +8,14 @@ from pathlib import Path
 
 from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
-from score_embed.frontend.models import Models
+from score_embed.frontend.models import ON_HEAP, Models
 from score_embed.frontend.preprocess import preprocess
 
 
-def library_models(toolchain: Toolchain, cflags: Sequence[str]) -> Models:
-    """`cflags`: the program's; those that change code count for the models, too. Raises BuildError."""
-    files = {path.stem: path for path in (toolchain.runtime / "libc").glob("*.c")}
+def library_models(toolchain: Toolchain, cflags: Sequence[str], *, heap: bool = True) -> Models:
+    """`cflags`: the program's; those that change code count for the models, too. `heap`: with malloc's family.
+    Raises BuildError."""
+    files = {path.stem: path for path in (toolchain.runtime / "libc").glob("*.c") if heap or path.stem not in ON_HEAP}
 
     def load(names: Sequence[str]) -> str:
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
@@ -23,6 +24,6 @@ def library_models(toolchain: Toolchain, cflags: Sequence[str]) -> Models:
             return preprocess(toolchain.board.cc, toolchain.library_flags(cflags), unit)
 
     try:
-        return Models({name: path.read_text(encoding="utf-8") for name, path in files.items()}, load)
+        return Models({name: path.read_text(encoding="utf-8") for name, path in files.items()}, load, heap)
     except OSError as error:
         raise BuildError(f"cannot read the models of the C library: {error.strerror}", str(error.filename)) from None

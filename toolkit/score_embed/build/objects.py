@@ -3,10 +3,15 @@ whose own words for it help nobody."""
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from score_embed.errors import UsageError
 
@@ -43,6 +48,25 @@ def check_objects(objects: Sequence[Path], ours: Path, compiler: str) -> None:
                 hint = f"Build it with the board's compiler, {compiler}, or take it out."
                 what = f"this is for another machine: {machine}, the board is {expected}"
                 raise UsageError(what, f"{path}({member})" if member else str(path), hint)
+
+
+def defined_names(objects: Sequence[Path]) -> set[str]:
+    """The symbols that they define for others."""
+    found: set[str] = set()
+    for path in objects:
+        for _, data in _members(path):
+            if data.startswith(_ELF):
+                found |= _defined(data)
+    return found
+
+
+def _defined(data: bytes) -> set[str]:
+    try:
+        table = ELFFile(io.BytesIO(data)).get_section_by_name(".symtab")
+        symbols = list(table.iter_symbols()) if isinstance(table, SymbolTableSection) else []
+    except ELFError:
+        return set()  # the linker will complain
+    return {s.name for s in symbols if s["st_info"]["bind"] != "STB_LOCAL" and s["st_shndx"] != "SHN_UNDEF"}
 
 
 def _machine(data: bytes) -> _Machine | None:

@@ -14,8 +14,8 @@ from score_embed.build.toolchain import Toolchain
 from score_embed.errors import StorageError
 
 
-def runtime_objects(toolchain: Toolchain, *, verify: bool) -> list[Path]:
-    """The objects of all its files. Raises BuildError, StorageError."""
+def runtime_objects(toolchain: Toolchain, *, verify: bool, heap: bool = False) -> list[Path]:
+    """The objects of all its files, of the arena's too if the program has a heap. Raises BuildError, StorageError."""
     common = _identity(toolchain)
     folder = cache_folder()
 
@@ -31,7 +31,7 @@ def runtime_objects(toolchain: Toolchain, *, verify: bool) -> list[Path]:
         return kept
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return list(pool.map(one, toolchain.runtime_sources()))
+        return list(pool.map(one, toolchain.runtime_sources(heap=heap)))
 
 
 def _identity(toolchain: Toolchain) -> bytes:

@@ -42,6 +42,14 @@ PORTS: dict[str, tuple[str, ...]] = {
 }
 # What several ports have in common.
 SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", "avr": "bare"}
+# With an arena of the runtime's own these are its functions in code without probes, the C library's included.
+HEAP_NAMES = tuple(
+    f"-Wl,--wrap={name}"
+    for name in (
+        *("malloc", "free", "calloc", "realloc", "aligned_alloc", "memalign", "posix_memalign", "malloc_usable_size"),
+        *("_malloc_r", "_free_r", "_calloc_r", "_realloc_r", "_memalign_r"),
+    )
+)
 # Where flash is dear gcc sees the whole runtime at once and drops the probes that a program does not use.
 WHOLE = ("-flto=1", "-flto-partition=one", "-fno-inline-functions-called-once", "-fno-ipa-cp")
 _BEFORE_C99 = frozenset(
@@ -118,8 +126,9 @@ class Toolchain:
         """The folder of the port, and what it shares with others."""
         return self.runtime / self.board.runtime, self.runtime / SHARED[self.board.runtime]
 
-    def runtime_sources(self) -> list[Path]:
-        folders = (self.runtime, *self._port())
+    def runtime_sources(self, *, heap: bool) -> list[Path]:
+        """`heap`: with the arena."""
+        folders = (self.runtime, *self._port(), *([self.runtime / "heap"] if heap else []))
         return sorted(path for folder in folders for pattern in ("*.c", "*.S") for path in folder.glob(pattern))
 
     def whole(self) -> tuple[str, ...]:

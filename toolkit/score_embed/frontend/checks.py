@@ -13,6 +13,7 @@ from dataclasses import replace
 from score_embed.frontend.blocks import Plan
 from score_embed.frontend.flow import blocks_of, expressions, places
 from score_embed.frontend.formulas import Formula
+from score_embed.frontend.heap_checks import heap_checks, heap_said
 from score_embed.frontend.ir import (
     Binary,
     Body,
@@ -46,6 +47,8 @@ def with_checks(body: Body, wanted: Set[str], types: Types, plan: Plan, maybe: M
             tracked = any(before.exp(plan.formula(s, exp)) for exp in (left, right))
             if tracked or kind != "null":  # other null pointers are the hardware's business
                 found.append(Check(s.coord, kind, op, left, right, tracked))
+        if "heap" in wanted:
+            found += heap_checks(s, lambda exp, s=s: plan.formula(s, exp))  # type: ignore[misc]
         if "unreachable" in wanted and isinstance(s, Call) and s.callee == "__builtin_unreachable":
             found.append(Fail(s.coord, "unreachable"))
         found.append(s)
@@ -54,7 +57,8 @@ def with_checks(body: Body, wanted: Set[str], types: Types, plan: Plan, maybe: M
     checked = replace(body, statements=found)
     if plan.tainted is None:  # setjmp: what was checked may come back with other values
         return checked
-    again = repeated(blocks_of(checked), _said, maybe)
+    blocks = blocks_of(checked)
+    again = repeated(blocks, _said, maybe) | repeated(blocks, heap_said, maybe, lambda s: isinstance(s, Call))
     return replace(checked, statements=[s for s in found if (id(s), "") not in again])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from score_embed.frontend.addresses import base_of, stride_text
 from score_embed.frontend.comparisons import Side, comparison_test
 from score_embed.frontend.formulas import mentioned, substituted
 from score_embed.frontend.ir import (
@@ -25,6 +26,7 @@ from score_embed.frontend.ir import (
     ForgetObject,
     GlobalAddress,
     Goto,
+    HeapCheck,
     InitObject,
     Label,
     Load,
@@ -32,11 +34,13 @@ from score_embed.frontend.ir import (
     Move,
     Pin,
     Place,
+    RangeCheck,
     Return,
     Select,
     SetPlain,
     SlotRef,
     Stmt,
+    Store,
     Switch,
     Symbolic,
     Tick,
@@ -77,6 +81,7 @@ VERDICTS = {
     "unreachable": "SC_UNREACHABLE",
 }
 MOST_CONSTANT, MOST_VARIABLE = 65535, 4096  # bytes of an object that is read at a symbolic address
+MOST_STORED = 256  # elements of one that is stored to
 _MOST_WORDS = 16_000  # of an array of the site table
 NONE_LEAF = str(int(Where.NONE) << 14)
 
@@ -192,28 +197,64 @@ class Emitter(Probes):
         if not address.can_be_tainted:
             return self._emit_Assign(s)
         dest, load = self._dest(s.dest), self._template(s.exp)
-        array, size, flags = self._object_of(place)
+        array, size, flags, described = self._object_of(place)
         d = self._descriptor(
             self._site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
         )
         self._descriptor(
             self._site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
-            [f"(sc_d) ({size})", flags, *address.descriptor()],
+            [f"(sc_d) ({size})", described, *address.descriptor()],
         )
-        probe = self._call("sc_select", ["sc_f", d], [*load.passed(), array, *address.passed()], 0)
+        probe = self._changing("sc_select", d, [*load.passed(), array, *address.passed()])
         # First the probe, which needs the address as it is before the destination changes: `i = t[i]`.
         return f"{probe}; {s.dest.c()} = {s.exp.c()};{self._value(s.dest.c(), s.dest.type)}"
 
-    def _object_of(self, place: Place) -> tuple[str, str, str]:
-        """Where the object begins that the place is in, its size and flags; 0 if that is not known here."""
+    def _emit_Store(self, s: Store) -> str:
+        assert isinstance(s.exp, SlotRef)
+        assert isinstance(s.dest, Place)
+        dest, template = self._dest(s.dest), self._template(s.exp)
+        address = TemplateText(
+            self.types, self.never, self.maybe, leaves=list(template.leaves)
+        )  # its first is the value
+        address.add(substituted(s.dest.address, self._known))
+        if not address.can_be_tainted:
+            return self._emit_Assign(s)
+        array, size, _, described = self._object_of(s.dest)
+        step = stride_text(substituted(s.dest.address, self._known), f"sizeof({s.dest.text})")
+        if size != "0":
+            size = f"({step} && {size} / ({step} ? {step} : 1) <= {MOST_STORED} ? {size} : 0)"
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            [dest.descriptor(), *template.descriptor()],
+        )
+        self._descriptor(
+            self._site(SiteKind.STORE, [*dest.words(), size, step, *address.site_words()]),
+            [f"(sc_d) ({size})", f"{described} | 2", *address.descriptor(), f"(sc_d) ({step})"],
+        )
+        probe = self._changing("sc_store", d, [*dest.passed, array, *address.passed()])
+        return f"{probe};{self._value(s.exp.c(), s.dest.type)} {s.dest.text} = {s.exp.c()};"
+
+    @staticmethod
+    def _changing(probe: str, descriptor: str, words: list[str]) -> str:
+        return f"{probe}(sc_f, {descriptor}, (sc_word []) {{ {', '.join(words)} }})"
+
+    def _object_of(self, place: Place) -> tuple[str, str, str, str]:
+        """Where the object begins that the place is in, its size, its flags and these as the probe is told.
+
+        Where the size is not known here, it is 0, and the first is the pointer that the address is computed from; the
+        probe is told how many leaves of the address are that pointer's."""
         array = place.array
         if array is None or self.maybe.exp(substituted(array.address, self._known)):
-            return "0", "0", "0"
+            base = base_of(substituted(place.address, self._known))
+            leaves = TemplateText(self.types, self.never, self.maybe)
+            leaves.add(base)
+            return f"(sc_word) {base.c()}", "0", "0", str(len(leaves.leaves) << 8)
         assert isinstance(array.type, Array)
         constant = array.static and is_constant(array.type)
         most = MOST_CONSTANT if constant else MOST_VARIABLE
         size = f"(sizeof({array.text}) <= {most} ? sizeof({array.text}) : 0)"
-        return f"(sc_word) &{array.text}", size, str(CONSTANT if constant else 0)
+        flags = str(CONSTANT if constant else 0)
+        return f"(sc_word) &{array.text}", size, flags, flags
 
     def _store_bit_field(self, s: Assign, place: Place) -> str:
         dest = self._dest(place)
@@ -475,6 +516,25 @@ class Emitter(Probes):
         tainted = [] if template.memory else self._slot_test(template.slots)
         guard = f"if ({' | '.join(['!sc_v', *tainted])}) " if tainted else ""
         return f"{{ sc_uint sc_v = {holds}; {guard}{probe}; }}"
+
+    def _emit_HeapCheck(self, s: HeapCheck) -> str:
+        formula = substituted(s.address, self._known)
+        base = base_of(formula)
+        template, of_base = (TemplateText(self.types, self.never, self.maybe) for _ in range(2))
+        template.add(formula)
+        of_base.add(base)  # its leaves come first in the whole, too
+        site = self._site(SiteKind.HEAP, [s.size, *template.site_words()], "bounds")
+        pointers = f"(const void *) {s.text}, (const void *) {base.c()}"
+        if not template.can_be_tainted or (of_base.can_be_tainted and len(of_base.leaves) == len(template.leaves)):
+            return f"sc_heap_range(sc_f, {self._descriptor(site, [])}, {pointers}, {s.size});"
+        size = f"(sc_d) ({s.size} < 0xffff ? {s.size} : 0xffff)"
+        d = self._descriptor(site, [size, str(len(of_base.leaves)), *template.descriptor()])
+        return f"{self._call('sc_heap_access', ['sc_f', d, pointers], template.passed(), 0)};"
+
+    def _emit_RangeCheck(self, s: RangeCheck) -> str:
+        d = self._descriptor(self._site(SiteKind.CHECK, self._nothing(), "bounds"), [])
+        pointer = f"(const void *) {s.pointer.c()}"
+        return f"sc_heap_range(sc_f, {d}, {pointer}, {pointer}, {s.size.c()});"
 
     def _emit_Fail(self, s: Fail) -> str:
         if s.kind == "assume":

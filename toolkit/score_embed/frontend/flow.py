@@ -17,6 +17,7 @@ from score_embed.frontend.ir import (
     Copy,
     Exp,
     Goto,
+    HeapCheck,
     Label,
     Load,
     Pin,
@@ -27,6 +28,7 @@ from score_embed.frontend.ir import (
     SetPlain,
     SlotRef,
     Stmt,
+    Store,
     Switch,
     Symbolic,
     Truncate,
@@ -104,7 +106,7 @@ def places(s: Stmt) -> list[Place]:
 
 def pinned_places(s: Stmt) -> list[Place]:
     """Of these, those whose address is used as it is in this run."""
-    return [] if isinstance(s, Select) else places(s)
+    return [] if isinstance(s, (Select, Store)) else places(s)
 
 
 def tracked_reads(raw: Raw) -> list[Exp]:
@@ -121,7 +123,7 @@ def loads_in(exp: Exp) -> list[Place]:
 
 def read_by_formulas(s: Stmt) -> list[tuple[Exp, bool]]:
     """The formulas of a statement's probes, and whether the probe is left out while only slots are in it."""
-    found = [(place.address, not isinstance(s, Select)) for place in places(s) if place.slots]
+    found = [(place.address, not isinstance(s, (Select, Store))) for place in places(s) if place.slots]
     for exp in expressions(s):
         found += [(read, True) for e in exp.walk() if isinstance(e, Raw) for read in tracked_reads(e)]
     match s:
@@ -133,6 +135,8 @@ def read_by_formulas(s: Stmt) -> list[tuple[Exp, bool]]:
             found.append((s.exp, True))
         case Check() if s.tracked:
             found += [(s.left, True), (s.right, True)]
+        case HeapCheck():
+            found.append((s.address, False))
     return found
 
 
@@ -143,6 +147,8 @@ def read_by_itself(s: Stmt) -> set[int]:
             return {a.exp.slot.index for a in s.args if isinstance(a.exp, SlotRef)}
         case Switch():
             return {s.slot.slot.index}
+        case Store(exp=SlotRef() as value):
+            return {value.slot.index}
         case Return():
             return {RESULT_SLOT}
         case Truncate():

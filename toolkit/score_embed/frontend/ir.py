@@ -289,6 +289,11 @@ class Truncate(Assign):
 
 
 @dataclass
+class Store(Assign):
+    """`place = slot;` where the address may be symbolic: any element of an object may be the one that changes."""
+
+
+@dataclass
 class SetPlain(Stmt):
     """`text = exp;` where the destination has no taint (a `long double` variable)."""
 
@@ -351,6 +356,23 @@ class Check(Stmt):
     left: Exp
     right: Exp
     tracked: bool
+
+
+@dataclass
+class HeapCheck(Stmt):
+    """What is accessed at the address must lie in a block of the heap, if what the address is computed from does."""
+
+    address: Exp
+    text: str  # the address in C
+    size: str  # bytes, a constant in C
+
+
+@dataclass
+class RangeCheck(Stmt):
+    """So must `size` bytes from the pointer on."""
+
+    pointer: Exp
+    size: Exp
 
 
 @dataclass

@@ -17,15 +17,22 @@ from pycparser import c_ast
 from score_embed.frontend.sites import MODEL
 
 _BUILTIN = "__builtin_"
+# One arena serves all of these: who defines one of them has an allocator of its own. FREE is called as it is, so that
+# what is wrong with a pointer is reported where it is freed.
+FREE = "free"
+HEAP = frozenset({"malloc", "calloc", "realloc", FREE})
+ON_HEAP = HEAP | {"strdup", "strndup"}
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
 
 
 @dataclass(frozen=True)
 class Models:
-    """`texts`: model's name → its source; `load`: the preprocessed text of one unit with all these models."""
+    """`texts`: model's name → its source; `load`: the preprocessed text of one unit with all these models; `heap`: the
+    runtime's arena is there for the program."""
 
     texts: dict[str, str] = field(default_factory=dict)
     load: Callable[[Sequence[str]], str] = lambda names: ""
+    heap: bool = False
 
     def closure(self, names: Collection[str]) -> list[str]:
         """These models and those that they call."""
@@ -55,6 +62,8 @@ def wanted(units: Sequence[Parsed], available: Collection[str], *, closed: bool)
     `closed`: no other code of the program's is linked; else only what a header of the system declares is the library's.
     """
     elsewhere = {name for unit in units for name in _defined(unit, external=True)}
+    if HEAP & elsewhere.union(*(_defined(unit, external=False) for unit in units)):
+        elsewhere |= ON_HEAP
     found: list[set[str]] = []
     for unit in units:
         names = {name.removeprefix(_BUILTIN) for name in _named(unit)} & set(available)

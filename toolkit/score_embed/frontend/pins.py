@@ -41,16 +41,22 @@ def repeated_pins(
 
 
 def repeated(
-    blocks: Sequence[Block], said: Callable[[Stmt], Mapping[str, Formula]], maybe: Maybe
+    blocks: Sequence[Block],
+    said: Callable[[Stmt], Mapping[str, Formula]],
+    maybe: Maybe,
+    ends: Callable[[Stmt], bool] = lambda s: False,
 ) -> set[tuple[int, str]]:
-    """What statements say, by statement and name, that was said on every way to them and has not changed since."""
+    """What statements say, by statement and name, that was said on every way to them and has not changed since.
+
+    `ends`: after such a statement nothing holds that was said.
+    """
     before: list[set[Formula] | None] = [None] * len(blocks)  # None: not reached yet
     before[0] = set()
     work = [0]
     while work:
         index = work.pop()
         held = set(before[index] or ())
-        _run(blocks[index], said, maybe, held)
+        _run(blocks[index], said, maybe, ends, held)
         for k in blocks[index].after:
             old = before[k]
             new = set(held) if old is None else old & held
@@ -59,12 +65,16 @@ def repeated(
                 work.append(k)
     found: set[tuple[int, str]] = set()
     for block, start in zip(blocks, before, strict=True):
-        found |= _run(block, said, maybe, set(start or ()))
+        found |= _run(block, said, maybe, ends, set(start or ()))
     return found
 
 
 def _run(
-    block: Block, said: Callable[[Stmt], Mapping[str, Formula]], maybe: Maybe, held: set[Formula]
+    block: Block,
+    said: Callable[[Stmt], Mapping[str, Formula]],
+    maybe: Maybe,
+    ends: Callable[[Stmt], bool],
+    held: set[Formula],
 ) -> set[tuple[int, str]]:
     """Adds to `held` what the block says and takes from it what it changes; returns what it repeats."""
     repeats = set()
@@ -73,5 +83,7 @@ def _run(
             if formula in held:
                 repeats.add((id(s), name))
             held.add(formula)
+        if ends(s):
+            held.clear()
         held.difference_update([formula for formula in held if changes(s, formula, maybe)])
     return repeats

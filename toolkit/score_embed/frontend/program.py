@@ -19,14 +19,14 @@ from score_embed.frontend.layout import Layout
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
-from score_embed.frontend.models import Models, Parsed, defined_in, prepare, wanted
+from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, defined_in, prepare, wanted
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import defined_functions, drop_promises
 from score_embed.frontend.types import DataModel, Types
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
-_OF_MODELS = frozenset({"null"})  # checked in models: what a program may do wrong by calling them
+_OF_MODELS = frozenset({"null", "heap"})  # checked in models: what a program may do wrong by calling them
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Program:
-    """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls."""
+    """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls;
+    `heap`: they allocate memory."""
 
     texts: tuple[str, ...]
     library: str
     notes: tuple[Note, ...]
     sites: int
     coverage: int
+    heap: bool = False
 
 
 def instrument_program(
@@ -68,7 +70,9 @@ def instrument_program(
     `measure`: compiles a text as the file of that name would be, for the positions of bit-fields (see Layout);
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
-    units, library = _parsed(sources, models or Models(), closed=closed)
+    units, library, heap = _parsed(sources, models or Models(), closed=closed)
+    if heap and "bounds" in checks:
+        checks |= {"heap"}
     external = _external_definitions(units)
     excluded: frozenset[str] = frozenset()
     notes: dict[str, Note] = {}
@@ -107,23 +111,25 @@ def instrument_program(
         for unit, result in zip(units, results, strict=True)
     ]
     called = texts.pop() if library else ""
-    return Program(tuple(texts), called, tuple(notes.values()), numbering.site, numbering.coverage)
+    return Program(tuple(texts), called, tuple(notes.values()), numbering.site, numbering.coverage, heap)
 
 
-def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple[list[Unit], bool]:
-    """The program's units, and after them one with the models that they call, if they call any."""
+def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple[list[Unit], bool, bool]:
+    """The program's units, and after them one with the models that they call; whether they call any, and use the heap."""
     parsed = [_parse(source) for source in sources]
-    names = wanted(parsed, models.texts, closed=closed)
+    names = wanted(parsed, {*models.texts, *((FREE,) if models.heap else ())}, closed=closed)
+    heap = bool(ON_HEAP & set().union(*names))
+    names = [own - {FREE} for own in names]
     called = models.closure(set().union(*names))
     if not called:
-        return [_unit(source, unit, {}) for source, unit in zip(sources, parsed, strict=True)], False
+        return [_unit(source, unit, {}) for source, unit in zip(sources, parsed, strict=True)], False, heap
     library = Source(Path(LIBRARY), models.load(called))
     last = _parse(library)
     units = [
         _unit(source, unit, prepare(unit, own, last.tree))
         for source, unit, own in zip(sources, parsed, names, strict=True)
     ]
-    return [*units, _unit(library, last, defined_in(last.tree))], True
+    return [*units, _unit(library, last, defined_in(last.tree))], True, heap
 
 
 def _printed(

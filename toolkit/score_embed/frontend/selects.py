@@ -1,14 +1,16 @@
-"""Reads whose address may be symbolic become statements of their own: `t = a[i];`, for which there is a probe.
+"""Reads and stores whose address may be symbolic become statements of their own, `t = a[i];` and `a[i] = t;`, for which
+there are probes.
 
 The value of such a read is not the element's that this run happened to read but, as a formula, that of any element of
-the object. What has no formula (volatile objects, bit-fields, structs) is left where it is: there
-the address is used as it is in this run, and pinned.
+the object; and a store changes, as a formula, any element of it. What has no formula (volatile objects, bit-fields,
+structs, stores of floating point) is left where it is: there the address is used as it is in this run, and pinned.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from score_embed.frontend.addresses import indices
 from score_embed.frontend.blocks import Plan
 from score_embed.frontend.flow import expressions
 from score_embed.frontend.ir import (
@@ -24,42 +26,59 @@ from score_embed.frontend.ir import (
     Load,
     MathCall,
     Offset,
+    Place,
     PointerAdd,
     PointerDiff,
     Select,
     Slot,
     SlotRef,
     Stmt,
+    Store,
     Unary,
 )
 from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.types import compatible_text, declare
+from score_embed.frontend.types import CType, Pointer, as_int, compatible_text, declare, is_integer, unqualified
 
 _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, addresses are pinned
 
 
 def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
-    """The function with every read at an address that may be symbolic as a Select; itself if it has none."""
+    """The function with every read and store at an address that may be symbolic as Select and Store; itself if it has
+    none."""
     work = _Separation(replace(body, declarations=list(body.declarations)))
     found: list[Stmt] = []
     for s in body.statements:
         before = plan.maybe(s, maybe)
         reads = [e for exp in expressions(s) for e in exp.walk() if isinstance(e, Load)]
-        chosen = [e for e in reads if _is_plain(e) and before.exp(plan.formula(s, e.place.address))]
-        found += work.split(s, list(dict.fromkeys(chosen)))
+        chosen = [e for e in reads if _is_plain(e.place) and before.exp(plan.formula(s, e.place.address))]
+        statements = work.split(s, list(dict.fromkeys(chosen)))
+        dest = s.dest if isinstance(s, Assign) else None
+        if isinstance(dest, Place) and _is_stored(dest) and _has_index(plan.formula(s, dest.address), before):
+            statements[-1:] = work.store(statements[-1], dest)
+        found += statements
     return replace(work.body, statements=found) if work.changed else body
 
 
-def _is_plain(load: Load) -> bool:
-    return load.place.bit_field is None and not load.place.type.volatile
+def _is_plain(place: Place) -> bool:
+    return place.bit_field is None and not place.type.volatile
+
+
+def _is_stored(dest: Place) -> bool:
+    return _is_plain(dest) and (is_integer(dest.type) or isinstance(dest.type, Pointer))
+
+
+def _has_index(address: Exp, maybe: Maybe) -> bool:
+    """Whether it is the place in an object that may be symbolic: of a pointer that is, nobody knows the object."""
+    return any(maybe.exp(step.index) for step in indices(address))
 
 
 class _Separation:
-    """The temporaries of one function's reads: none lives beyond its statement."""
+    """The temporaries of one function's reads and stores: none lives beyond its statement."""
 
     def __init__(self, body: Body) -> None:
         self.body = body
         self._pool: dict[str, list[SlotRef]] = {}
+        self._stored: dict[str, list[SlotRef]] = {}  # apart: a value may be made of what was read
         self._count = 0
         self.changed = False
 
@@ -71,7 +90,7 @@ class _Separation:
         if isinstance(s, Assign) and isinstance(s.dest, SlotRef) and s.exp in reads and s.dest.type == s.exp.type:
             return [Select(s.coord, s.dest, s.exp)]
         used: dict[str, int] = {}
-        values = {read: self._temporary(read, used) for read in reads}
+        values = {read: self._temporary(read.type, used) for read in reads}
         before: list[Stmt] = [Select(s.coord, value, read) for read, value in values.items()]
         match s:
             case Assign():
@@ -83,16 +102,26 @@ class _Separation:
                 return [*before, replace(s, args=args)]
         return [s]
 
-    def _temporary(self, read: Load, used: dict[str, int]) -> SlotRef:
-        key = compatible_text(read.type)
-        pool = self._pool.setdefault(key, [])
+    def store(self, s: Stmt, dest: Place) -> list[Stmt]:
+        """The assignment as a store of a slot."""
+        assert isinstance(s, Assign)
+        if self.body.slots >= _MOST_SLOTS:
+            return [s]
+        self.changed = True
+        t = unqualified(dest.type)
+        value = self._temporary(as_int(t) if is_integer(t) else t, {}, self._stored)
+        return [Assign(s.coord, value, s.exp), Store(s.coord, dest, value)]
+
+    def _temporary(self, t: CType, used: dict[str, int], pools: dict[str, list[SlotRef]] | None = None) -> SlotRef:
+        key = compatible_text(t)
+        pool = (self._pool if pools is None else pools).setdefault(key, [])
         used[key] = used.get(key, 0) + 1
         if used[key] > len(pool):
             self._count += 1
-            slot = Slot(self.body.slots, f"sc_read{self._count}", read.type)
+            slot = Slot(self.body.slots, f"sc_read{self._count}", t)
             self.body.slots += 1
-            self.body.declarations.append(declare(read.type, slot.name) + ";")
-            pool.append(SlotRef(read.type, slot))
+            self.body.declarations.append(declare(t, slot.name) + ";")
+            pool.append(SlotRef(t, slot))
         return pool[used[key] - 1]
 
 

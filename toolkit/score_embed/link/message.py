@@ -80,6 +80,10 @@ VERDICTS: tuple[str, ...] = (
     "overflow",
     "shift-range",
     "unreachable",
+    "use-after-free",
+    "double-free",
+    "invalid-free",
+    "heap-corruption",
 )
 
 _HELLO = struct.Struct("<H")

@@ -37,6 +37,8 @@ RULES = {
     "illegal-instruction": ("The processor meets no valid instruction.", "A wrong function pointer, or a trap of the compiler."),
     "use-after-free": ("Memory is used after it was freed.", "Look who freed it."),
     "double-free": ("Memory is freed twice.", "Look who freed it first."),
+    "invalid-free": ("Memory is freed that malloc did not give.", "Give free the pointer that malloc returned."),
+    "heap-corruption": ("Somebody wrote beyond a block of the heap.", "Look who writes to the block that is freed or was allocated here."),
     "overflow": ("Signed arithmetic overflows.", "Check the operands' range."),
     "shift-range": ("A shift is wider than its operand.", "Check the number of bits to shift."),
     "unreachable": ("Code is reached that was marked as unreachable.", "The mark is wrong for this input."),

@@ -19,7 +19,10 @@ from score_embed.results.store import TestRow
 _DRIVER = "unity_driver.c"
 _NORMAL = frozenset({"return", "exit"})
 # Also what only checks see: a build without probes goes on.
-_NO_TEST = frozenset({"assumption", "watchdog", "lost", "out-of-bounds", "overflow", "shift-range", "unreachable"})
+_NO_TEST = frozenset(
+    {"assumption", "watchdog", "lost", "out-of-bounds", "overflow", "shift-range", "unreachable"}
+    | {"use-after-free", "double-free", "invalid-free", "heap-corruption"}
+)
 _MOST_COMMENT = 200
 
 

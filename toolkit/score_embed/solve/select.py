@@ -45,10 +45,12 @@ def select(offset: Expr, content: bytes, size: int, cell: Cell | None = None) ->
     if offset.is_const:
         return _element(offset, content, size, cell)
     step, rest = _stride(offset)
-    bits = max(1, ((last - rest) >> step).bit_length())
-    if rest > last or 1 << bits > MOST_ENTRIES:
+    if rest > last:
         return None
-    index = _bits_of(build.binary(Kind.SUB, offset, build.const(rest, offset.width)), step, bits)
+    index = _index(offset, step, rest, last)
+    bits = index.width
+    if 1 << bits > MOST_ENTRIES:
+        return None
     table = _table(content, size, step, rest, bits)
     if index.is_const:
         return _element(build.const(rest + (index.value << step), 64, index.origins), content, size, cell)
@@ -60,6 +62,21 @@ def select(offset: Expr, content: bytes, size: int, cell: Cell | None = None) ->
         if formula is not None:
             found = build.ite(build.binary(Kind.EQ, index, build.const(number, bits)), formula, found)
     return found
+
+
+def changed(offset: Expr, last: int, place: int) -> Expr:
+    """That the offset is `place`, where it is known to be no more than `last`."""
+    step, rest = _stride(offset)
+    if place < rest or (place - rest) & ((1 << step) - 1) or rest > last:
+        return build.FALSE
+    index = _index(offset, step, rest, last)
+    return build.binary(Kind.EQ, index, build.const((place - rest) >> step, index.width))
+
+
+def _index(offset: Expr, step: int, rest: int, last: int) -> Expr:
+    """Which of the elements, in as few bits as tell them apart."""
+    bits = max(1, ((last - rest) >> step).bit_length())
+    return _bits_of(build.binary(Kind.SUB, offset, build.const(rest, offset.width)), step, bits)
 
 
 def _element(offset: Expr, content: bytes, size: int, cell: Cell | None) -> Expr:

@@ -29,6 +29,10 @@ class Verdict(Enum):
     OVERFLOW = "overflow"
     SHIFT_RANGE = "shift-range"
     UNREACHABLE = "unreachable"
+    USE_AFTER_FREE = "use-after-free"
+    DOUBLE_FREE = "double-free"
+    INVALID_FREE = "invalid-free"  # of what malloc did not give
+    HEAP_CORRUPTION = "heap-corruption"  # something wrote beyond a block; noticed later
     LOST = "lost"  # the target died or fell silent and was started again
 
     @property

@@ -7,7 +7,7 @@ neither path hash nor coverage); beyond it the formula would say nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from score_embed.frontend.sites import CONSTANT, Site
 from score_embed.solve import build
@@ -49,11 +49,31 @@ class NoConstants:
         return None
 
 
+class Object(NamedTuple):
+    """Its address, its bytes, and the formulas in it. `sent`: the target said so; else it is constant."""
+
+    base: int
+    content: bytes
+    cell: Cell | None
+    sent: bool
+
+    def element(self, at: int, size: int) -> Expr:
+        """What lies at an offset."""
+        formula = self.cell(at) if self.cell else None
+        return formula or build.const(int.from_bytes(self.content[at : at + size], "little"), 8 * size)
+
+
+def inside_of(address: Expr, base: int, length: int, size: int) -> tuple[Expr, Expr]:
+    """How far into the object the address is, and that this is in it."""
+    offset = build.binary(Kind.SUB, address, build.const(base, address.width))
+    return offset, within(offset, length - size)
+
+
 class Selects:
     """The steps of one image's selects."""
 
     def __init__(self, decoded: Decoded, on_branch: OnBranch, constants: Constants) -> None:
-        self._decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
+        self.decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
         self._on_branch, self._constants = on_branch, constants
         # Runs read the same tables again and again: by site, leaves, object and its bytes.
         self._known: dict[tuple[int, tuple[Expr, ...], int, bytes], tuple[Expr, Expr | None]] = {}
@@ -63,7 +83,7 @@ class Selects:
         self, site: Site, direction: int, programs: Programs, read: Reader, store: Store
     ) -> Callable[[], object]:
         """The step of the site's events. Direction 1: the address is in the object; 0: it is not, or there is none."""
-        program, value, decoded = programs.get(site), programs.value, self._decoded
+        program, value, decoded = programs.get(site), programs.value, self.decoded
         assert site.dest is not None
         size = site.dest.bits // 8
 
@@ -71,27 +91,27 @@ class Selects:
             leaves = read()
             address = value(program, leaves)
             if not site.size:
-                self._concretize(site, address, "symbolic address")
+                self.concretize(site, address, "symbolic address")
                 return
-            _, inside = self._inside(address, self._cursor.next_address(), site.size, size)
+            _, inside = inside_of(address, self._cursor.next_address(), site.size, size)
             if self._on_branch(site, leaves, (Outcome(-1, 0, build.negate(inside), ()),)):
-                self._concretize(site, address, OUTSIDE)
+                self.concretize(site, address, OUTSIDE)
 
         def within_object() -> None:
             leaves = read()
             address = value(program, leaves)
-            base, content, cell = self._object(site, decoded.value(address), size)
-            unnamed = not site.size and len(content) == size
+            base, content, cell, sent = self._object(site, decoded.value(address), size)
+            unnamed = not (site.size or sent) and len(content) == size
             followed = self._followed(address, size) if unnamed else None
             inside, found = followed or self._formulas(site, leaves, address, base, content, cell, size)
             if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, ()),)):
                 return
-            if site.size and not site.flags & CONSTANT:
+            if sent:
                 decoded.keep_content(base, content)
             if address.origins and not address.deps:
                 decoded.note("opaque result in an address", site.id)
             if found is None or (unnamed and not followed):
-                self._concretize(site, address, "symbolic address")
+                self.concretize(site, address, "symbolic address")
                 at = build.const(decoded.value(address) - base, address.width)
                 found = select(at, content, size, cell)
                 assert found is not None
@@ -99,17 +119,13 @@ class Selects:
 
         return within_object if direction else outside
 
-    def _concretize(self, site: Site, address: Expr, what: str) -> None:
+    def concretize(self, site: Site, address: Expr, what: str) -> None:
+        """The address is used as it is in this run."""
         if address.deps:
-            self._decoded.note(what, site.id)
-            self._decoded.pin(site.id, address)
+            self.decoded.note(what, site.id)
+            self.decoded.pin(site.id, address)
         elif address.origins:
-            self._decoded.note("opaque result in an address", site.id)
-
-    def _inside(self, address: Expr, base: int, length: int, size: int) -> tuple[Expr, Expr]:
-        """How far into the object the address is, and that this is in it."""
-        offset = build.binary(Kind.SUB, address, build.const(base, address.width))
-        return offset, within(offset, length - size)
+            self.decoded.note("opaque result in an address", site.id)
 
     def _formulas(
         self,
@@ -125,7 +141,7 @@ class Selects:
         key = site.id, leaves, base, content
         found = self._known.get(key) if cell is None else None
         if found is None:
-            offset, inside = self._inside(address, base, len(content), size)
+            offset, inside = inside_of(address, base, len(content), size)
             found = inside, select(offset, content, size, cell)
             if len(self._known) >= KEPT:
                 self._known.clear()
@@ -143,19 +159,20 @@ class Selects:
 
     # --- objects -----------------------------------------------------------------------------------------------
 
-    def _object(self, site: Site, address: int, size: int) -> tuple[int, bytes, Cell | None]:
-        """The object's address, its bytes, and the formulas in it. Without a name it is the element alone."""
-        if not site.size:
-            base, length = self._constants.object_at(address) or (address, size)
-            if not 0 <= address - base <= length - size:
-                base, length = address, size
-            return base, self._constant(site, base, length), None
-        base = self._cursor.next_address()
-        if site.size < size:
-            raise TraceError(f"site {site.id} reads more than its object has", place(site))
-        if site.flags & CONSTANT:
-            return base, self._constant(site, base, site.size), None
-        return base, *self._variable(site, base, size)
+    def _object(self, site: Site, address: int, size: int) -> Object:
+        """The object that the address is in. Without a name it is the element alone."""
+        if site.size and site.flags & CONSTANT:
+            base = self._cursor.next_address()
+            if site.size < size:
+                raise TraceError(f"site {site.id} reads more than its object has", place(site))
+            return Object(base, self._constant(site, base, site.size), None, False)
+        length = site.size or self._cursor.varint()
+        if length:
+            return self._variable(site, length, size)
+        base, length = self._constants.object_at(address) or (address, size)
+        if not 0 <= address - base <= length - size:
+            base, length = address, size
+        return Object(base, self._constant(site, base, length), None, False)
 
     def _constant(self, site: Site, base: int, length: int) -> bytes:
         content = (self._constants.initial if site.size else self._constants.read)(base, length)
@@ -163,12 +180,18 @@ class Selects:
             raise TraceError(f"site {site.id} reads a constant at {base:#x}, where the image has none", place(site))
         return content
 
-    def _variable(self, site: Site, base: int, size: int) -> tuple[bytes, Cell | None]:
-        """What the target says of an object that can change."""
-        cursor, length = self._cursor, site.size
+    def variable(self, site: Site, size: int) -> Object:
+        """What the target says of an object that can change, and of its extent if only the target knows that."""
+        return self._variable(site, site.size or self._cursor.varint(), size)
+
+    def _variable(self, site: Site, length: int, size: int) -> Object:
+        cursor = self._cursor
+        base = cursor.next_address()
+        if length < size:
+            raise TraceError(f"site {site.id} reads more than its object has", place(site))
         content: bytes | None
         if cursor.take(1) == b"\1":
-            content = self._decoded.contents.get((base, length))
+            content = self.decoded.contents.get((base, length))
             if content is None:
                 raise cursor.fail(f"the object at {base:#x} was never sent")
         else:
@@ -182,7 +205,7 @@ class Selects:
                 raise cursor.fail("a part of an object that it does not have")
             runs.append((at, count))
             at += count
-        return content, self._cell(runs, content, base, size) if runs else None
+        return Object(base, content, self._cell(runs, content, base, size) if runs else None, True)
 
     def _cell(self, runs: list[tuple[int, int]], content: bytes, base: int, size: int) -> Cell:
         tainted = 0

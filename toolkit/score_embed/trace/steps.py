@@ -13,9 +13,11 @@ from score_embed.solve import build
 from score_embed.solve.expr import Expr
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
+from score_embed.trace.heap import compile_heap_check
 from score_embed.trace.leaves import compile_leaves
 from score_embed.trace.outcome import OnBranch, Outcome, place
 from score_embed.trace.selects import Constants, Selects
+from score_embed.trace.stores import Stores
 from score_embed.trace.template import KEPT, Programs, fit
 
 Step = Callable[[], object]
@@ -35,6 +37,7 @@ class Steps:
     def __init__(self, programs: Programs, decoded: Decoded, on_branch: OnBranch, constants: Constants) -> None:
         self._programs = programs
         self._selects = Selects(decoded, on_branch, constants)
+        self._stores = Stores(self._selects, on_branch)
         self._sites = programs.table.sites
         self._decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
         self._on_branch = on_branch
@@ -51,6 +54,12 @@ class Steps:
             return self._condition(site, head & 1)
         if site.kind is SiteKind.RANGE:
             return self._range(site, head & 1)
+        if site.kind is SiteKind.HEAP:
+            read = compile_leaves(site, self._cursor, self._mirror)
+            return compile_heap_check(site, head & 1, self._programs, read, self._cursor, self._on_branch)
+        if site.kind is SiteKind.STORE:
+            read = compile_leaves(site, self._cursor, self._mirror)
+            return self._stores.compile(site, head & 1, self._programs, read)
         if site.kind is SiteKind.SELECT:
             read = compile_leaves(site, self._cursor, self._mirror)
             return self._selects.compile(site, head & 1, self._programs, read, self._store(site))

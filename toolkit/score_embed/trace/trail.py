@@ -206,7 +206,7 @@ class Trail:
         floats = site.template is not None and site.template.floats
         self._operands.add(operands, tuple(map(decoded.value, operands)), floats)
         assumption = site.kind is SiteKind.COND and bool(site.flags & ASSUMPTION)
-        loose = site.kind is SiteKind.SELECT and not site.size
+        loose = site.kind in (SiteKind.SELECT, SiteKind.STORE) and not site.size
         for chain, direction, held, elsewhere in outcomes:
             if held.floats and not self._says_numbers(site, held):
                 self.diverged, self.diverged_elsewhere = site.id, elsewhere

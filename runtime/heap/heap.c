@@ -1,0 +1,332 @@
+/* malloc's family on an arena of our own: linked in the library's place if the program calls one of it.
+ *
+ * A block is a head, a guard zone, the bytes that were asked for, and a guard zone up to the next block's head. New blocks
+ * are taken from behind the last one, so that freed ones stay free and are known to be. Only where no more memory is to be had,
+ * or much is free, neighbours that are free are joined and used again. Everything here is the program's memory, which the
+ * restore brings back before each test. */
+#include "heap.h"
+
+#if __SIZEOF_POINTER__ == 8
+enum { GUARD = 32, PAGES = 4096 };
+#define MOST_FREE 0x100000u /* bytes that may be free before they are used again */
+#elif __SIZEOF_POINTER__ == 4
+enum { GUARD = 8, PAGES = 64 };
+#define MOST_FREE 0x100000u
+#else
+enum { GUARD = 4, PAGES = 8 };
+#define MOST_FREE 0x7FFFu
+#endif
+enum { ALIGN = __BIGGEST_ALIGNMENT__ < 2 ? 2 : __BIGGEST_ALIGNMENT__ > 16 ? 16 : __BIGGEST_ALIGNMENT__ };
+enum { GUARDED = 0xC5, LIVE = 0x11FE, FREED = 0xF4EE };
+
+typedef struct {
+    sc_uptr size, extent; /* bytes that were asked for; bytes up to the next block's head */
+    sc_u32 site;          /* where it was allocated */
+    sc_d state, sum;      /* sum: of the rest, so that a damaged head is found */
+} block;
+
+enum { HEAD = (sizeof(block) + GUARD + ALIGN - 1) / ALIGN * ALIGN, LEAST = (HEAD + GUARD + ALIGN - 1) / ALIGN * ALIGN };
+
+static struct {
+    sc_u8 *start, *end;   /* of the blocks */
+    block *last;          /* that was looked for */
+    block *rover;         /* where to look for free ones */
+    sc_uptr free;         /* bytes in blocks that are free */
+    sc_u32 shift;         /* a page has 1 << shift bytes */
+    block *pages[PAGES];  /* the block that each page begins in, so that a search is short */
+} heap;
+
+static sc_u8 *bytes_of(const block *b)
+{
+    return (sc_u8 *)b + HEAD;
+}
+
+static block *next(const block *b)
+{
+    return (block *)((sc_u8 *)b + b->extent);
+}
+
+static sc_d sum_of(const block *b)
+{
+    sc_u32 v = (sc_u32)b->size ^ (sc_u32)b->extent << 1 ^ b->site << 2 ^ (sc_u32)(sc_uptr)b;
+    return (sc_d)(v ^ v >> 16 ^ b->state);
+}
+
+/* Where the test ends is part of its path. */
+static void __attribute__((noreturn)) fail(sc_u32 verdict, const void *address)
+{
+    sc.address = (sc_wide)(sc_uptr)address;
+    sc_mix(&sc.path, sc.last_site << 1 | 1u);
+    sc_end(verdict, 0);
+}
+
+static block *sound(block *b)
+{
+    if (b->sum != sum_of(b)) fail(SC_VERDICT_HEAP_CORRUPTION, b);
+    return b;
+}
+
+/* The block that the byte lies in, its head and guard zones included; null if it is in none. */
+static block *find(const void *p)
+{
+    sc_uptr at = (sc_uptr)((const sc_u8 *)p - heap.start);
+    block *b = heap.last;
+    if (at >= (sc_uptr)(heap.end - heap.start)) return 0;
+    if (b && (sc_uptr)((const sc_u8 *)p - (sc_u8 *)b) < b->extent) return sound(b);
+    b = sound(heap.pages[at >> heap.shift]);
+    while ((const sc_u8 *)next(b) <= (const sc_u8 *)p) b = sound(next(b));
+    return heap.last = b;
+}
+
+/* Whoever called malloc: a damaged guard zone is reported there if nobody frees the block. */
+static sc_u32 caller(void)
+{
+    sc_u32 depth = sc.opaque ? sc.depth : sc.depth - 1u, i = depth % SC_STACK_SITES;
+    return sc.stack_depth[i] == (sc_d)depth ? sc.stack[i] : sc.last_site;
+}
+
+static void fill(sc_u8 *from, const sc_u8 *to)
+{
+    while (from < to) *from++ = GUARDED;
+}
+
+static void seal(block *b)
+{
+    b->sum = sum_of(b);
+}
+
+static void make(void *at, sc_uptr extent, sc_uptr size, sc_u32 state)
+{
+    block *b = at;
+    sc_uptr page = ((sc_uptr)((sc_u8 *)at - heap.start) + ((sc_uptr)1 << heap.shift) - 1u) >> heap.shift;
+    sc_u8 *to = (sc_u8 *)at + extent;
+    b->size = size;
+    b->extent = extent;
+    b->site = caller();
+    b->state = (sc_d)state;
+    seal(b);
+    fill((sc_u8 *)(b + 1), bytes_of(b));
+    fill(bytes_of(b) + size, to);
+    for (; page < PAGES && heap.start + (page << heap.shift) < to; page++) heap.pages[page] = b;
+    if (state == FREED) heap.free += extent;
+}
+
+static sc_uptr limit(void)
+{
+    sc_uptr most = sc_port_free_ram();
+#ifdef SC_HEAP_LIMIT
+    if (most > SC_HEAP_LIMIT) most = SC_HEAP_LIMIT;
+#endif
+    return most;
+}
+
+static void start(void)
+{
+    sc_uptr pad;
+    sc.block = sc_heap_block;
+    sc.audit = sc_heap_audit;
+    if (heap.start) return;
+    heap.start = sc_port_more(0);
+    pad = -(sc_uptr)heap.start & (ALIGN - 1u);
+    if (sc_port_more(pad)) heap.start += pad;
+    heap.end = heap.start;
+    heap.rover = (block *)heap.start;
+    while (limit() >> heap.shift >= PAGES) heap.shift++;
+}
+
+/* So many bytes behind the last block; null if there are none. */
+static sc_u8 *extend(sc_uptr n)
+{
+    sc_u8 *at = heap.end;
+    if (n > limit() - (sc_uptr)(heap.end - heap.start) || sc_port_more(n) != at) return 0;
+    heap.end += n;
+    return at;
+}
+
+/* A free block and its neighbours that are free as one. */
+static void join(block *b)
+{
+    sc_uptr extent = b->extent;
+    while ((sc_u8 *)b + extent < heap.end && sound((block *)((sc_u8 *)b + extent))->state == FREED)
+        extent += ((block *)((sc_u8 *)b + extent))->extent;
+    if (extent == b->extent) return;
+    heap.last = 0;
+    heap.free -= extent;
+    make(b, extent, extent - LEAST, FREED);
+}
+
+/* The next free block of at least that many bytes, cut to size if there is enough for another one; null if there is none
+ * within so many bytes. */
+static block *reuse(sc_uptr extent, sc_uptr within)
+{
+    sc_uptr seen = 0;
+    while (seen < within) {
+        block *b = (sc_u8 *)heap.rover < heap.end ? sound(heap.rover) : (block *)heap.start;
+        if (b->state == FREED) join(b);
+        heap.rover = next(b);
+        seen += b->extent;
+        if (b->state != FREED || b->extent < extent) continue;
+        heap.last = 0;
+        heap.free -= b->extent;
+        if (b->extent - extent >= LEAST) {
+            heap.rover = (block *)((sc_u8 *)b + extent);
+            make(heap.rover, b->extent - extent, b->extent - extent - LEAST, FREED);
+            b->extent = extent;
+        }
+        return b;
+    }
+    return 0;
+}
+
+/* A block behind the last whose bytes are so aligned; what lies before it is a free block. */
+static block *fresh(sc_uptr extent, sc_uptr alignment)
+{
+    sc_uptr gap = -(sc_uptr)(heap.end + HEAD) & (alignment - 1u);
+    block *b;
+    sc_u8 *at;
+    while (gap && gap < LEAST) gap += alignment;
+    at = extend(gap + extent);
+    if (!at) return 0;
+    if (gap) make(at, gap, gap - LEAST, FREED);
+    b = (block *)(at + gap);
+    b->extent = extent;
+    return b;
+}
+
+void *sc_heap_aligned(sc_size alignment, sc_size size)
+{
+    sc_uptr extent;
+    block *b = 0;
+    start();
+    if (size > limit()) return 0;
+    extent = (LEAST + size + ALIGN - 1u) / ALIGN * ALIGN;
+    if (alignment <= ALIGN && heap.free > MOST_FREE) b = reuse(extent, 0x4000);
+    if (!b) b = fresh(extent, alignment < ALIGN ? ALIGN : alignment);
+    if (!b && alignment <= ALIGN) b = reuse(extent, 2u * (sc_uptr)(heap.end - heap.start)); /* twice: the rover may stand among free ones */
+    if (!b) return 0;
+    make(b, b->extent, size, LIVE);
+    if (!sc.opaque) sc_clear(bytes_of(b), size); /* taint does not change in opaque code */
+    return bytes_of(b);
+}
+
+sc_size sc_heap_most(void)
+{
+    start();
+    return limit();
+}
+
+void *sc_heap_allocate(sc_size size)
+{
+    return sc_heap_aligned(ALIGN, size);
+}
+
+static const sc_u8 *damage(const sc_u8 *from, const sc_u8 *to)
+{
+    while (from < to && *from == GUARDED) from++;
+    return from < to ? from : 0;
+}
+
+/* The first byte of a guard zone that somebody wrote to; null if there is none. */
+static const sc_u8 *damaged(const block *b)
+{
+    const sc_u8 *found = damage((const sc_u8 *)(b + 1), bytes_of(b));
+    return found ? found : damage(bytes_of(b) + b->size, (const sc_u8 *)next(b));
+}
+
+/* The block whose bytes begin at p, allocated and undamaged: else the test ends. */
+static block *owned(const void *p)
+{
+    block *b;
+    const sc_u8 *bad;
+    start();
+    b = find(p);
+    if (!b || bytes_of(b) != p) fail(b && b->state == FREED ? SC_VERDICT_DOUBLE_FREE : SC_VERDICT_INVALID_FREE, p);
+    if (b->state == FREED) fail(SC_VERDICT_DOUBLE_FREE, p);
+    bad = damaged(b);
+    if (bad) fail(SC_VERDICT_HEAP_CORRUPTION, bad);
+    return b;
+}
+
+sc_size sc_heap_size(sc_uptr p)
+{
+    return owned((const void *)p)->size;
+}
+
+void sc_heap_free(sc_uptr p)
+{
+    block *b = owned((const void *)p);
+    b->state = FREED;
+    seal(b);
+    heap.free += b->extent;
+    if (!sc.opaque) sc_clear(bytes_of(b), b->size);
+}
+
+/* At the end of a test that ended well. */
+void sc_heap_audit(void)
+{
+    block *b;
+    for (b = (block *)heap.start; (sc_u8 *)b < heap.end; b = next(b)) {
+        const sc_u8 *bad;
+        if (sound(b)->state == FREED) continue;
+        bad = damaged(b);
+        if (!bad) continue;
+        sc.last_site = b->site;
+        fail(SC_VERDICT_HEAP_CORRUPTION, bad);
+    }
+}
+
+/* Where the access ends in a bug: nothing if it does not. */
+static sc_u32 wrong(const void *base, const void *p, sc_uptr n)
+{
+    block *b = find(base);
+    if (!b) return 0;
+    if (b->state == FREED) return SC_VERDICT_USE_AFTER_FREE;
+    return n > b->size || (sc_uptr)((const sc_u8 *)p - bytes_of(b)) > b->size - n ? SC_VERDICT_OUT_OF_BOUNDS : 0;
+}
+
+/* --- probes ------------------------------------------------------------------------------------------------- */
+
+void sc_heap_range(sc_frame *f, sc_uint at, const void *p, const void *base, sc_size n)
+{
+    const SC_ROM sc_d *d;
+    sc_u32 verdict;
+    if ((sc_uptr)((const sc_u8 *)base - heap.start) >= (sc_uptr)(heap.end - heap.start) || !n) return;
+    d = sc_begin(f, at);
+    verdict = d ? wrong(base, p, n) : 0;
+    if (verdict) fail(verdict, p);
+}
+
+/* If the address is symbolic, and what it was computed from is not, that it is in its block is a condition. */
+void sc_heap_access(sc_frame *f, sc_uint at, const void *p, const void *base, const sc_uptr *words)
+{
+    const SC_ROM sc_d *d;
+    sc_u32 verdict;
+    sc_u64 of_base;
+    if ((sc_uptr)((const sc_u8 *)base - heap.start) >= (sc_uptr)(heap.end - heap.start)) return;
+    d = sc_begin(f, at);
+    if (!d) return;
+    verdict = wrong(base, p, d[1]);
+    of_base = ((sc_u64)1 << 2u * d[2]) - 1u;
+    if (verdict != SC_VERDICT_USE_AFTER_FREE && !(sc_look(f, d + 3, words) & of_base)) {
+        block *b = find(base);
+        if (sc_speak(f, d + 3, words, SC_CONDITION | !verdict, 0, 0)) {
+            sc_address(bytes_of(b));
+            sc_varint(b->size);
+            sc_condition(sc.last_site << 1 | !verdict);
+        }
+        sc.sent = 0;
+    }
+    if (verdict) fail(verdict, p);
+}
+
+/* Of the address's leaves those of the pointer come first (behind the value, if there is one); it must not be symbolic. */
+sc_u32 sc_heap_block(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words)
+{
+    sc_u64 of_base = (((sc_u64)1 << 2u * (d[2] >> 8)) - 1u) << (d[2] & 2u);
+    sc_u32 bytes = BYTES(d[-3]); /* of the plain assignment */
+    block *b = find((const void *)words[1]);
+    if (!b || b->state == FREED || sc_look(f, d + 3, words + 2) & of_base) return 0;
+    if (b->size > SC_MOST_VARIABLE || wrong((const void *)words[1], (const void *)words[0], bytes)) return 0;
+    words[1] = (sc_uptr)bytes_of(b);
+    return (sc_u32)b->size;
+}

@@ -1,0 +1,44 @@
+/* Stores at symbolic addresses: each element of the object may be the one that changes, so all of them are symbolic now.
+ *
+ * The host gets what the object holds before the store, as of reads, and makes of each element: the value if the address is
+ * its own, else what it was. */
+#include "state.h"
+
+#define MOST_ELEMENTS 256u
+
+/* Taint what may have changed: from the first place on every one that the element may be at. */
+static void spread(sc_u32 at, const sc_u8 *object, sc_u32 size, sc_u32 stride, sc_u32 bytes)
+{
+    for (; at <= size - bytes; at += stride) sc_taint_set(object + at, bytes);
+}
+
+/* If the address is symbolic: its formula's leaves, the value and the object. Returns 1 if the store is done with. */
+static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 bytes)
+{
+    const sc_u8 *object;
+    sc_u32 stride = d[4u + (d[3] & 0xFFu)], size, inside;
+    if (!(sc_look(f, d + 3, words + 2) >> 2)) return 0; /* the first leaf is the value */
+    size = sc_object(f, d, words);
+    object = (const sc_u8 *)words[1];
+    if (!stride || size / stride > MOST_ELEMENTS) size = 0;
+    inside = size && words[0] - words[1] <= size - bytes;
+    sc_speak(f, d + 3, words + 2, (size ? SC_CONDITION : 0u) | inside, inside ? object : 0, size);
+    if (!size) return 0;
+    if (!d[1]) sc_varint(size);
+    sc_address(object);
+    if (inside) sc_send_object(object, size);
+    sc_condition(sc.last_site << 1 | inside);
+    if (inside) spread((sc_u32)(words[0] - words[1]) % stride, object, size, stride, bytes);
+    return inside;
+}
+
+void sc_store(sc_frame *f, sc_uint at, sc_uptr *words)
+{
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at); /* of the plain assignment; that of the store follows */
+    if (sc_begin(f, at + 4) && choose(f, d + 4, words, BYTES(d[1]))) {
+        VALUE_BYTES(d[1]);
+        return;
+    }
+    words[1] = words[0]; /* the value follows */
+    sc_assign(f, at, words + 1);
+}

@@ -1,0 +1,57 @@
+"""What an address is computed from: a base, a variable's address or a pointer, and what is added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from score_embed.frontend.ir import (
+    AddressOf,
+    Const,
+    Convert,
+    Exp,
+    GlobalAddress,
+    LocalAddress,
+    Offset,
+    PointerAdd,
+)
+from score_embed.frontend.types import Pointer
+
+
+def steps(address: Exp) -> Iterator[Exp]:
+    """The address, what it is without what is added last, and so on to its base."""
+    while True:
+        yield address
+        match address:
+            case Offset(base=base) | PointerAdd(base=base):
+                address = base
+            case AddressOf(place=place):
+                address = place.address
+            case Convert(operand=operand) if isinstance(operand.type, Pointer):
+                address = operand
+            case _:
+                return
+
+
+def base_of(address: Exp) -> Exp:
+    """The pointer that an address is computed from, or the address of a variable."""
+    return list(steps(address))[-1]
+
+
+def indices(address: Exp) -> list[PointerAdd]:
+    """Where something that is no constant is added to the base."""
+    return [step for step in steps(address) if isinstance(step, PointerAdd) and not isinstance(step.index, Const)]
+
+
+def stride_text(address: Exp, size: str) -> str:
+    """How many bytes lie between the places that the address may be, in C; 0: that is no multiple of their size."""
+    sizes = [f"({step.size})" for step in indices(address)]
+    if len(sizes) == 1:
+        return f"({sizes[0]} < {size} ? 0 : {sizes[0]})"
+    return f"({' || '.join([f'{other} % {size}' for other in sizes] or ['1'])} ? 0 : {size})"
+
+
+def is_fixed(base: Exp) -> bool:
+    """Whether it is the address of a variable, or a number: no pointer's value."""
+    while isinstance(base, Convert):
+        base = base.operand
+    return isinstance(base, (GlobalAddress, LocalAddress, Const))

@@ -1,0 +1,69 @@
+"""Stores at symbolic addresses: each element of the object becomes the value, if the address is its own, else what it was.
+
+That the address is in the object is a condition of the path, as of reads (selects.py), which also decode what the object
+holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from score_embed.frontend.sites import Site
+from score_embed.solve import build
+from score_embed.solve.expr import Expr
+from score_embed.solve.select import changed
+from score_embed.trace.cursor import TraceError
+from score_embed.trace.outcome import OnBranch, Outcome, place
+from score_embed.trace.selects import OUTSIDE, Object, Reader, Selects, inside_of
+from score_embed.trace.template import Programs, fit
+
+
+class Stores:
+    """The steps of one image's stores."""
+
+    def __init__(self, selects: Selects, on_branch: OnBranch) -> None:
+        self._selects, self._on_branch, self._decoded = selects, on_branch, selects.decoded
+
+    def compile(self, site: Site, direction: int, programs: Programs, read: Reader) -> Callable[[], object]:
+        """The step of the site's events. Direction 1: the address is in the object; 0: it is not, or there is none: then
+        the event of a plain assignment follows."""
+        program, value, decoded, selects = programs.get(site), programs.value, self._decoded, self._selects
+        assert site.dest is not None
+        bits = site.dest.bits
+        size = bits // 8
+
+        def outside() -> None:
+            leaves = read()
+            address = value(program, leaves)
+            if not site.size:
+                selects.concretize(site, address, "symbolic address")
+                return
+            _, inside = inside_of(address, decoded.cursor.next_address(), site.size, size)
+            if self._on_branch(site, leaves, (Outcome(-1, 0, build.negate(inside), ()),)):
+                selects.concretize(site, address, OUTSIDE)
+
+        def within_object() -> None:
+            leaves = read()
+            address = value(program, leaves)
+            found = selects.variable(site, size)
+            if not site.stride:
+                raise TraceError(f"store {site.id} knows no elements", place(site))
+            offset, inside = inside_of(address, found.base, len(found.content), size)
+            if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, ()),)):
+                return
+            decoded.keep_content(found.base, found.content)
+            if address.origins and not address.deps:
+                decoded.note("opaque result in an address", site.id)
+            stored = fit(leaves[0], bits)
+            self._change(site, offset, stored, found, size)
+            decoded.check_stored(site.id, stored)
+
+        return within_object if direction else outside
+
+    def _change(self, site: Site, offset: Expr, stored: Expr, found: Object, size: int) -> None:
+        """The target calls all these places symbolic now."""
+        last = len(found.content) - size
+        first = self._decoded.value(offset) % site.stride
+        elements = [(at, found.element(at, size)) for at in range(first, last + 1, site.stride)]
+        for at, before in elements:
+            self._decoded.mirror.write(found.base + at, build.ite(changed(offset, last, at), stored, before))
