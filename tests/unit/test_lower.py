@@ -13,6 +13,7 @@ from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.statements import Statements
 from score_embed.frontend.types import DataModel
 
+RUNTIME = Path(__file__).parents[2] / "runtime"
 HEADER = """
 void __score_symbolic(void *, unsigned long, const char *);
 void __score_assume_fail(void) __attribute__((noreturn));
@@ -38,6 +39,30 @@ def test_a_local_whose_address_is_not_taken_is_never_memory(model: DataModel) ->
 def test_an_addressed_local_is_cleared_where_it_is_declared(model: DataModel) -> None:
     text = lowered(model, "void g(int *); int f(void) { int b; g(&b); return b; }").texts[0]
     assert "sc_clear((const void *) &b, sizeof b)" in text
+
+
+def test_what_a_pointer_points_to_does_not_make_it_memory(model: DataModel) -> None:
+    source = "struct s { int a, b; }; int g(char *, int *); int f(char *p, struct s *q) { return g(&p[1], &q->b); }"
+    text = lowered(model, source).texts[0]
+    assert "sc_memory_" not in text
+    text = lowered(model, source.replace("&p[1]", "(char *) &p")).texts[0]
+    assert "sc_memory_p" in text
+    assert "sc_memory_q" not in text
+
+
+def test_the_stack_that_probes_take_does_not_grow_with_their_number(model: DataModel, tmp_path: Path) -> None:
+    """Their arguments share it: with one slot for each a recursive parser would end in a stack overflow."""
+
+    def frame(statements: int) -> int:
+        body = "n += t[i] > t[j]; j += t[n]; " * statements
+        text = lowered(model, f"extern unsigned char t[]; int f(int i, int j) {{ int n = 0; {body} return n + j; }}")
+        source = tmp_path / "f.c"
+        source.write_text(text.texts[0])
+        command = ["gcc", "-O2", "-w", "-fstack-usage", f"-I{RUNTIME}", "-c", str(source), "-o", str(tmp_path / "f.o")]
+        subprocess.run(command, check=True, timeout=60)
+        return max(int(line.split("\t")[1]) for line in (tmp_path / "f.su").read_text().splitlines())
+
+    assert frame(40) < frame(5) + 100
 
 
 def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -> None:

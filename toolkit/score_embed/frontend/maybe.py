@@ -164,7 +164,7 @@ def names_with_address(tree: c_ast.Node) -> Iterator[str]:
         node = stack.pop()
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             inner = node.expr
-            while isinstance(inner, (c_ast.StructRef, c_ast.ArrayRef)):
+            while isinstance(inner, c_ast.ArrayRef) or (isinstance(inner, c_ast.StructRef) and inner.type == "."):
                 inner = inner.name
             if isinstance(inner, c_ast.ID):
                 yield inner.name

@@ -37,6 +37,8 @@ from score_embed.frontend.types import (
     is_float,
 )
 
+_ARRAY = "(const sc_word [])"  # a probe's words
+
 
 class Probes:
     """Sites, descriptors and lines of one function under emission."""
@@ -84,6 +86,8 @@ class Probes:
 
     def _put(self, text: str) -> None:
         if text:
+            if _ARRAY in text:  # a block of its own: outside of it its place on the stack serves the next one
+                text = f"{{ {text} }}"
             self.lines.append(f"{line_directive(self._coord.file, self._coord.line)}\n{text}")
 
     def _site(self, kind: SiteKind, words: list[str], name: str = "") -> int:
@@ -131,7 +135,7 @@ class Probes:
         """A probe's call: up to `most` words as arguments of a variant of its own, more of them as an array."""
         if 0 < len(words) <= most:
             return f"{probe}{len(words)}({', '.join([*head, *words])})"
-        array = f"(const sc_word []) {{ {', '.join(words)} }}" if words else "0"
+        array = f"{_ARRAY} {{ {', '.join(words)} }}" if words else "0"
         return f"{probe}({', '.join([*head, array])})"
 
     def _bits(self, t: CType) -> int:

@@ -152,9 +152,9 @@ def _collect_addressed(node: c_ast.Node, found: set[str]) -> None:
         return
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":
         inner = node.expr
-        while isinstance(inner, (c_ast.ArrayRef, c_ast.StructRef)):
+        while isinstance(inner, c_ast.StructRef) and inner.type == ".":
             inner = inner.name
-        if isinstance(inner, c_ast.ID):
+        if isinstance(inner, c_ast.ID):  # `&p[i]` and `&p->m` are in what p points to; an array never is in a slot
             found.add(inner.name)
     for _, child in node.children():
         _collect_addressed(child, found)
