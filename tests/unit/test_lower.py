@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from score_embed.build.toolchain import INSTRUMENTED
 from score_embed.frontend.lower import Note
 from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.statements import Statements
@@ -58,7 +59,8 @@ def test_the_stack_that_probes_take_does_not_grow_with_their_number(model: DataM
         text = lowered(model, f"extern unsigned char t[]; int f(int i, int j) {{ int n = 0; {body} return n + j; }}")
         source = tmp_path / "f.c"
         source.write_text(text.texts[0])
-        command = ["gcc", "-O2", "-w", "-fstack-usage", f"-I{RUNTIME}", "-c", str(source), "-o", str(tmp_path / "f.o")]
+        flags = [*INSTRUMENTED, "-O2", "-w", "-fstack-usage", f"-I{RUNTIME}"]
+        command = ["gcc", *flags, "-c", str(source), "-o", str(tmp_path / "f.o")]
         subprocess.run(command, check=True, timeout=60)
         return max(int(line.split("\t")[1]) for line in (tmp_path / "f.su").read_text().splitlines())
 

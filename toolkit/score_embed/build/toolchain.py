@@ -29,6 +29,8 @@ SEMANTICS = (
     "-fstack-reuse=none",
     "-fno-isolate-erroneous-paths-dereference",  # it would turn a division by zero into an illegal instruction
 )
+# There all variables of the user's have the scope of their function: only what probes are handed shares places.
+INSTRUMENTED = (*SEMANTICS, "-fstack-reuse=all")
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
 RUNTIME_FLAGS = ("-std=gnu99", "-Os", "-fno-tree-loop-im", "-ffreestanding", "-w")
 _WRAPPED = ("_exit", "_Exit", "sbrk", "__sbrk", "mmap", "mmap64", "__mmap", "__mmap64")
@@ -105,7 +107,7 @@ class Toolchain:
         flags = [
             *self.board.cflags,
             *_code_generation(cflags),
-            *SEMANTICS,
+            *INSTRUMENTED,
             "-w",
             f"-I{self.runtime}",
             *(["-DSC_VERIFY"] if verify else []),
