@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import threading
 import time
 
 import pytest
+from rich.console import Console
 
 from score_embed import interrupt, status
+from score_embed.cli import show as show_module
 from score_embed.interrupt import Interrupt
+from score_embed.results.store import TestRow
 from score_embed.solve import build, smt
 from score_embed.solve.expr import Kind
 from score_embed.solve.query import Query, Result
@@ -91,3 +95,11 @@ def test_a_query_of_z3_is_hurried(hurried: threading.Event) -> None:
     assert time.monotonic() - began < 20  # it has a minute
     easy = build.binary(Kind.EQ, a, build.const(5, 64))
     assert layer.solve(Query(easy, {}, [], bytes(16))).result is Result.SAT  # the next is not affected
+
+
+def test_a_test_that_was_not_decoded_shows_its_bytes() -> None:
+    decoded = TestRow(1, b"\x06", "return", 0, 1, "new", "", {"x": 6}, "")
+    mispredicted = TestRow(2, b"\xab\xcd", "return", 0, 2, "mispredicted", "", {}, "")
+    console = Console(record=True, width=80, file=io.StringIO())
+    console.print(show_module._tests([decoded, mispredicted]))
+    assert "raw abcd" in console.export_text()

@@ -54,6 +54,8 @@ def _tests(tests: Sequence[TestRow]) -> Table:
     shown = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
     for test in shown:
         values = [Text(str(test.inputs.get(name, ""))) for name in names]
+        if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
+            values[0] = Text(f"raw {test.input.hex()}")
         verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return") else test.verdict
         table.add_row(str(test.number), *values, verdict, Text(text.printable(test.output)))
     if len(shown) < len(tests):
