@@ -49,7 +49,7 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.printer import line_directive
-from score_embed.frontend.probes import Probes
+from score_embed.frontend.probes import ARRAY, Probes
 from score_embed.frontend.sites import CONSTANT, MAIN, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.templates import LeafText, TemplateText, address_text, leaf_word, long_words, oriented
@@ -236,7 +236,7 @@ class Emitter(Probes):
 
     @staticmethod
     def _changing(probe: str, descriptor: str, words: list[str]) -> str:
-        return f"{probe}(sc_f, {descriptor}, (sc_word []) {{ {', '.join(words)} }})"
+        return f"{probe}(sc_f, {descriptor}, ({ARRAY} {{ {', '.join(words)} }})"
 
     def _object_of(self, place: Place) -> tuple[str, str, str, str]:
         """Where the object begins that the place is in, its size, its flags and these as the probe is told.

@@ -37,7 +37,7 @@ from score_embed.frontend.types import (
     is_float,
 )
 
-_ARRAY = "(const sc_word [])"  # a probe's words
+ARRAY = "sc_word [])"  # how an array of a probe's words begins
 
 
 class Probes:
@@ -86,7 +86,7 @@ class Probes:
 
     def _put(self, text: str) -> None:
         if text:
-            if _ARRAY in text:  # a block of its own: outside of it its place on the stack serves the next one
+            if ARRAY in text:  # a block of its own: outside of it its place on the stack serves the next one
                 text = f"{{ {text} }}"
             self.lines.append(f"{line_directive(self._coord.file, self._coord.line)}\n{text}")
 
@@ -135,7 +135,7 @@ class Probes:
         """A probe's call: up to `most` words as arguments of a variant of its own, more of them as an array."""
         if 0 < len(words) <= most:
             return f"{probe}{len(words)}({', '.join([*head, *words])})"
-        array = f"{_ARRAY} {{ {', '.join(words)} }}" if words else "0"
+        array = f"(const {ARRAY} {{ {', '.join(words)} }}" if words else "0"
         return f"{probe}({', '.join([*head, array])})"
 
     def _bits(self, t: CType) -> int:
