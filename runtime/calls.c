@@ -55,6 +55,7 @@ static void bind(sc_frame *f)
 static void enter_callback(sc_frame *f)
 {
     MASKS(f)[0] = CALLBACK;
+    sc.call = 0;
     f->self = (const void *)(sc_uptr)sc.opaque;
     if (sc.opaque) sc.shadow(0);
     sc.opaque = 0;

@@ -60,6 +60,27 @@ typedef struct {
 #define SC_NONE ((sc_d)(3u << 14))
 #define SC_POINTER(slot) ((sc_d)(1 << 14 | (slot))) /* sc_opaque: a pointer argument held in a slot */
 
+/* Where the next argument of `...` lies, of a type that is passed as integers are; and, of an ABI that passes the first
+ * ones in registers, where those on the stack do. */
+#ifdef __x86_64__
+#define SC_VA_STACK(list) ((const char *)(list)->overflow_arg_area)
+#define SC_VA_AT(list, type) \
+    ((list)->gp_offset < 48u ? (const char *)(list)->reg_save_area + (list)->gp_offset : SC_VA_STACK(list))
+#elif defined(__aarch64__)
+#define SC_VA_STACK(list) ((const char *)(list).__stack)
+#define SC_VA_AT(list, type) \
+    ((list).__gr_offs < 0 ? (const char *)(list).__gr_top + (list).__gr_offs : SC_VA_STACK(list))
+#else
+#define SC_VA_STACK(list) SC_VA_AT(list, int)
+#define SC_VA_AT(list, type)                                                                      \
+    __extension__({                                                                               \
+        __builtin_va_list sc_list;                                                                \
+        __builtin_va_copy(sc_list, list);                                                         \
+        (void)__builtin_va_arg(sc_list, type);                                                    \
+        *(const char **)&sc_list - (sizeof(type) + sizeof(void *) - 1u) / sizeof(void *) * sizeof(void *); \
+    })
+#endif
+
 /* What checks that do not hold are: verdicts of wire.h. */
 #define SC_NULL_DEREFERENCE 5
 #define SC_DIVISION_BY_ZERO 7
@@ -122,6 +143,8 @@ sc_uint sc_returned(const void *callee);
 void sc_result(sc_frame *f, sc_uint at, const void *callee);
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...);
 void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value);
+const SC_ROM sc_d *sc_arguments(void);         /* after sc_enter, in a function with `...`: what it was called with */
+void sc_variadic(sc_frame *f, sc_uint at, const SC_ROM sc_d *call, __builtin_va_list list); /* after va_start */
 void sc_clear(const void *p, sc_size n);
 sc_uint sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
 void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n);

@@ -140,6 +140,28 @@ def test_probes_that_cannot_fire_are_left_out(model: DataModel, code: str, probe
     assert probe in found if probe else not found
 
 
+VARIADIC = """static int g(int n, ...) { __builtin_va_list l; __builtin_va_start(l, n); n = __builtin_va_arg(l, int);
+    __builtin_va_end(l); return n; } struct s { int m; };"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unpassed"),
+    [
+        ("1, x, 2.5, x", 0),
+        ("1, *p, 2", 1),  # a struct: what lies in it
+        ("1, *p, x", 2),  # and what comes behind it
+        ("x, 2.5L, x", 1),
+        ("1, " + ", ".join(["x"] * 16), 0),
+        ("1, " + ", ".join(["x"] * 18), 2),
+    ],
+)
+def test_what_does_not_reach_a_variadic_function_is_reported(model: DataModel, arguments: str, unpassed: int) -> None:
+    program = lowered(model, f"{VARIADIC} int f(struct s *p) {{ {SYMBOLIC} return g({arguments}); }}")
+    assert not program.notes
+    calls = program.texts[0].split("sc_call(", 1)[0].split("sc_sym_slot(sc_f", 1)[1]
+    assert calls.count("sc_pin") == unpassed
+
+
 @pytest.mark.parametrize(
     ("code", "probes"),
     [

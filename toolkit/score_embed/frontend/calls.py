@@ -36,6 +36,7 @@ from score_embed.frontend.types import (
     Int,
     Pointer,
     Struct,
+    VaList,
     Void,
     as_int,
     declare,
@@ -44,6 +45,7 @@ from score_embed.frontend.types import (
     is_untracked,
     unqualified,
 )
+from score_embed.frontend.variadic import Variadic
 
 # Library functions that only write to files or end the program: symbolic data given to them is not lost,
 # unless their result is used.
@@ -76,7 +78,7 @@ OUTPUT_ONLY = frozenset(
 _RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
 
 
-class Calls:
+class Calls(Variadic):
     """Calls of one function."""
 
     def __init__(
@@ -86,10 +88,7 @@ class Calls:
         is_library: Callable[[str], bool],
         argument_order: str,
     ) -> None:
-        self.e = expressions
-        self.b = expressions.b
-        self.types = expressions.types
-        self.arith = expressions.arith
+        super().__init__(expressions)
         self.floats = FloatCalls(expressions)
         self.instrumented = instrumented
         self.is_library = is_library
@@ -130,6 +129,8 @@ class Calls:
         harmless = kind == "opaque" and self._harmless(name, t, symbol)
         if kind != "known":
             self._pin_arguments(args, kind, harmless and not wanted)
+        if kind != "opaque" and t.variadic:
+            self.report_unpassed(args, len(t.params or ()))
         if pointer is not None:
             self.b.add(Pin(coord, pointer, "address"))
         return self._emit(callee, name or callee, t, kind, args, harmless, wanted, implicit)
@@ -158,7 +159,8 @@ class Calls:
             value = Raw(result, dest)
         elif not isinstance(result, Void) and (wanted or kind != "opaque"):
             dest = value = self.b.temporary(as_int(result) if is_integer(result) else result)
-        self.b.add(Call(self.b.coord, callee, dest, args, kind, harmless, result, name, implicit))
+        declared = len(t.params or ()) if t.variadic else None
+        self.b.add(Call(self.b.coord, callee, dest, args, kind, harmless, result, name, implicit, declared))
         return value
 
     def _harmless(self, name: str, t: Function, symbol: object) -> bool:
@@ -191,7 +193,9 @@ class Calls:
     def _protect(self, values: dict[int, Exp | Place]) -> None:
         """Arguments already evaluated must not see the side effects of a later one."""
         for index, value in values.items():
-            if isinstance(value, Exp) and any(isinstance(e, (Load, Raw)) for e in value.walk()):
+            if isinstance(value, Place) or isinstance(value.type, VaList):  # no value that could be kept
+                continue
+            if any(isinstance(e, (Load, Raw)) for e in value.walk()):
                 values[index] = self.b.save(value)
 
     def _argument(self, node: c_ast.Node, t: Function, index: int) -> Exp | Place:

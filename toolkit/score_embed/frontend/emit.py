@@ -45,6 +45,7 @@ from score_embed.frontend.ir import (
     Symbolic,
     Tick,
     Truncate,
+    VaStart,
     Verbatim,
 )
 from score_embed.frontend.pins import varying_part
@@ -56,10 +57,12 @@ from score_embed.frontend.templates import LeafText, TemplateText, address_text,
 from score_embed.frontend.types import (
     Array,
     CType,
+    Float,
     Function,
     Int,
     Pointer,
     Struct,
+    VaList,
     Void,
     as_int,
     declare,
@@ -84,6 +87,7 @@ MOST_CONSTANT, MOST_VARIABLE = 65535, 4096  # bytes of an object that is read at
 MOST_STORED = 256  # elements of one that is stored to
 _MOST_WORDS = 16_000  # of an array of the site table
 NONE_LEAF = str(int(Where.NONE) << 14)
+DOUBLE, UNKNOWN = 1, 2  # in a call's leaf without taint: what it has instead of a size (runtime/variadic.c)
 
 PRELUDE = """#include "probe.h"
 typedef __UINTPTR_TYPE__ sc_word;
@@ -118,11 +122,13 @@ class Emitter(Probes):
         opening = [
             f"{self.body.header} {{",  # on one line: where a linker says that the function is
             *self.body.declarations,
+            *(["const SC_ROM sc_d *sc_passed;"] if self.body.declared is not None else []),
             *self._site_arrays(),
             "static const SC_ROM sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
             f"SC_ACTIVATION({self.words}) sc_a;",
             line_directive(self.body.coord.file, self.body.coord.line),
             f"sc_enter(sc_f, sc_table, (const void *) {self.body.emitted_name});",
+            *(["sc_passed = sc_arguments();"] if self.body.declared is not None else []),
             *params,
         ]
         return "\n".join([*opening, *self.lines, "}\n"])
@@ -316,6 +322,10 @@ class Emitter(Probes):
             probe = f"sc_branch(sc_f, {self._descriptor(site, [*head, *template.descriptor()])}, {holds})"
         return f"if ({'' if s.when else '!'}{probe}) goto {s.label};"
 
+    def _emit_VaStart(self, s: VaStart) -> str:
+        d = self._descriptor(self._site(SiteKind.VARIADIC, []), [str(self.body.declared)])
+        return f"__builtin_va_start({s.list}, {s.last}); sc_variadic(sc_f, {d}, sc_passed, {s.list});"
+
     def _emit_Goto(self, s: Goto) -> str:
         return f"goto {s.label};"
 
@@ -386,22 +396,33 @@ class Emitter(Probes):
         return f"{{ {before} {self._before_known(s, callee)} {call} if (sc_returned({callee})) {{ {known} }} else {{ {after} }} }}"
 
     def _before_known(self, s: Call, callee: str) -> str:
-        leaves: list[LeafText | None] = []
+        leaves: list[LeafText] = []
         structs: list[str] = []
-        for argument in s.args:
+        for index, argument in enumerate(s.args):
             if isinstance(argument.exp, Place):
                 structs.append(argument.exp.text)
+                if s.declared is not None and index >= s.declared:
+                    leaves.append(LeafText(Where.NONE, 8, "0", UNKNOWN, ()))
+            elif self._may_be_passed(argument.exp):
+                leaves.append(self._dest(argument.exp))
             else:
-                leaves.append(self._dest(argument.exp) if self._may_be_passed(argument.exp) else None)
+                leaves.append(self._untracked_argument(argument.exp.type))
         words = [str(len(leaves))]
         for leaf in leaves:
-            words += leaf.words() if leaf else [str(int(Where.NONE)), "0", "0"]
+            words += leaf.words()
         d = self._descriptor(
-            self._site(SiteKind.CALL, words, s.name),
-            [str(len(leaves)), *(leaf.descriptor() if leaf else NONE_LEAF for leaf in leaves)],
+            self._site(SiteKind.CALL, words, s.name), [str(len(leaves)), *(leaf.descriptor() for leaf in leaves)]
         )
         passed = "".join(f" sc_struct_arg({i}, &{text});" for i, text in enumerate(structs))
         return f"sc_call(sc_f, {d}, {callee});{passed}"
+
+    def _untracked_argument(self, t: CType) -> LeafText:
+        """An argument without taint. A walk over arguments of `...` passes over it by its size."""
+        if is_integer(t) or isinstance(t, Pointer):
+            bits = self._bits(t)
+            return LeafText(Where.NONE, bits, "0", 0, ()) if bits <= 64 else LeafText(Where.NONE, 8, "0", UNKNOWN, ())
+        is_double = isinstance(t, Float) and t.name == "double"
+        return LeafText(Where.NONE, 8, "0", DOUBLE if is_double else UNKNOWN, ())
 
     def _may_be_passed(self, exp: Exp | Place) -> TypeGuard[SlotRef]:
         """An argument whose taint a callee may have to know: all others are constants."""
@@ -423,6 +444,10 @@ class Emitter(Probes):
         log2 = {8: 0, 16: 1, 32: 2, 64: 3}[self.types.model.pointer]
         for argument in s.args:
             exp = argument.exp
+            if isinstance(exp, Exp) and isinstance(exp.type, VaList):
+                leaves += [str(int(Where.MEMORY) << 14 | log2 << 12 | self.never)] * 2
+                tail += [f"SC_VA_AT({exp.c()}, int)", f"SC_VA_STACK({exp.c()})"]
+                continue
             pointer = isinstance(exp, Place) or (isinstance(exp.type, Pointer) and not is_function_pointer(exp.type))
             slot = exp.slot.index if self._may_be_passed(exp) else self.never
             if pointer:

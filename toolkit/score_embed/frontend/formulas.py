@@ -31,11 +31,12 @@ from score_embed.frontend.ir import (
     Stmt,
     Symbolic,
     Unary,
+    VaStart,
     Verbatim,
 )
 from score_embed.frontend.maybe import Maybe, variable_of
 
-_WRITES_MEMORY = (Call, Clear, Copy, Fill, ForgetObject, InitObject, Move, SetPlain, Symbolic, Verbatim)
+_WRITES_MEMORY = (Call, Clear, Copy, Fill, ForgetObject, InitObject, Move, SetPlain, Symbolic, VaStart, Verbatim)
 
 
 def substituted(exp: Exp, known: Mapping[int, Exp]) -> Exp:

@@ -333,6 +333,15 @@ class Call(Stmt):
     result: CType
     name: str
     implicit: bool = False  # the call itself declares the function (C89)
+    declared: int | None = None  # of a variadic function: how many parameters it has
+
+
+@dataclass
+class VaStart(Stmt):
+    """`va_start(list, last)`, in a function whose arguments of `...` have slots behind those of its parameters."""
+
+    list: str
+    last: str
 
 
 @dataclass
@@ -480,3 +489,4 @@ class Body:
     slots: int = 1
     coord: Coord = Coord("", 0)
     result_slot: Slot | None = None
+    declared: int | None = None  # with va_start: how many of the scalars are parameters, the others being of `...`

@@ -30,6 +30,7 @@ from score_embed.frontend.printer import line_directive, to_c
 from score_embed.frontend.scopes import FUNCTION_NAMES
 from score_embed.frontend.signature import (
     addressed_names,
+    calls,
     defined_functions,
     defined_twice,
     drop_promises,
@@ -56,6 +57,7 @@ from score_embed.frontend.types import (
     is_untracked,
     unqualified,
 )
+from score_embed.frontend.variadic import MOST_VARIADIC, VA_START
 
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
 
@@ -318,6 +320,11 @@ class UnitLowering:
             slot = builder.new_slot(name, unqualified(t))
             builder.body.scalars += 1
             self._bind(builder, name, t, slot)
+        if calls(node.body, VA_START):
+            builder.body.declared = builder.body.scalars
+            for _ in range(MOST_VARIADIC):
+                builder.new_slot("", self.types.uintptr)
+                builder.body.scalars += 1
 
     def _bind(self, builder: Builder, name: str, t: CType, slot: Slot) -> None:
         names = self.declarations.scope.names

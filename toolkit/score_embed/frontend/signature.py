@@ -136,6 +136,13 @@ def defined_twice(tree: c_ast.FileAST) -> set[str]:
     return {name for name in names if names.count(name) > 1}
 
 
+def calls(node: c_ast.Node, name: str) -> bool:
+    """Whether a function of that name is called anywhere below."""
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name == name:
+        return True
+    return any(calls(child, name) for _, child in node.children())
+
+
 def addressed_names(node: c_ast.Node) -> set[str]:
     """Names whose address is taken anywhere below, except for the inputs of score.h (they stay slots)."""
     found: set[str] = set()

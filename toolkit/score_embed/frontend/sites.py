@@ -39,6 +39,7 @@ class SiteKind(IntEnum):
     RANGE = 13
     HEAP = 14
     STORE = 15
+    VARIADIC = 16
 
 
 CONSTANT = 1  # flag of a select: its object is as the image has it
@@ -283,7 +284,7 @@ def _parse_body(reader: _Words, head: Site) -> Site:
         case SiteKind.OPAQUE:
             dest = _parse_leaf(reader)
             return replace(head, dest=dest, flags=reader.next())
-        case SiteKind.COPY:
+        case SiteKind.COPY | SiteKind.VARIADIC:
             return head
         case SiteKind.STORE:
             dest = _parse_leaf(reader)

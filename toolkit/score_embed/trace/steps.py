@@ -74,6 +74,7 @@ class Steps:
             SiteKind.COPY: self._copy,
             SiteKind.PIN: self._pin,
             SiteKind.SYMBOLIC: self._symbolic,
+            SiteKind.VARIADIC: self._variadic,
         }
         if site.kind not in compilers:
             raise self._cursor.fail(f"site {site.id} sends no events")
@@ -157,6 +158,15 @@ class Steps:
     def _copy(self, site: Site) -> Step:
         cursor, mirror = self._cursor, self._mirror
         return lambda: mirror.copy(cursor.next_address(), cursor.next_address(), cursor.varint())
+
+    def _variadic(self, site: Site) -> Step:
+        cursor, mirror = self._cursor, self._mirror
+
+        def step() -> None:
+            slot = cursor.varint()
+            mirror.write(cursor.next_address(), mirror.slot(cursor.depth, slot))
+
+        return step
 
     def _pin(self, site: Site) -> Step:
         program, value = self._programs.get(site), self._programs.value

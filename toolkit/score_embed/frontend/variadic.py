@@ -1,0 +1,107 @@
+"""Functions with `...` of their own: va_start and what follows it.
+
+An argument's taint comes as a parameter's does, in a slot; va_start gives it to the memory where va_arg will read, which
+the ABI decides and `SC_VA_AT` of probe.h knows. From there on a va_list is what it is in C, passed on or kept, and
+va_arg is a read of memory. What can not be passed so (beyond 16 arguments, behind a struct) is reported by the caller.
+"""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from score_embed.frontend.expressions import Expressions
+from score_embed.frontend.ir import (
+    Argument,
+    Clear,
+    Exp,
+    ForgetObject,
+    Pin,
+    Place,
+    Raw,
+    SetPlain,
+    SlotRef,
+    VaStart,
+    Verbatim,
+)
+from score_embed.frontend.symbols import PlainVariable, Unsupported
+from score_embed.frontend.types import (
+    Float,
+    Pointer,
+    Struct,
+    VaList,
+    declare,
+    is_integer,
+    is_untracked,
+    unqualified,
+)
+
+VA_START = "__builtin_va_start"
+MOST_VARIADIC = 16  # arguments of `...` whose taint is passed
+_REASON = "variadic argument"
+
+
+class Variadic:
+    """What `<stdarg.h>` is made of."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self.e = expressions
+        self.b = expressions.b
+        self.types = expressions.types
+        self.arith = expressions.arith
+
+    def report_unpassed(self, args: list[Argument], declared: int) -> None:
+        """Note the arguments of a variadic function whose taint does not reach it."""
+        scalars, walked = 0, True
+        for index, argument in enumerate(args):
+            exp = argument.exp
+            if isinstance(exp, Place):
+                if index >= declared:
+                    self.b.add(ForgetObject(self.b.coord, exp.text, _REASON, False))
+                    walked = False
+                continue
+            scalars += index >= declared
+            tracked = (is_integer(exp.type) or isinstance(exp.type, Pointer)) and not is_untracked(exp.type)
+            if index >= declared and isinstance(exp, SlotRef) and not (walked and tracked and scalars <= MOST_VARIADIC):
+                self.b.add(Pin(self.b.coord, exp, _REASON))
+            walked &= tracked or (isinstance(exp.type, Float) and exp.type.name == "double") or index < declared
+
+    def _list(self, node: c_ast.Node) -> str:
+        """The text of a va_list."""
+        found = self.e.lvalue(node)
+        if not isinstance(found, (PlainVariable, Place)) or not isinstance(found.type, VaList):
+            raise Unsupported("a va_list of another type", node)
+        return found.name if isinstance(found, PlainVariable) else found.text
+
+    def _special__builtin_va_start(self, node: c_ast.FuncCall) -> None:
+        if self.b.body.declared is None:
+            raise Unsupported("va_start in a function without '...'", node)
+        last = node.args.exprs[1] if len(node.args.exprs) > 1 else None
+        text = last.name if isinstance(last, c_ast.ID) else "0"
+        self.b.add(VaStart(self.b.coord, self._list(node.args.exprs[0]), text))
+
+    def _special__builtin_va_end(self, node: c_ast.FuncCall) -> None:
+        self.b.add(Verbatim(self.b.coord, f"__builtin_va_end({self._list(node.args.exprs[0])});"))
+
+    def _special__builtin_va_copy(self, node: c_ast.FuncCall) -> None:
+        dest, source = map(self._list, node.args.exprs)
+        self.b.add(Verbatim(self.b.coord, f"__builtin_va_copy({dest}, {source});"))
+
+    def _special__builtin_va_arg(self, node: c_ast.FuncCall) -> Exp | Place | None:
+        text = self._list(node.args.exprs[0])
+        t = unqualified(self.b.declarations.type_of(node.args.exprs[1]))
+        taken = f"__builtin_va_arg({text}, {declare(t)})"
+        if isinstance(t, Struct):
+            place = self.b.object_temporary(t)
+            self.b.add(Verbatim(self.b.coord, f"{place.text} = {taken};"))
+            self.b.add(Clear(self.b.coord, place.text))
+            return place
+        if isinstance(t, VaList):
+            raise Unsupported("a va_list among the arguments", node)
+        if not (is_integer(t) or isinstance(t, Pointer)) or is_untracked(t):
+            name = self.b.plain_temporary(t)
+            self.b.add(SetPlain(self.b.coord, name, Raw(t, taken)))
+            return Raw(t, name)
+        at = self.b.temporary(Pointer(t))
+        self.b.assign(at, Raw(at.type, f"({declare(at.type)}) SC_VA_AT({text}, {declare(t)})"))
+        self.b.add(Verbatim(self.b.coord, f"(void) {taken};"))
+        return self.e.read(self.e.dereference(at, node))
