@@ -25,6 +25,7 @@ PROGRAMS = {program.name: program for program in corpus.programs()}
 AVR = "arduino-mega2560"  # int has 16 bits; 250 tests a second
 NOT_ON_AVR = {
     "bit_fields": "bit-fields of more bits than int",
+    "generic": "no _Atomic",
     "initialisers": "wchar.h",
     "tables": "wchar.h",
     "lookup_traps": "symbolic reads through pointers into RAM",

@@ -19,7 +19,7 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.lowering import LValue
 from score_embed.frontend.places import Places
-from score_embed.frontend.symbols import PlainVariable
+from score_embed.frontend.symbols import PlainVariable, Unsupported
 from score_embed.frontend.types import (
     CType,
     Struct,
@@ -74,6 +74,8 @@ class Assignments(Places):
 
     def _old(self, dest: LValue, op: str, wanted: bool) -> Exp:
         """What `op=` begins with."""
+        if isinstance(dest, Place) and dest.type.atomic:  # one step of the program's: not to be taken apart
+            raise Unsupported("arithmetic on an _Atomic object")
         # The low bits of most results are the same in a wider type, and no others are kept.
         if isinstance(dest, Place) and not wanted and op not in ("/", "%"):
             old = self.read_exactly(dest)

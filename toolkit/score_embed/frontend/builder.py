@@ -54,6 +54,8 @@ class Builder:
         self.body = body
         self.addressed = addressed
         self.definitions: dict[str, None] = {}  # structs, enums and typedefs of the function, in order
+        self.counts: dict[str, SlotRef] = {}  # of arrays of variable length, by the names that types have for them
+        self.is_unevaluated = False
         self.coord = body.coord
         self._free: dict[str, list[SlotRef]] = {}
         self._busy: list[SlotRef] = []
@@ -103,6 +105,8 @@ class Builder:
         """A scalar temporary of type t, given back at the end of the full expression unless kept."""
         t = as_int(t) if is_integer(t) else unqualified(t)
         t = unqualified(t)
+        if self.is_variable(t):
+            raise Unsupported("a pointer to a variable length array")
         key = compatible_text(t)
         free = self._free.setdefault(key, [])
         if free and not keep:
@@ -114,6 +118,14 @@ class Builder:
         if not keep:
             self._busy.append(ref)
         return ref
+
+    def is_variable(self, t: CType) -> bool:
+        """Whether a type has a size, or leads to one, that is computed at run time."""
+        while isinstance(t, (Array, Pointer)):
+            if isinstance(t, Array) and t.count in self.counts:
+                return True
+            t = t.of if isinstance(t, Array) else t.to
+        return False
 
     def plain_temporary(self, t: CType) -> str:
         name = self.fresh_name("f")
@@ -140,6 +152,7 @@ class Builder:
         """Lower something only to learn its type: nothing of it stays."""
         body = self.body
         kept = (body.statements, body.declarations, body.slots, self.coord)
+        outer, self.is_unevaluated = self.is_unevaluated, True
         pools = ({k: list(v) for k, v in self._free.items()}, list(self._busy))
         body.statements, body.declarations = [], []
         try:
@@ -150,6 +163,7 @@ class Builder:
             body.statements, body.declarations, body.slots, self.coord = kept
             body.declarations += definitions
             self._free, self._busy = pools
+            self.is_unevaluated = outer
 
     def end_full_expression(self) -> None:
         if self._nesting == 0:
@@ -192,6 +206,8 @@ class Builder:
         `emitted`: its name in the emitted code, if another; `attributes`: text before its declaration.
         """
         emitted = emitted or name
+        if self.is_variable(t):
+            raise Unsupported("a pointer to a variable length array")
         symbol: Symbol
         trackable = is_scalar(t) and not is_untracked(t)
         if trackable and name not in self.addressed and not t.volatile:
@@ -206,7 +222,7 @@ class Builder:
                 raise Unsupported("a constant of a type with an alignment of its own")
             self.body.declarations.append(f"{attributes}{declare(shown, emitted)};")
             plain_kind = is_untracked(t) and name not in self.addressed and not t.volatile
-            symbol = PlainVariable(emitted, t) if plain_kind else Variable(emitted, shown, False)
+            symbol = PlainVariable(emitted, t) if plain_kind else Variable(emitted, t, False)
         self.declarations.scope.names[name] = symbol
         return symbol
 

@@ -97,6 +97,8 @@ class Calls(Variadic):
 
     def call(self, node: c_ast.FuncCall, wanted: bool) -> Exp | Place | None:
         self.b.at(node)
+        while isinstance(node.name, c_ast.GenericSelection):
+            node = c_ast.FuncCall(self.e.chosen(node.name), node.args, node.coord)
         coord = self.b.coord
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
         special = getattr(self, f"_special{name}", None) if name.startswith("__") else None

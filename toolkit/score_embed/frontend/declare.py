@@ -57,7 +57,7 @@ class Declarations:
     """Builds types in a current scope.
 
     Inside functions the lowering sets `typeof_`, which types an expression for `typeof`, and `define`, which is given
-    each struct, union and enum when it is complete. `storage` says where a record has a bit-field.
+    each struct, union and enum when it is complete. `counted` keeps a count that is computed there. `storage` says where a record has a bit-field.
     """
 
     def __init__(self, types: Types) -> None:
@@ -67,6 +67,7 @@ class Declarations:
         self.define: Callable[[c_ast.Node], None] = lambda node: None
         self.text: Callable[[c_ast.Node], str] = lambda node: ""
         self.storage: Callable[[Record, str], Storage | None] = lambda record, name: None
+        self.counted: Callable[[c_ast.Node], str] | None = None  # keeps a count that is computed at run time
         self._anonymous = 0
         self._folder = ConstantFolder(types, self._enumerator, self.type_of)
 
@@ -130,9 +131,11 @@ class Declarations:
                 t = self._moded(t, word)
             if "vector_size" in word:
                 raise Unsupported("a vector without a typedef")
-        if "_Atomic" in words:
-            raise Unsupported("_Atomic")
-        return qualified(t, volatile="volatile" in words, const="const" in words)
+        atomic = "_Atomic" in words
+        if atomic and not isinstance(t, (Int, Enum, Float, Pointer)):
+            raise Unsupported("_Atomic of what is no scalar")
+        t = qualified(t, volatile=atomic or "volatile" in words, const="const" in words)
+        return replace(t, atomic=True) if atomic else t
 
     def _moded(self, t: Int, text: str) -> Int:
         found = re.search(r"mode__?\s*\(\s*_{0,2}(\w+?)_{0,2}\s*\)|\bmode\s*\(\s*_{0,2}(\w+?)_{0,2}\s*\)", text)
@@ -166,7 +169,9 @@ class Declarations:
             return Array(of, None)
         length = self.constant(node.dim)
         if length is None and not self._is_constant(node.dim):
-            raise VariableLength("variable length array", node)
+            if self.counted is None:
+                raise VariableLength("variable length array", node)
+            return Array(of, self.counted(node.dim))
         return Array(of, self.text(node.dim), length)
 
     def _is_constant(self, node: c_ast.Node) -> bool:

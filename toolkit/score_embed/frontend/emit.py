@@ -28,6 +28,7 @@ from score_embed.frontend.ir import (
     Goto,
     HeapCheck,
     InitObject,
+    Jump,
     Label,
     Load,
     LocalAddress,
@@ -328,6 +329,9 @@ class Emitter(Probes):
 
     def _emit_Goto(self, s: Goto) -> str:
         return f"goto {s.label};"
+
+    def _emit_Jump(self, s: Jump) -> str:
+        return f"goto *{s.target.c()};"
 
     def _emit_Label(self, s: Label) -> str:
         return f"{s.name}: ;"

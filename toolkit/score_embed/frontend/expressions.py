@@ -11,6 +11,7 @@ from pycparser import c_ast
 from score_embed.frontend.conditions import Conditions
 from score_embed.frontend.constant import char_value
 from score_embed.frontend.float_constants import literal_pattern
+from score_embed.frontend.gnu_ast import LabelAddress
 from score_embed.frontend.ir import (
     COMPARISONS,
     Const,
@@ -23,6 +24,7 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.symbols import Constant, FunctionName, Unsupported
 from score_embed.frontend.types import (
+    Array,
     CType,
     Function,
     Int,
@@ -71,6 +73,8 @@ class Expressions(Conditions):
         return self._types[id(node)][1]
 
     def _type_of(self, node: c_ast.Node) -> CType:
+        if isinstance(node, c_ast.GenericSelection):
+            return self.type_of(self.chosen(node))
         if isinstance(node, c_ast.ID):
             symbol = self.b.declarations.scope.find(node.name)
             if isinstance(symbol, (FunctionName, Constant)):
@@ -139,6 +143,12 @@ class Expressions(Conditions):
     def _value_CompoundLiteral(self, node: c_ast.CompoundLiteral) -> Exp | Place:
         return self.read(self.lvalue(node))
 
+    def _value_LabelAddress(self, node: LabelAddress) -> Exp:
+        return Const(Pointer(self.types.void), f"&&{node.name}")
+
+    def _value_GenericSelection(self, node: c_ast.GenericSelection) -> Exp | Place | None:
+        return self.value(self.chosen(node))
+
     def _value_ExprList(self, node: c_ast.ExprList) -> Exp | Place | None:
         for item in node.exprs[:-1]:
             self.effect(item)
@@ -181,6 +191,8 @@ class Expressions(Conditions):
                     if isinstance(node.expr, c_ast.Typename)
                     else self.type_of(node.expr)
                 )
+                if self.b.is_variable(t) and isinstance(t, Array):
+                    return self.size_of(t)
                 known = t.bits // 8 if isinstance(t, Int) else None
                 return Const(self.types.size, f"{node.op}({declare(t)})", known)
             case "++" | "--" | "p++" | "p--":

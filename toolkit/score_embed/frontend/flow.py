@@ -18,6 +18,7 @@ from score_embed.frontend.ir import (
     Exp,
     Goto,
     HeapCheck,
+    Jump,
     Label,
     Load,
     Pin,
@@ -58,7 +59,7 @@ def blocks_of(body: Body) -> list[Block]:
         if isinstance(statement, Label):
             starts[statement.name] = len(blocks)
         current.statements.append(statement)
-        if isinstance(statement, (Branch, Goto, Switch, Return)):
+        if isinstance(statement, (Branch, Goto, Jump, Switch, Return)):
             blocks.append(current)
             ends_here.append(not isinstance(statement, Branch))
             current = Block([])
@@ -74,6 +75,8 @@ def _jumps(last: Stmt) -> list[str]:
     match last:
         case Branch() | Goto():
             return [last.label]
+        case Jump():
+            return last.labels
         case Switch():
             return [*(case.label for case in last.cases), last.default]
     return []

@@ -395,6 +395,14 @@ class Label(Stmt):
 
 
 @dataclass
+class Jump(Stmt):
+    """`goto *target;`, to one of these labels."""
+
+    target: SlotRef
+    labels: list[str]
+
+
+@dataclass
 class Tick(Stmt):
     """A loop without a condition counts against the branch budget."""
 

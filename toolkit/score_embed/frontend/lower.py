@@ -35,18 +35,28 @@ from score_embed.frontend.signature import (
     defined_twice,
     drop_promises,
     header,
+    labels_with_address,
     left_alone,
     named_parameter,
     prototype,
 )
 from score_embed.frontend.sites import shown
 from score_embed.frontend.statements import Statements
-from score_embed.frontend.symbols import FunctionName, PlainVariable, SlotVariable, Unsupported, Unusable, Variable
+from score_embed.frontend.symbols import (
+    FunctionName,
+    PlainVariable,
+    SlotVariable,
+    Unsupported,
+    Unusable,
+    Variable,
+    VariableLength,
+)
 from score_embed.frontend.types import (
     Array,
     CType,
     Enumeration,
     Function,
+    Pointer,
     Record,
     Struct,
     Types,
@@ -238,6 +248,7 @@ class UnitLowering:
     def _lowered(self, node: c_ast.FuncDef, result: CType) -> Body | None:
         """The function in normal form, or None if it cannot be lowered (which is then noted)."""
         typeof, define = self.declarations.typeof_, self.declarations.define
+        self.declarations.counted = None
         self._hoisted.clear()
         name, where = node.decl.name, node.decl.coord
         body = Body(name, name, "", unqualified(result), 0, [], coord=Coord(str(where.file), where.line))
@@ -256,6 +267,7 @@ class UnitLowering:
             self._fail(body.name, f"internal error, {type(error).__name__}: {error}", builder.coord)
         finally:
             self.declarations.typeof_, self.declarations.define = typeof, define
+            self.declarations.counted = None
         return None
 
     def _fill(self, node: c_ast.FuncDef, builder: Builder) -> None:
@@ -270,10 +282,11 @@ class UnitLowering:
             own = Array(replace(self.types.char, const=True), f"sizeof({name})")
             self.declarations.scope.names[name] = Variable(name, own, True)
         self._result_variable(body)
-        self._parameters(node, builder)
+        self._parameters(node, builder, statements.variable.count)
         body.header = header(node, defined_again=body.name in self._twice)
         self.declarations.define = lambda definition: self._define(builder, definition)
         self.declarations.storage = lambda record, name: self._storage(builder, record, name)
+        statements.addressed_labels = labels_with_address(node.body)
         statements.statement(node.body)
 
     def _define(self, builder: Builder, node: c_ast.Node) -> None:
@@ -310,9 +323,16 @@ class UnitLowering:
             result = plain
         body.declarations.append(declare(unqualified(result), "sc_r") + ";")
 
-    def _parameters(self, node: c_ast.FuncDef, builder: Builder) -> None:
+    def _parameters(self, node: c_ast.FuncDef, builder: Builder, counted: Callable[[c_ast.Node], str]) -> None:
         """Scalar parameters are slots 1…p; those whose address is taken are copied to memory."""
-        for name, t in self._parameter_types(node):
+        late: list[tuple[c_ast.Node, Slot]] = []
+        for name, t, declared in self._parameter_types(node):
+            if t is None:
+                slot = builder.new_slot(name, Pointer(self.types.void))
+                late.append((declared, slot))
+                builder.body.scalars += 1
+                self.declarations.scope.names[name] = SlotVariable(slot)
+                continue
             if isinstance(t, Struct):
                 builder.body.structs.append(name)
                 self.declarations.scope.names[name] = Variable(name, t, False)
@@ -325,6 +345,11 @@ class UnitLowering:
             for _ in range(MOST_VARIADIC):
                 builder.new_slot("", self.types.uintptr)
                 builder.body.scalars += 1
+        self.declarations.counted = counted
+        for declared, slot in late:
+            if slot.name in builder.addressed:
+                raise Unsupported("the address of a pointer to a variable length array", declared)
+            slot.type = unqualified(self.declarations.parameter(declared))
 
     def _bind(self, builder: Builder, name: str, t: CType, slot: Slot) -> None:
         names = self.declarations.scope.names
@@ -340,27 +365,31 @@ class UnitLowering:
         else:
             names[name] = SlotVariable(slot)
 
-    def _parameter_types(self, node: c_ast.FuncDef) -> list[tuple[str, CType]]:
+    def _parameter_types(self, node: c_ast.FuncDef) -> list[tuple[str, CType | None, c_ast.Node]]:
+        """Name, type and declaration of each; no type if it leads to arrays whose size only the other ones tell."""
         args = node.decl.type.args
         if args is None:
             return []
         old_style = {d.name: self.declarations.parameter(d) for d in node.param_decls or []}
-        found: list[tuple[str, CType]] = []
+        found: list[tuple[str, CType | None, c_ast.Node]] = []
         for index, param in enumerate(args.params):
             if isinstance(param, c_ast.EllipsisParam):
                 continue
             if isinstance(param, c_ast.ID):
-                t = old_style.get(param.name, self.types.int)
-                if is_float(t) and t.bits < self.types.double.bits:  # it is passed as a double
+                old = old_style.get(param.name, self.types.int)
+                if is_float(old) and old.bits < self.types.double.bits:  # it is passed as a double
                     raise Unsupported("an old-style definition with a parameter of type float", param)
-                found.append((param.name, t))
+                found.append((param.name, old, param))
                 continue
-            t = self.declarations.parameter(param)
+            try:
+                t: CType | None = self.declarations.parameter(param)
+            except VariableLength:
+                t = None
             if t == self.types.void:
                 continue
             if isinstance(param, c_ast.Typename):
                 param = args.params[index] = named_parameter(param, f"sc_unnamed{index + 1}")
-            found.append((param.name, t))
+            found.append((param.name, t, param))
         return found
 
     # --- text of constant pieces -----------------------------------------------------------------------------

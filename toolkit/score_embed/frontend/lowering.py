@@ -14,12 +14,15 @@ from pycparser import c_ast
 from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.ir import (
+    Binary,
     BitField,
+    Const,
     Convert,
     Exp,
     Load,
     Offset,
     Place,
+    PointerAdd,
     Raw,
     Slot,
     SlotRef,
@@ -29,12 +32,16 @@ from score_embed.frontend.symbols import PlainVariable, Unsupported
 from score_embed.frontend.types import (
     Array,
     CType,
+    Enum,
     Function,
     Int,
     Pointer,
     Struct,
     Void,
+    as_int,
+    compatible_text,
     declare,
+    is_integer,
     unqualified,
 )
 
@@ -107,7 +114,44 @@ class ValueLowering:
         field = BitField(base.text, storage.width, storage)
         return replace(base, text=text, type=t, address=address, bit_field=field)
 
+    def chosen(self, node: c_ast.GenericSelection) -> c_ast.Node:
+        """The expression that a `_Generic` stands for. The compiler is asked to agree (C11 6.5.1.1)."""
+        t = unqualified(decayed(self.type_of(node.expr)))
+        types = [None if a.type is None else self.b.declarations.type_of(a.type) for a in node.associations]
+        wanted = [compatible_text(t), compatible_text(as_int(t)) if isinstance(t, Enum) else ""]
+        fitting = [i for i, of in enumerate(types) if of is not None and not of.const and not of.volatile]
+        found = next((i for text in wanted for i in fitting if compatible_text(types[i]) == text), None)  # type: ignore[arg-type]
+        index = types.index(None) if found is None and None in types else found
+        if index is None:
+            raise Unsupported("_Generic without an association that fits", node)
+        text = self.b.declarations.text
+        arms = [f"{text(a.type) if a.type else 'default'}: {i}" for i, a in enumerate(node.associations)]
+        question = f"_Generic(*({declare(Pointer(t))}) 0, {', '.join(arms)})"
+        self.b.define(f'_Static_assert({question} == {index}, "_Generic");')
+        return node.associations[index].expr
+
+    def size_of(self, t: CType) -> Exp:
+        """The size of a type, in bytes, also if it is computed at run time."""
+        size = self.types.size
+        if not (isinstance(t, Array) and self.b.is_variable(t)):
+            return Const(size, self.size_text(t), as_int(t).bits // 8 if is_integer(t) else None)
+        count = self.b.counts.get(t.count or "") or Const(size, f"(({size.name}) ({t.count}))", t.length)
+        return Binary(size, "*", count, self.size_of(t.of))
+
+    def element_address(self, t: CType, base: Exp, index: Exp, of: CType) -> Exp:
+        """The address, of type t, of an element of an array."""
+        if not (isinstance(of, Array) and self.b.is_variable(of)):
+            return PointerAdd(t, base, index, self.size_text(of))
+        return PointerAdd(t, base, Binary(self.types.size, "*", Convert(self.types.size, index), self.size_of(of)), "1")
+
+    def variable_array(self, slot: Slot, t: Array) -> Place:
+        """An array whose size is computed at run time, at the address that the slot holds."""
+        text = f"(*({declare(Pointer(t))}) {slot.name})"
+        return Place(text, t, SlotRef(Pointer(t), slot), False, (slot,))
+
     def size_text(self, t: CType) -> str:
+        if isinstance(t, Array) and self.b.is_variable(t):
+            raise Unsupported("arithmetic on a pointer to variable length arrays")
         if isinstance(t, (Void, Function)):
             return "1"
         return f"sizeof({declare(unqualified(t))})"

@@ -20,12 +20,11 @@ from score_embed.frontend.ir import (
     Load,
     Offset,
     Place,
-    PointerAdd,
     Raw,
     SlotRef,
 )
 from score_embed.frontend.lowering import MOST_LEAVES, LValue, ValueLowering, decayed, leaf_count, slots_of
-from score_embed.frontend.symbols import FunctionName, PlainVariable, SlotVariable, Unsupported, Variable
+from score_embed.frontend.symbols import FunctionName, PlainVariable, SlotVariable, Unsupported, Variable, VariableArray
 from score_embed.frontend.types import (
     Array,
     CType,
@@ -59,6 +58,8 @@ class Places(ValueLowering):
                 return self._member(node)
             case c_ast.CompoundLiteral():
                 return self._compound_literal(node)
+            case c_ast.GenericSelection():
+                return self.lvalue(self.chosen(node))
             case c_ast.Constant() if node.value.endswith('"'):
                 return self._string(node)
             case c_ast.UnaryOp(op="__extension__" | "__real__" | "__imag__"):
@@ -73,6 +74,8 @@ class Places(ValueLowering):
                 return SlotRef(as_int(t) if is_integer(t) else t, symbol.slot)
             case PlainVariable():
                 return symbol
+            case VariableArray():
+                return self.variable_array(symbol.slot, symbol.type)
             case Variable():
                 if symbol.static:
                     return Place(symbol.name, symbol.type, GlobalAddress(Pointer(symbol.type), symbol.name), True)
@@ -109,15 +112,15 @@ class Places(ValueLowering):
             if not isinstance(base.type, Pointer) or isinstance(base.type.to, Void):
                 raise Unsupported("subscript of a non-pointer", node)
             pointee = base.type.to
-            address = PointerAdd(base.type, base, index, self.size_text(pointee))
+            address = self.element_address(base.type, base, index, pointee)
             return Place(f"{base.c()}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base)
         assert isinstance(base.type, Array)
         of = base.type.of
-        address = PointerAdd(Pointer(of), base.address, index, self.size_text(of))
+        address = self.element_address(Pointer(of), base.address, index, of)
         static = base.static and isinstance(index, Const)
         text = f"{base.text}[{index.c()}]"
         subscripts, around = base.subscripts, base.array
-        if not _may_be_longer(node.name, base.type):
+        if not _may_be_longer(node.name, base.type) and not self.b.is_variable(base.type):
             assert base.type.count is not None
             subscripts = (*subscripts, (index, base.type.count, base.type.length))
             around = around or (None if isinstance(index, Const) else base)
@@ -244,7 +247,7 @@ class Places(ValueLowering):
             raise Unsupported("a bit-field of a width that is not known")
         if self.is_wide(declared, field):
             raise Unsupported("a bit-field wider than int")
-        return self.types.promote(replace(t, volatile=False, const=False, spelling=None), field.width)
+        return self.types.promote(replace(t, volatile=False, const=False, atomic=False, spelling=None), field.width)
 
     def is_wide(self, declared: CType, field: BitField) -> bool:
         """Whether gcc computes with exactly its width, for which C has no name."""

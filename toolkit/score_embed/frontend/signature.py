@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from pycparser import c_ast
 
-from score_embed.frontend.gnu_ast import AsmLabel, GnuAttribute
+from score_embed.frontend.gnu_ast import AsmLabel, GnuAttribute, LabelAddress
 from score_embed.frontend.gnu_lexer import ATTRIBUTE
 from score_embed.frontend.printer import to_c
 
@@ -141,6 +141,14 @@ def calls(node: c_ast.Node, name: str) -> bool:
     if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name == name:
         return True
     return any(calls(child, name) for _, child in node.children())
+
+
+def labels_with_address(node: c_ast.Node) -> list[str]:
+    """The labels L of which `&&L` stands anywhere below, each once."""
+    found = [node.name] if isinstance(node, LabelAddress) else []
+    for _, child in node.children():
+        found += labels_with_address(child)
+    return list(dict.fromkeys(found))
 
 
 def addressed_names(node: c_ast.Node) -> set[str]:

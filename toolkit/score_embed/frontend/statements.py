@@ -14,13 +14,16 @@ from pycparser import c_ast
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.gnu_ast import Asm, LocalLabels, ValueRange
+from score_embed.frontend.gnu_ast import Asm, ComputedGoto, LocalLabels, ValueRange
 from score_embed.frontend.initialiser_walk import scalar_value
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import (
+    Branch,
     Case,
     Clear,
+    Const,
     Exp,
+    Jump,
     Place,
     Raw,
     Return,
@@ -37,6 +40,7 @@ from score_embed.frontend.types import (
     CType,
     Function,
     Int,
+    Pointer,
     Struct,
     Void,
     as_int,
@@ -45,6 +49,7 @@ from score_embed.frontend.types import (
     is_untracked,
     unqualified,
 )
+from score_embed.frontend.variable_length import VariableArrays, refuse_unless_constant
 
 _ALIGNING = re.compile(r"\b_*(aligned|Alignas)_*\b")
 
@@ -61,6 +66,8 @@ class Statements:
         self.e = expressions
         self.b: Builder = expressions.b
         self.init = initialisers
+        self.variable = VariableArrays(expressions)
+        self.addressed_labels: list[str] = []  # of the whole function
         self._breaks: list[str] = []
         self._continues: list[str] = []
         self._switches: list[_SwitchContext] = []
@@ -108,7 +115,8 @@ class Statements:
 
     def _do_Typedef(self, node: c_ast.Typedef) -> None:
         declarations = self.b.declarations
-        declarations.scope.names[node.name] = declarations.typedef(node)
+        declarations.scope.names[node.name] = declared = declarations.typedef(node)
+        refuse_unless_constant(self.b, declared.type, "a typedef")
         self.b.define(declarations.text(node) + ";")
 
     def _do_Decl(self, node: c_ast.Decl) -> None:
@@ -119,6 +127,8 @@ class Statements:
                 self.b.define(f"{declare(t)};")
             return
         storage = node.storage or []
+        if "extern" in storage or "static" in storage:
+            refuse_unless_constant(self.b, t, "a declaration")
         if isinstance(t, Function) or "extern" in storage:
             declarations.scope.names[node.name] = self._linked(node, t)
             self.b.body.declarations.append(declarations.text(node) + ";")
@@ -164,6 +174,11 @@ class Statements:
         before = [*map(self.b.declarations.text, node.align or []), *attributes]
         if any(_ALIGNING.search(text) for text in before):
             self.b.addressed.add(node.name)
+        if isinstance(t, Array) and self.b.is_variable(t):
+            if any(_ALIGNING.search(text) for text in before):
+                raise Unsupported("a variable length array with an alignment", node)
+            self.b.add(Clear(self.b.coord, self.variable.declare(node.name, t).text))
+            return
         symbol = self.b.declare_local(node.name, t, attributes="".join(text + " " for text in before))
         if isinstance(symbol, Variable):
             self.b.add(Clear(self.b.coord, symbol.name))
@@ -332,8 +347,19 @@ class Statements:
     def _do_LocalLabels(self, node: LocalLabels) -> None:
         raise Unsupported("local labels", node)
 
-    def _do_ComputedGoto(self, node: c_ast.Node) -> None:
-        raise Unsupported("computed goto", node)
+    def _do_ComputedGoto(self, node: ComputedGoto) -> None:
+        """A chain of comparisons says where it goes: only a label whose address is taken can be the place."""
+        pointer = Pointer(self.b.types.void)
+        target = self.b.temporary(pointer, keep=True)
+        self.b.assign(target, self.e.arith.convert(self.e.rvalue(node.expr), pointer))
+        self.b.end_full_expression()
+        known = self.b.label("known")
+        for name in self.addressed_labels[:-1]:
+            label = Const(pointer, f"&&{name}")
+            self.b.add(Branch(self.b.coord, "==", target, label, known, True))
+        self.b.add(Tick(self.b.coord))
+        self.b.place_label(known)
+        self.b.add(Jump(self.b.coord, target, self.addressed_labels))
 
 
 def _is_thread_local(node: c_ast.Decl) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from score_embed.frontend.ir import Slot
-from score_embed.frontend.types import CType, Enumeration, Function, Int, Record
+from score_embed.frontend.types import Array, CType, Enumeration, Function, Int, Record
 
 
 class Unsupported(Exception):
@@ -51,6 +51,14 @@ class SlotVariable:
 
 
 @dataclass(frozen=True)
+class VariableArray:
+    """An array whose size is computed at run time, and the slot that holds its address."""
+
+    slot: Slot
+    type: Array
+
+
+@dataclass(frozen=True)
 class PlainVariable:
     """A local that carries no taint (floating point, va_list)."""
 
@@ -72,7 +80,7 @@ class Unusable:
     why: str
 
 
-Symbol = TypedefName | Constant | Variable | SlotVariable | PlainVariable | FunctionName
+Symbol = TypedefName | Constant | Variable | SlotVariable | VariableArray | PlainVariable | FunctionName
 
 
 class Scope:

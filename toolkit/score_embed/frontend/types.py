@@ -79,13 +79,14 @@ def _short_enums(macros: Mapping[str, str], flags: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class CType:
-    """Base of all types; `volatile` is the only qualifier that changes lowering.
+    """Base of all types; `volatile` is the only qualifier that changes lowering, and `atomic` types have it, too.
 
     `spelling` is the typedef that must name the type, because attributes of its own make it another (`aligned`).
     """
 
     volatile: bool = field(default=False, kw_only=True)
     const: bool = field(default=False, kw_only=True)
+    atomic: bool = field(default=False, kw_only=True)
     spelling: str | None = field(default=None, kw_only=True)
 
 
@@ -266,7 +267,7 @@ class Types:
             fits = bits < self.int.bits or (bits == self.int.bits and t.signed)
             return self.int if fits else self.uint if bits <= self.int.bits else t
         if t.rank >= self.int.rank:
-            return replace(t, volatile=False, const=False, spelling=None)
+            return replace(t, volatile=False, const=False, atomic=False, spelling=None)
         if t.bits < self.int.bits or (t.bits == self.int.bits and t.signed):
             return self.int
         return self.uint
@@ -308,7 +309,9 @@ def parse_int(body: str) -> int:
 
 def unqualified(t: CType) -> CType:
     """The type of a value: without qualifiers, and without alignment, which only objects have."""
-    return replace(t, volatile=False, const=False, spelling=None) if t.volatile or t.const or t.spelling else t
+    if not (t.volatile or t.const or t.spelling):
+        return t
+    return replace(t, volatile=False, const=False, atomic=False, spelling=None)
 
 
 def qualified(t: CType, *, volatile: bool, const: bool = False) -> CType:
@@ -346,7 +349,7 @@ def as_int(t: CType) -> Int:
 
 def declare(t: CType, name: str = "") -> str:
     """C text that declares `name` with type t (an abstract declarator if the name is empty)."""
-    quals = ("const " if t.const else "") + ("volatile " if t.volatile else "")
+    quals = ("const " if t.const else "") + ("volatile " if t.volatile else "") + ("_Atomic " if t.atomic else "")
     if t.spelling:
         return f"{quals}{t.spelling} {name}".rstrip()
     match t:
