@@ -146,6 +146,101 @@ def test_a_callback_through_opaque_code_turns_exhausted_into_drained(tmp_path: P
     assert found.incomplete
 
 
+@pytest.mark.parametrize(
+    ("statement", "lost"),
+    [
+        ('__asm__ volatile("nop" : "=r"(y) : "0"(x));', "inline assembly"),
+        ('__asm__ volatile("nop" : "+r"(x));', "inline assembly"),
+        ('__asm__ volatile("nop" : "+m"(kept));', "inline assembly"),
+        ('__asm__ volatile("nop" : "=r"(y) : "m"(kept), "0"(1));', "inline assembly"),
+        ('__asm__ volatile("nop" : "=m"(kept));', ""),  # overwritten: nobody loses anything
+        ('__asm__ volatile("nop" : : "r"(x));', ""),  # goes nowhere
+        ('__asm__ volatile("movl $3, (%0)" : : "r"(&kept) : "memory");', "symbolic memory changed by an opaque call"),
+    ],
+)
+def test_what_inline_assembly_does_with_symbolic_data_is_reported(tmp_path: Path, statement: str, lost: str) -> None:
+    program = f"""
+        #include "score.h"
+        static int kept;
+        int main(void)
+        {{
+            int x, y = 0;
+            char dummy;
+            SYM_INT(x);
+            kept = x;
+            {statement}
+            if (y == 77) return 1;
+            if (kept == 78) return 2;
+            return x == 79;
+        }}
+    """
+    found = explore(tmp_path, {"p.c": program}, "--verify", first={"x": 0})
+    assert found.summary["divergences"] == 0
+    assert [row["what"] for row in found.summary["incomplete"] if row["count"]] == ([lost] if lost else [])
+    assert all(row["line"] == 10 for row in found.summary["incomplete"])
+
+
+OPAQUE_LIBRARY = """
+    #include <stddef.h>
+    extern int counter;
+    char *copied(char *to, const char *from, size_t n)
+    {
+        size_t i;
+        for (i = 0; i < n && from[i]; i++) to[i] = from[i];
+        for (; i < n; i++) to[i] = 0;
+        return to;
+    }
+    void increment(void) { counter++; }
+    void sorted(unsigned char *p, int n)
+    {
+        for (int i = 1; i < n; i++)
+            for (int k = i; k > 0 && p[k - 1] > p[k]; k--) { unsigned char t = p[k]; p[k] = p[k - 1]; p[k - 1] = t; }
+    }
+"""
+CHANGED = "symbolic memory changed by an opaque call"
+GIVEN = "symbolic data given to an opaque call"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(
+    ("body", "lost"),
+    [
+        # Where it copies to was symbolic, what it copies is: both are said, and nothing old is used.
+        ("copied(text, name, 4); if (text[0] == 'x') return 1; if (name[0] == 'y') return 2;", {CHANGED, GIVEN}),
+        ("counter = name[0]; increment(); if (counter == 9) return 1; if (name[0] == 80) return 2;", {CHANGED}),
+        (
+            "sorted((unsigned char *) name, 4); if (name[0] == 5) return 1; if (name[3] == 6) return 2;",
+            {CHANGED, GIVEN},
+        ),
+    ],
+)
+def test_nothing_old_is_used_after_opaque_code(tmp_path: Path, board: str, body: str, lost: set[str]) -> None:
+    program = f"""
+        #include <stddef.h>
+        #include "score.h"
+        int counter;
+        char *copied(char *to, const char *from, size_t n);
+        void increment(void);
+        void sorted(unsigned char *p, int n);
+        int main(void)
+        {{
+            char name[4], text[4];
+            SYM_BYTES(name, 4);
+            SYM_BYTES(text, 4);
+            {body}
+            return 0;
+        }}
+    """
+    files = {"p.c": program, "library.c": OPAQUE_LIBRARY}
+    first = {"name": "04030201", "text": "61626364"}
+    found = explore(tmp_path, files, "--board", board, "--verify", first=first, native=("library.c",))
+    assert found.summary["divergences"] == 0
+    assert found.summary["stopped"] == "drained"
+    rows = [row for row in found.summary["incomplete"] if row["count"]]
+    assert {row["what"] for row in rows} == lost
+    assert {row["line"] for row in rows} == {13}
+
+
 def test_printing_a_symbolic_value_loses_nothing(tmp_path: Path) -> None:
     program = """
         #include <stdio.h>

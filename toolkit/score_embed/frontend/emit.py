@@ -13,6 +13,7 @@ from score_embed.frontend.addresses import base_of, stride_text
 from score_embed.frontend.comparisons import Side, comparison_test
 from score_embed.frontend.formulas import mentioned, substituted
 from score_embed.frontend.ir import (
+    Assembly,
     Assign,
     Branch,
     Call,
@@ -344,6 +345,13 @@ class Emitter(Probes):
 
     def _emit_Verbatim(self, s: Verbatim) -> str:
         return s.text
+
+    def _emit_Assembly(self, s: Assembly) -> str:
+        if not s.opaque:
+            return s.text
+        site = self._site(SiteKind.OPAQUE, [str(int(Where.NONE)), "0", "0", "0"], "inline assembly")
+        d = self._descriptor(site, ["0", NONE_LEAF, "0"])
+        return f"{{ sc_u32 sc_s = sc_opaque(sc_f, {d}); {s.text} sc_opaque_end(sc_f, {d}, sc_s, 0); }}"
 
     def _emit_Switch(self, s: Switch) -> str:
         bits = self._bits(s.slot.type)

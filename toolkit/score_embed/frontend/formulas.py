@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from score_embed.frontend.flow import loads_in, slot_written, slots_in
 from score_embed.frontend.ir import (
     AddressOf,
+    Assembly,
     Assign,
     Binary,
     Call,
@@ -36,7 +37,20 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.maybe import Maybe, variable_of
 
-_WRITES_MEMORY = (Call, Clear, Copy, Fill, ForgetObject, InitObject, Move, SetPlain, Symbolic, VaStart, Verbatim)
+_WRITES_MEMORY = (
+    Assembly,
+    Call,
+    Clear,
+    Copy,
+    Fill,
+    ForgetObject,
+    InitObject,
+    Move,
+    SetPlain,
+    Symbolic,
+    VaStart,
+    Verbatim,
+)
 
 
 def substituted(exp: Exp, known: Mapping[int, Exp]) -> Exp:

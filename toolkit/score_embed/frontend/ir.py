@@ -469,6 +469,14 @@ class Verbatim(Stmt):
 
 
 @dataclass
+class Assembly(Stmt):
+    """Inline assembly with operands. `opaque`: it may write any memory of the program."""
+
+    text: str
+    opaque: bool
+
+
+@dataclass
 class Symbolic(Stmt):
     dest: SlotRef | Place
     name: str

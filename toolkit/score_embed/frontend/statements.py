@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from score_embed.frontend.assembly import InlineAssembly
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.expressions import Expressions
@@ -31,7 +32,6 @@ from score_embed.frontend.ir import (
     SlotRef,
     Switch,
     Tick,
-    Verbatim,
 )
 from score_embed.frontend.signature import declared_attributes, has_assembler_name
 from score_embed.frontend.symbols import Constant, FunctionName, TypedefName, Unsupported, Variable
@@ -66,6 +66,7 @@ class Statements:
         self.e = expressions
         self.b: Builder = expressions.b
         self.init = initialisers
+        self.assembly = InlineAssembly(expressions)
         self.variable = VariableArrays(expressions)
         self.addressed_labels: list[str] = []  # of the whole function
         self._breaks: list[str] = []
@@ -340,9 +341,7 @@ class Statements:
             self.b.add(Return(self.b.coord, ref))
 
     def _do_Asm(self, node: Asm) -> None:
-        if node.outputs or node.inputs or node.labels:
-            raise Unsupported("inline assembly with operands", node)
-        self.b.add(Verbatim(self.b.coord, self.b.declarations.text(node) + ";"))
+        self.assembly.lower(node)
 
     def _do_LocalLabels(self, node: LocalLabels) -> None:
         raise Unsupported("local labels", node)
