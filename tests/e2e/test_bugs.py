@@ -185,10 +185,10 @@ int main(void)
 
 LEFT_ALONE = """
 #include "score.h"
-/* Has an array of variable length: no probes. */
+/* Has a local label: no probes. */
 static int opaque(int n)
 {
-    int array[n + 1];
+    int array[4]; { __label__ here; here: array[1] = 0; }
 
     /* What stands between its lines
      * does not move them. */

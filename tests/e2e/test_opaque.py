@@ -180,6 +180,32 @@ def test_what_inline_assembly_does_with_symbolic_data_is_reported(tmp_path: Path
     assert all(row["line"] == 10 for row in found.summary["incomplete"])
 
 
+@pytest.mark.parametrize(("value", "lost"), [("x", ["value of longjmp"]), ("x > 3 ? 2 : 1", [])])
+def test_a_symbolic_value_that_a_long_jump_brings_is_reported(tmp_path: Path, value: str, lost: list[str]) -> None:
+    program = f"""
+        #include <setjmp.h>
+        #include "score.h"
+        static int kept;
+        static jmp_buf back;
+        static int around;
+        int main(void)
+        {{
+            int x;
+            SYM_INT(x);
+            kept = around = x;
+            switch (setjmp(back)) {{
+            case 0: longjmp(back, {value});
+            case 1: return 1;
+            default: return kept == 99;
+            }}
+        }}
+    """
+    found = explore(tmp_path, {"p.c": program}, "--verify", first={"x": 5})
+    assert found.summary["divergences"] == 0
+    assert found.incomplete == lost
+    assert found.summary["stopped"] == ("drained" if lost else "exhausted")
+
+
 OPAQUE_LIBRARY = """
     #include <stddef.h>
     extern int counter;

@@ -41,7 +41,7 @@ from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated_pins
 from score_embed.frontend.types import CType, Pointer, Types, as_int, is_float, is_integer
 
-_RETURNS_TWICE = frozenset(
+RETURNS_TWICE = frozenset(
     ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp", "savectx", "vfork", "getcontext"]
 )
 _NOTHING: Mapping[int, Exp] = {}
@@ -71,7 +71,7 @@ class Plan:
 def plan(body: Body, types: Types, maybe: Maybe) -> Plan:
     """Decide for one function."""
     made = Plan()
-    if any(isinstance(s, Call) and s.name in _RETURNS_TWICE for s in body.statements):
+    if any(isinstance(s, Call) and s.name in RETURNS_TWICE for s in body.statements):
         return made  # values and taint come back from later
     blocks = blocks_of(body)
     for block, live in zip(blocks, live_after(blocks), strict=True):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
+from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
 from score_embed.frontend.ir import (
@@ -73,6 +74,7 @@ OUTPUT_ONLY = frozenset(
         "free",
     ]
 )
+_JUMPS = frozenset(["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"])
 
 
 _RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
@@ -131,6 +133,8 @@ class Calls(Variadic):
         harmless = kind == "opaque" and self._harmless(name, t, symbol)
         if kind != "known":
             self._pin_arguments(args, kind, harmless and not wanted)
+        if name in _JUMPS and isinstance(args[-1].exp, SlotRef):  # comes back as the result of an opaque call
+            self.b.add(Pin(coord, args[-1].exp, "value of longjmp"))
         if kind != "opaque" and t.variadic:
             self.report_unpassed(args, len(t.params or ()))
         if pointer is not None:
@@ -168,6 +172,7 @@ class Calls(Variadic):
     def _harmless(self, name: str, t: Function, symbol: object) -> bool:
         """Whether an opaque function writes nothing of the program: known by name, or by its parameters' types."""
         if name in OUTPUT_ONLY or name.startswith(_RUNTIME):
+        if name in OUTPUT_ONLY or name in RETURNS_TWICE:
             return True
         library = isinstance(symbol, FunctionName) and self.is_library(symbol.file)
         params = t.params

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from score_embed.frontend.addresses import base_of, stride_text
+from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.comparisons import Side, comparison_test
 from score_embed.frontend.formulas import mentioned, substituted
 from score_embed.frontend.ir import (
@@ -454,7 +455,7 @@ class Emitter(Probes):
         leaves: list[str] = []
         tail: list[str] = []
         log2 = {8: 0, 16: 1, 32: 2, 64: 3}[self.types.model.pointer]
-        for argument in s.args:
+        for argument in s.args if s.name not in RETURNS_TWICE else []:  # what lies around a jmp_buf is not looked at
             exp = argument.exp
             if isinstance(exp, Exp) and isinstance(exp.type, VaList):
                 leaves += [str(int(Where.MEMORY) << 14 | log2 << 12 | self.never)] * 2
