@@ -40,6 +40,21 @@
 #define SYM_BOOL(x) __score_boolean(&(x), sizeof(x), #x)
 #define SYM_BYTES(p, n) __score_bytes((p), (n), #p)
 
+
+/* In main: `count` arguments of up to `size` bytes each may be anything; argv[0] stays. */
+#define SYM_ARGV(argc, argv, count, size)                                                  \
+    do {                                                                                   \
+        static char score_text_[count][(size) + 1], *score_list_[(count) + 2];             \
+        int score_i_;                                                                      \
+        score_list_[0] = (argv)[0];                                                        \
+        for (score_i_ = 0; score_i_ < (count); score_i_++) {                               \
+            score_list_[score_i_ + 1] = score_text_[score_i_];                             \
+            __score_bytes(score_text_[score_i_], (size), "argv");                          \
+        }                                                                                  \
+        (argc) = (count) + 1;                                                              \
+        (argv) = score_list_;                                                              \
+    } while (0)
+
 #define SCORE_ASSUME(c) do { if (!(c)) __score_assume_fail(); } while (0)
 #define SCORE_ASSERT(c) do { if (!(c)) __score_assert_fail(#c, __FILE__, __LINE__); } while (0)
 

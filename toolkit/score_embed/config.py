@@ -23,6 +23,7 @@ DEBUG = ENVIRONMENT + "DEBUG"  # show the traceback of an internal error
 RUNS = ("native", "qemu", "serial", "command")  # ways to run a board's image
 CHECKS = ("null", "bounds", "division", "overflow", "shift", "unreachable")
 DEFAULT_CHECKS = frozenset({"null", "bounds", "division"})  # firmware lets numbers overflow on purpose
+MOST_INPUT = 65535  # bytes of a test's input
 STRATEGIES = ("dfs", "exe", "bfs", "random", "coverage")
 
 
@@ -46,6 +47,8 @@ class Settings:
     loop_bound: int | None = None
     seed: int = 0
     entry: str | None = None
+    argv: str = ""
+    stdin_bytes: int = 0
     native: tuple[Path, ...] = ()
     instrument: tuple[str, ...] = ()
     compile_commands: Path | None = None
@@ -100,6 +103,20 @@ def _whole(word: str, low: int, high: int) -> int:
 
 def _positive(word: str) -> int:
     return _whole(word, 1, 2**32 - 1)
+
+
+def _input(word: str) -> int:
+    return _whole(word, 1, MOST_INPUT)
+
+
+def lengths(word: str) -> tuple[int, ...]:
+    """The length of each argument: numbers with commas between them. Raises ValueError."""
+    return tuple(_input(part.strip()) for part in word.split(",")) if word else ()
+
+
+def _argv(word: str) -> str:
+    lengths(word)
+    return word
 
 
 def _cluster(word: str) -> str:
@@ -171,6 +188,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
     Option("entry", str, "FUNC", "explore this function; no main is needed"),
+    Option("argv", _argv, "N,N…", "the program gets so many arguments, of so many symbolic bytes each"),
+    Option("stdin-bytes", _input, "N", "standard input is N symbolic bytes"),
     Option("native", Path, "FILE", "C file compiled but not instrumented", many=True),
     Option("instrument", str, "GLOB", "instrument headers outside the project that match", many=True),
     Option("compile-commands", Path, "FILE", "compile_commands.json of the project: each file's own flags"),

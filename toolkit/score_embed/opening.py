@@ -17,6 +17,7 @@ from score_embed.build import objects
 from score_embed.build.compile_commands import read_flags
 from score_embed.build.image import Image, build_image, load_image
 from score_embed.errors import UsageError
+from score_embed.frontend.whole import Whole
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
 from score_embed.target.base import Target
@@ -137,6 +138,7 @@ def build(settings: config.Settings, board: Board, folder: Path) -> Image:
         objects=[path for path in settings.sources if path.suffix != ".c"],
         instrument=settings.instrument,
         entry=settings.entry,
+        whole=Whole(settings.stdin_bytes, config.lengths(settings.argv)),
         cflags=settings.cflags,
         file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
         verify=settings.verify,
@@ -170,6 +172,7 @@ def describe(record: Store, settings: config.Settings, board: Board, image: Imag
         "strategy": settings.strategy,
         "seed": settings.seed,
         "entry": image.entry,
+        "whole": bool(settings.stdin_bytes or settings.argv),
         "sources": [str(source) for source in c_files(settings.sources)],
         "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

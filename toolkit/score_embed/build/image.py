@@ -35,10 +35,12 @@ from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.models import HEAP
+from score_embed.frontend.lower import Note
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import LIBRARY, Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.frontend.types import DataModel
+from score_embed.frontend.whole import NOTHING, Whole, wrap_main
 
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
 
@@ -69,6 +71,7 @@ def build_image(
     objects: Sequence[Path] = (),
     instrument: Sequence[str] = (),
     entry: str | None = None,
+    whole: Whole = NOTHING,
     cflags: Sequence[str] = (),
     file_flags: Mapping[Path, Sequence[str]] | None = None,
     verify: bool = False,
@@ -78,7 +81,7 @@ def build_image(
 ) -> Image:
     """Build the instrumented image.
 
-    `objects`: assembly, objects and archives, linked as they are;
+    `whole`: what a whole program is given; `objects`: assembly, objects and archives, linked as they are;
     `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
     instrument_program.
     Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
@@ -91,6 +94,9 @@ def build_image(
     model = _data_model(toolchain, sources, flags)
     texts = [Source(path, preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)) for path in sources]
     called: dict[str, Any] | None = None
+    ignored: list[Note] = []
+    if whole:
+        texts, ignored = wrap_main(texts, whole, model.size_type)
     if entry:
         texts, function = add_harness(texts, entry, model)
         called = function.to_json()
@@ -105,11 +111,12 @@ def build_image(
         strict=strict,
         measure=Measured(toolchain, flags, cache_folder()),
         models=library_models(toolchain, flags[sources[0]], heap=not _has_allocator(toolchain, native, objects, flags)),
+        models=library_models(toolchain, flags[sources[0]], stdin=bool(whole.stdin)),
     )
     if keep is not None:
         _keep(keep, sources, program)
     name = entry or sources[0].stem
-    notes = [(n.what, n.file, n.line) for n in program.notes]
+    notes = [(n.what, n.file, n.line) for n in (*program.notes, *ignored)]
     plain = {"program": name, "notes": notes, "verify": verify, "entry": called}
     facts = json.dumps(plain, separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)

@@ -16,6 +16,13 @@ def library_models(toolchain: Toolchain, cflags: Sequence[str], *, heap: bool = 
     """`cflags`: the program's; those that change code count for the models, too. `heap`: with malloc's family.
     Raises BuildError."""
     files = {path.stem: path for path in (toolchain.runtime / "libc").glob("*.c") if heap or path.stem not in ON_HEAP}
+def library_models(toolchain: Toolchain, cflags: Sequence[str], *, stdin: bool = False) -> Models:
+    """`cflags`: the program's; those that change code count for the models, too. `stdin`: also of what reads it.
+
+    Raises BuildError.
+    """
+    folder = toolchain.runtime / "libc"
+    files = {path.stem: path for path in [*folder.glob("*.c"), *(folder.glob("stdin/*.c") if stdin else [])]}
 
     def load(names: Sequence[str]) -> str:
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:

@@ -43,6 +43,9 @@ def execute(values: argparse.Namespace) -> int:
         raise UsageError("nothing to export was named", "command line", hint)
     with Store.read(values.folder) as record:
         found = findings.read(record)
+        if found.program.get("whole") and (values.unity or values.board_input):
+            hint = "Say --corpus FOLDER: it has what the program reads, and its arguments."
+            raise UsageError("tests of a whole program are files and arguments", str(values.folder), hint)
         if values.corpus:
             count = inputs.corpus(_tests(record, values, "paths"), values.corpus)
             print(f"wrote {count} inputs to {values.corpus}", file=sys.stderr)

@@ -54,7 +54,7 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.printer import line_directive
 from score_embed.frontend.probes import ARRAY, Probes
-from score_embed.frontend.sites import CONSTANT, MAIN, SiteKind
+from score_embed.frontend.sites import CONSTANT, MAIN, PROGRAM_MAIN, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.templates import LeafText, TemplateText, address_text, leaf_word, long_words, oriented
 from score_embed.frontend.types import (
@@ -485,7 +485,9 @@ class Emitter(Probes):
 
     def _end(self) -> str:
         """The end of the function, where all returns but those of structs meet: one probe for all."""
-        falls_off = "sc_r = 0; " if self.body.emitted_name == MAIN and isinstance(self.body.result, Int) else ""
+        falls_off = (
+            "sc_r = 0; " if self.body.emitted_name in (MAIN, PROGRAM_MAIN) and isinstance(self.body.result, Int) else ""
+        )
         label = f"{RETURN}: " if any(map(_is_plain_return, self.body.statements)) else ""
         if isinstance(self.body.result, (Struct, Void)):
             return f"{label}{self._leave()}"

@@ -21,7 +21,7 @@ from pycparser import c_ast
 
 from score_embed.frontend.gnu_ast import GnuAttribute
 from score_embed.frontend.gnu_lexer import ATTRIBUTE
-from score_embed.frontend.sites import MAIN
+from score_embed.frontend.sites import MAIN, PROGRAM_MAIN
 
 FUNCTION_NAMES = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 _FUNCTION_NAME = "sc_func"  # what stands for them in main
@@ -184,7 +184,7 @@ class _Walk:
             for item in node.body.block_items or []:
                 self.visit(item)
         self._function = None
-        if node.decl.name == "main" and function.own_name:
+        if node.decl.name in ("main", PROGRAM_MAIN) and function.own_name:
             self._keep_mains_name(node, function.own_name)
 
     @staticmethod

@@ -15,12 +15,13 @@ from enum import IntEnum
 MAGIC = 0x5C0E
 FIRST_SITE = 16
 MAIN = "sc_main"  # what `main` is called in an image
+PROGRAM_MAIN = "__score_main"  # and the program's, where one of ours calls it
 MODEL = "sc_libc_"  # so the names of models of the C library begin there
 
 
 def shown(name: str) -> str:
     """The name of a function as the user knows it."""
-    return "main" if name == MAIN else name.removeprefix(MODEL)
+    return "main" if name in (MAIN, PROGRAM_MAIN) else name.removeprefix(MODEL)
 
 
 class SiteKind(IntEnum):

@@ -13,7 +13,10 @@ from score_embed.results.store import TestRow
 
 
 def corpus(tests: Iterable[TestRow], folder: Path) -> int:
-    """Write each different input to a file; returns how many."""
+    """Write each different input to a file; returns how many.
+
+    Of a whole program: what its standard input gets, and its arguments in a file beside it, a zero byte after each.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -23,8 +26,20 @@ def corpus(tests: Iterable[TestRow], folder: Path) -> int:
     for test in tests:
         if test.input not in seen:
             seen.add(test.input)
-            write_bytes(folder / f"{test.stem}.bin", test.input)
+            stdin, arguments = test.inputs.get("stdin"), _arguments(test)
+            whole = bytes.fromhex(str(stdin)) if isinstance(stdin, str) else b"" if arguments else test.input
+            write_bytes(folder / f"{test.stem}.bin", whole)
+            if arguments:
+                write_bytes(folder / f"{test.stem}.args", b"".join(arguments))
     return len(seen)
+
+
+def _arguments(test: TestRow) -> list[bytes]:
+    """What a program that gets symbolic arguments is to be called with."""
+    found: list[bytes] = []
+    while isinstance(value := test.inputs.get(f"argv[{len(found) + 1}]"), str):
+        found.append(bytes.fromhex(value).split(b"\0")[0] + b"\0")
+    return found
 
 
 def board_input(found: Findings, test: TestRow) -> str:

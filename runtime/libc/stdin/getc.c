@@ -1,0 +1,3 @@
+#include "stdin.h"
+
+int getc(FILE *from) { return fgetc(from); }

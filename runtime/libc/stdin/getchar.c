@@ -1,0 +1,3 @@
+#include "stdin.h"
+
+int getchar(void) { return fgetc(stdin); }

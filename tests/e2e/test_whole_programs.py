@@ -1,0 +1,129 @@
+"""Whole programs as they are: symbolic arguments and standard input; what is found shows again without score-embed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from runner import BOARDS, explore, score_embed
+
+READER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char *argv[])
+{
+    char line[4], rest[2];
+    int c;
+    if (argc != 3 || strcmp(argv[2], "-q") == 0)
+        return 2;
+    c = getchar();
+    if (c == '+')
+        ungetc('-', stdin);
+    c = fgetc(stdin);
+    if (c != '-')
+        return 3;
+    if (!fgets(line, sizeof line, stdin))
+        return 4;
+    if (strcmp(line, "x\n") == 0 && fread(rest, 1, 2, stdin) == 1 && feof(stdin) && getc(stdin) == EOF
+        && rest[0] == argv[1][0])
+        abort();
+    printf("%s %d\n", __func__, (int) strlen(argv[1]));
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_arguments_and_standard_input_lead_to_a_bug(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"reader.c": READER}, "--board", board, "--argv", "1,2", "--stdin-bytes", "5", "--verify")
+    assert found.summary["stopped"] == "exhausted"
+    assert not found.incomplete
+    assert found.bug_kinds == ["abort"]
+    done = score_embed("export", "out", "--corpus", "corpus", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["gcc", "-w", "reader.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)
+    endings = set()
+    for data in sorted((tmp_path / "corpus").glob("*.bin")):
+        words = data.with_suffix(".args").read_bytes().split(b"\0")[:-1]
+        given = data.read_bytes()
+        plain = subprocess.run(
+            ["./plain", *words], cwd=tmp_path, input=given, capture_output=True, timeout=60, check=False
+        )
+        endings.add((plain.returncode, plain.stdout))
+    assert (-6, b"") in endings
+    assert {code for code, _ in endings} == {-6, 0, 2, 3}
+    assert (0, b"main 1\n") in endings
+
+
+def test_standard_input_alone_is_the_input_of_a_test(tmp_path: Path) -> None:
+    program = r"""
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <unistd.h>
+        int main(void)
+        {
+            char kept[3];
+            if (read(0, kept, 2) == 2 && kept[0] == 'o' && kept[1] == 'k' && getchar() == EOF)
+                abort();
+            return 0;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program}, "--stdin-bytes", "2")
+    assert found.bug_kinds == ["abort"]
+    (data,) = (found.folder / "bugs").glob("*.bin")
+    assert data.read_bytes() == b"ok"
+    done = score_embed("export", "out", "--unity", "t.c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--corpus FOLDER" in done.stderr
+
+
+def test_sym_argv_gives_arguments(tmp_path: Path) -> None:
+    program = r"""
+        #include <stdlib.h>
+        #include <string.h>
+        #include "score.h"
+        int main(int argc, char **argv)
+        {
+            SYM_ARGV(argc, argv, 2, 3);
+            if (argc == 3 && argv[3] == 0 && strcmp(argv[2], "-a") == 0 && argv[1][0] == 0)
+                abort();
+            return 0;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program})
+    assert found.summary["stopped"] == "exhausted"
+    assert found.bug_kinds == ["abort"]
+    runtime = Path(__file__).resolve().parents[2] / "runtime"
+    subprocess.run(["gcc", "-w", f"-I{runtime}", "p.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)
+    (data,) = (found.folder / "bugs").glob("*.bin")
+    done = subprocess.run(["./plain"], cwd=tmp_path, env={"SCORE_INPUT": str(data)}, timeout=60, check=False)
+    assert done.returncode == -6
+
+
+def test_what_reads_standard_input_without_a_model_is_named(tmp_path: Path) -> None:
+    program = (
+        '#include <stdio.h>\nint main(void)\n{\n    int x = 0;\n    scanf("%d", &x);\n    return getchar() == x;\n}\n'
+    )
+    found = explore(tmp_path, {"p.c": program}, "--stdin-bytes", "2")
+    assert [(row["what"], row["line"]) for row in found.summary["incomplete"]] == [
+        ("scanf does not read the symbolic input", 5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "says"),
+    [
+        (("--argv", "3"), "int main(void) { return 0; }", "main takes no arguments"),
+        (("--stdin-bytes", "3"), "int f(void) { return 0; }", "no source defines main"),
+        (("--argv", "3,x"), "int main(int n, char **v) { return 0; }", "argv cannot be '3,x'"),
+        (("--stdin-bytes", "0"), "int main(void) { return 0; }", "stdin-bytes cannot be '0'"),
+    ],
+)
+def test_what_cannot_be_given_is_refused(tmp_path: Path, options: tuple[str, ...], text: str, says: str) -> None:
+    (tmp_path / "p.c").write_text(text)
+    done = score_embed("run", *options, "p.c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr

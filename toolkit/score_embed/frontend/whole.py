@@ -1,0 +1,102 @@
+"""Whole programs as they are: symbolic arguments (`--argv`) and standard input (`--stdin-bytes`).
+
+The program's `main` gets another name, and one of ours is appended to its file, which makes the input and calls it. What
+reads standard input has models (runtime/libc/stdin); what reads it and has none would find it empty, and is noted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from score_embed.errors import UsageError
+from score_embed.frontend.lower import HARNESS_FILE, Note
+from score_embed.frontend.parse import parse, system_files
+from score_embed.frontend.program import Source
+from score_embed.frontend.sites import PROGRAM_MAIN
+
+_PUSHED_BACK = 8  # bytes of room before the input
+_NOT_MODELLED = frozenset(["scanf", "vscanf", "fscanf", "vfscanf", "getline", "getdelim", "getchar_unlocked"])
+_TEXT_OR_MAIN = re.compile(r'^#.*$|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|\bmain\b', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a program is given. `stdin`: bytes of standard input; `argv`: the length of each argument."""
+
+    stdin: int = 0
+    argv: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.stdin or self.argv)
+
+
+NOTHING = Whole()
+
+
+def wrap_main(sources: Sequence[Source], whole: Whole, size_type: str) -> tuple[list[Source], list[Note]]:
+    """The sources with a main that gives the program its input; and what will not read it."""
+    trees = [parse(source.text, str(source.path)) for source in sources]
+    notes = list(_not_followed(sources, trees)) if whole.stdin else []
+    option = "--stdin-bytes" if whole.stdin else "--argv"
+    for index, (source, tree) in enumerate(zip(sources, trees, strict=True)):
+        for ext in tree.ext:
+            if isinstance(ext, c_ast.FuncDef) and ext.decl.name == "main":
+                count = _parameters(ext)
+                if whole.argv and count < 2:
+                    raise UsageError("main takes no arguments", "--argv", f"It begins at {ext.decl.coord}.")
+                renamed = _TEXT_OR_MAIN.sub(lambda m: PROGRAM_MAIN if m[0] == "main" else m[0], source.text)
+                result = list(sources)
+                result[index] = Source(source.path, renamed + _main(whole, count, size_type))
+                return result, notes
+    raise UsageError("no source defines main", option, "Symbolic arguments and standard input are for whole programs.")
+
+
+def _parameters(main: c_ast.FuncDef) -> int:
+    params = main.decl.type.args.params if main.decl.type.args else []
+    if len(params) == 1 and isinstance(params[0], c_ast.Typename):  # (void)
+        return 0
+    return len(params)
+
+
+def _main(whole: Whole, count: int, size_type: str) -> str:
+    lines = [f"void __score_bytes(void *, {size_type}, const char *);"]
+    inputs: list[str] = []
+    if whole.stdin:
+        end = _PUSHED_BACK + whole.stdin
+        lines += [
+            f"unsigned char __score_stdin[{end}];",
+            f"{size_type} __score_stdin_at = {_PUSHED_BACK}, __score_stdin_end = {end};",
+            "int __score_stdin_over;",
+        ]
+        inputs.append(f'__score_bytes(__score_stdin + {_PUSHED_BACK}, {whole.stdin}, "stdin");')
+    lines += ["int main(int argc, char **argv)", "{"]
+    for i, length in enumerate(whole.argv, 1):
+        lines.append(f"    static char argument{i}[{length + 1}];")
+        inputs += [f'__score_bytes(argument{i}, {length}, "argv[{i}]");', f"list[{i}] = argument{i};"]
+    if whole.argv:
+        lines.append(f"    static char *list[{len(whole.argv) + 2}];")
+        inputs += ["list[0] = argv[0];", f"argc = {len(whole.argv) + 1};", "argv = list;"]
+    passed = ", ".join(["argc", "argv", "argv + argc"][:count])
+    lines += [*(f"    {line}" for line in inputs), f"    return {PROGRAM_MAIN}({passed});", "}"]
+    return f'\n# 1 "{HARNESS_FILE}"\n' + "\n".join(lines) + "\n"
+
+
+def _not_followed(sources: Sequence[Source], trees: Sequence[c_ast.FileAST]) -> Iterator[Note]:
+    for source, tree in zip(sources, trees, strict=True):
+        system = system_files(source.text)
+        for ext in tree.ext:
+            if isinstance(ext, c_ast.FuncDef) and str(ext.decl.coord.file) not in system:
+                for call in _calls(ext.body):
+                    where = call.coord
+                    yield Note(f"{call.name.name} does not read the symbolic input", str(where.file), where.line)
+
+
+def _calls(node: c_ast.Node) -> Iterator[c_ast.FuncCall]:
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name in _NOT_MODELLED:
+        yield node
+    for _, child in node.children():
+        yield from _calls(child)
