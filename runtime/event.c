@@ -18,6 +18,9 @@ void sc_event_start(void)
 {
     static const SC_ROM sc_hash start = {0x9E3779B9u, 0x7F4A7C15u};
     sc_fill_zero(&sc.path, (sc_size)((sc_u8 *)(&sc + 1) - (sc_u8 *)&sc.path)); /* and all that follows it */
+#ifdef SC_COUNT_HANDLERS
+    sc_handlers = 0; /* the last test may have ended in one */
+#endif
     sc.path = sc.condition = sc.operand = start;
     sc.matched = sc.predicted == 0;
 }

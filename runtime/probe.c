@@ -6,6 +6,10 @@
 
 sc_state sc SC_RUNTIME_DATA;
 
+#ifdef SC_COUNT_HANDLERS
+volatile sc_u8 sc_handlers SC_RUNTIME_DATA;
+#endif
+
 const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at);
@@ -215,7 +219,11 @@ void sc_assign(sc_frame *f, sc_uint at, const sc_uptr *words)
     const SC_ROM sc_d *d = sc_begin(f, at);
     void *to = 0;
     sc_u32 dest, tainted;
-    if (!d) return;
+    if (!d) {
+        dest = DESCRIPTOR(f, at)[1]; /* what a handler stores is concrete (in opaque code that is found out after it) */
+        if ((KIND(dest) == MEMORY || KIND(dest) == GLOBAL) && !sc.opaque) sc_taint_clear((void *)*words, BYTES(dest));
+        return;
+    }
     dest = d[1];
     if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = (void *)*words++;
     tainted = sc_speak(f, d + 2, words, 0, to, BYTES(dest));

@@ -53,6 +53,20 @@ typedef struct {
 } sc_frame;
 #define SC_ACTIVATION(words) struct { sc_frame head; sc_u32 m[1 + (words)]; }
 
+/* First in an interrupt handler: it has no probes, but what it calls may have some, which stay silent. Where no register
+ * tells that a handler runs, they are counted. */
+#if defined __AVR__ || defined __riscv
+#define SC_COUNT_HANDLERS
+extern volatile sc_u8 sc_handlers;
+static inline __attribute__((always_inline, unused)) void sc_handler_ends(sc_u8 *number)
+{
+    sc_handlers = *number - 1u;
+}
+#define SC_HANDLER sc_u8 sc_handler __attribute__((cleanup(sc_handler_ends))) = ++sc_handlers
+#else
+#define SC_HANDLER ((void)0)
+#endif
+
 /* Leaf words: kind, log2 of the size in bytes, slot. */
 #define SC_SLOT(log2size, slot) ((sc_d)((log2size) << 12 | (slot)))
 #define SC_MEMORY(log2size) ((sc_d)(1 << 14 | (log2size) << 12))

@@ -14,8 +14,8 @@
 #endif
 #define SC_CAPABILITIES SC_CAN_RESET
 
-/* A handler cannot be told from code that has switched interrupts off. */
-#define SC_IN_INTERRUPT() 0
+/* A handler cannot be told from code that has switched interrupts off: so handlers count. */
+#define SC_IN_INTERRUPT() (sc_handlers != 0)
 
 /* A frame that begins below this has overflowed the program's stack: what lies under it is for the probes. */
 extern unsigned char sc_avr_stack_limit[];

@@ -27,7 +27,7 @@ static inline unsigned sc_port_semihost(unsigned operation, unsigned block)
     return a0;
 }
 
-/* A handler of the program's runs with interrupts off, as mstatus says; the runtime keeps its own off all the time. */
-#define SC_IN_INTERRUPT() 0
+/* A handler cannot be told from code that has switched interrupts off: so handlers count. */
+#define SC_IN_INTERRUPT() (sc_handlers != 0)
 
 #endif

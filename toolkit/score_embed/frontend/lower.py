@@ -34,7 +34,9 @@ from score_embed.frontend.signature import (
     defined_functions,
     defined_twice,
     drop_promises,
+    handlers_by_name,
     header,
+    is_handler,
     labels_with_address,
     left_alone,
     named_parameter,
@@ -69,6 +71,7 @@ from score_embed.frontend.types import (
 )
 from score_embed.frontend.variadic import MOST_VARIADIC, VA_START
 
+HANDLER = "SC_HANDLER"  # what an interrupt handler begins with
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
 
 
@@ -132,6 +135,11 @@ class UnitLowering:
         self.result = Lowered([])
         self._local = defined_functions(unit.tree)
         self._twice = defined_twice(unit.tree)
+        # Why functions are left alone, as a declaration or their name says.
+        self._promised = dict.fromkeys(handlers_by_name(unit.tree), "interrupt handler")
+        for ext in unit.tree.ext:
+            if isinstance(ext, c_ast.Decl) and ext.name in self._local and left_alone(ext):
+                self._promised[ext.name] = left_alone(ext)
         self._printed: set[int] = set()
         self._hoisted: set[str] = set()  # tags defined at the top of the function that is being lowered
 
@@ -226,7 +234,7 @@ class UnitLowering:
     def _function_definition(self, node: c_ast.FuncDef) -> str | Body:
         name, coord = node.decl.name, node.decl.coord
         names = self.declarations.scope.names
-        reason = left_alone(node.decl)
+        reason = left_alone(node.decl) or self._promised.get(name, "")
         result: CType = self.types.void
         try:
             t = self.declarations.function(node.decl)
@@ -238,6 +246,9 @@ class UnitLowering:
             return to_c(node, positions=True)
         if reason:
             self._fail(name, reason, coord)
+        if is_handler(reason):
+            node = copy.copy(node)
+            node.body = c_ast.Compound([c_ast.ID(HANDLER), *(node.body.block_items or [])], node.body.coord)
         body = None if reason or name in self.excluded else self._lowered(node, result)
         return to_c(node, positions=True) if body is None else body
 

@@ -56,6 +56,23 @@ def left_alone(decl: c_ast.Decl) -> str:
     return ""
 
 
+def is_handler(reason: str) -> bool:
+    """Whether what left_alone said is that interrupts call the function."""
+    return bool(re.fullmatch(r"attribute (interrupt|isr|signal)|interrupt handler", reason, re.I))
+
+
+# CMSIS: what start-up files call the handlers in their vector tables.
+_IN_TABLE = re.compile(
+    r"\w+_IRQHandler|(NMI|HardFault|MemManage|BusFault|UsageFault|SVC|DebugMon|PendSV|SysTick)_Handler"
+)
+
+
+def handlers_by_name(tree: c_ast.FileAST) -> set[str]:
+    """The functions of a unit that are called as handlers of a Cortex-M's vector table are, and by nobody in the unit."""
+    named = {name for name in defined_functions(tree) if _IN_TABLE.fullmatch(name)}
+    return {name for name in named if not calls(tree, name)}
+
+
 def drop_promises(node: c_ast.Node) -> None:
     """Take `const`, `pure` and `leaf` from the functions, and pointers to them, that are declared in a tree."""
     _drop(node, _PROMISES)
