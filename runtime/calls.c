@@ -39,7 +39,7 @@ static void bind(sc_frame *f)
     sc_u64 taint = 0;
     if (i > SC_MAX_ARGUMENTS) i = SC_MAX_ARGUMENTS;
     while (i) {
-        sc_u32 word = d[1u + i], tainted = KIND(word) == SLOT && sc_slot_taint(MASKS(sc.caller), INDEX(word));
+        sc_u32 word = d[1u + i], tainted = KIND(word) != NONE && sc_slot_taint(MASKS(sc.caller), INDEX(word));
         sc_set_slot(MASKS(f), i, tainted);
         taint = taint << 1 | tainted;
         i--;

@@ -74,17 +74,22 @@ static inline __attribute__((always_inline, unused)) void sc_handler_ends(sc_u8 
 #define SC_NONE ((sc_d)(3u << 14))
 #define SC_POINTER(slot) ((sc_d)(1 << 14 | (slot))) /* sc_opaque: a pointer argument held in a slot */
 
-/* Where the next argument of `...` lies, of a type that is passed as integers are; and, of an ABI that passes the first
- * ones in registers, where those on the stack do. */
+/* Where the next argument of `...` lies, of a type that is passed as integers are, and the next double; and, of an ABI that
+ * passes the first ones in registers, where those on the stack do. */
 #ifdef __x86_64__
+#define SC_VA_DOUBLE(list) \
+    ((list)->fp_offset < 176u ? (const char *)(list)->reg_save_area + (list)->fp_offset : SC_VA_STACK(list))
 #define SC_VA_STACK(list) ((const char *)(list)->overflow_arg_area)
 #define SC_VA_AT(list, type) \
     ((list)->gp_offset < 48u ? (const char *)(list)->reg_save_area + (list)->gp_offset : SC_VA_STACK(list))
 #elif defined(__aarch64__)
+#define SC_VA_DOUBLE(list) \
+    ((list).__vr_offs < 0 ? (const char *)(list).__vr_top + (list).__vr_offs : SC_VA_STACK(list))
 #define SC_VA_STACK(list) ((const char *)(list).__stack)
 #define SC_VA_AT(list, type) \
     ((list).__gr_offs < 0 ? (const char *)(list).__gr_top + (list).__gr_offs : SC_VA_STACK(list))
 #else
+#define SC_VA_DOUBLE(list) SC_VA_AT(list, double)
 #define SC_VA_STACK(list) SC_VA_AT(list, int)
 #define SC_VA_AT(list, type)                                                                      \
     __extension__({                                                                               \

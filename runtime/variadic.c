@@ -7,7 +7,10 @@
 
 #include "state.h"
 
-enum { DOUBLE = 1 }; /* in the place of a slot: an argument without a formula, to be passed over */
+/* A leaf without taint has a size, or in the place of its slot what it is; a double that may be symbolic is of another kind
+ * than integers are. */
+enum { IS_DOUBLE = 1 };
+#define DOUBLE GLOBAL
 
 const SC_ROM sc_d *sc_arguments(void)
 {
@@ -40,12 +43,14 @@ void sc_variadic(sc_frame *f, sc_uint at, const SC_ROM sc_d *call, va_list list)
     for (i = d[1]; i < n; i++) {
         sc_u32 word = call[2 + i], tainted;
         const void *p;
-        if (KIND(word) == NONE && INDEX(word) == DOUBLE) {
+        if (KIND(word) == DOUBLE || (KIND(word) == NONE && INDEX(word) == IS_DOUBLE)) {
+            p = SC_VA_DOUBLE(rest);
             (void)va_arg(rest, double);
-            continue;
+        } else if (KIND(word) == NONE && INDEX(word)) {
+            break;
+        } else {
+            NEXT(rest, BYTES(word), p);
         }
-        if (KIND(word) == NONE && INDEX(word)) break;
-        NEXT(rest, BYTES(word), p);
         tainted = sc_slot_taint(MASKS(f), i + 1);
         if (tainted) {
             sc_taint_lost(p, BYTES(word));

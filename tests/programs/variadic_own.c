@@ -33,7 +33,7 @@ static long mixed(const char *kinds, ...)
             break;
         }
         case 'p': sum += *va_arg(ap, unsigned char *); break;
-        default: sum += (long) va_arg(ap, double);
+        default: sum += va_arg(ap, double) > 2.75 ? 3 : 2;
         }
     }
     va_end(ap);
@@ -88,6 +88,8 @@ int main(void)
         puts("pointer");
     if (mixed("iLdlpiiiLi", low, (int64_t) x << 36, 2.5, (long) low, &kept[1], 1, low, 2, (int64_t) x << 37, x) == 213)
         puts("mixed");
+    if (mixed("didi", (double) x / 4, 3, 1.0f, low) == 11)
+        puts("double");
     printf("%d\n", twice(3, low, x, 77 - low));
     return 0;
 }

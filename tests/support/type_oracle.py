@@ -20,6 +20,7 @@ from score_embed.board.profile import Board
 from score_embed.build.toolchain import Toolchain
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.expressions import Expressions
+from score_embed.frontend.gnu_ast import Asm
 from score_embed.frontend.ir import Place
 from score_embed.frontend.lower import Unit, UnitLowering
 from score_embed.frontend.parse import parse, system_files
@@ -96,6 +97,8 @@ class _Typed(UnitLowering):
             typed = f"+({text})" if self._is_bit_field(expressions, part) else f"({text})"
             if isinstance(found, Pointer) and isinstance(found.to, Function):
                 typed = f"1 ? ({text}) : ({text})"  # what a function decays to
+            if expressions.b.is_variable(found):  # named after what only the lowered function has
+                raise _Nameless
             name = _name(found)
         except (Unsupported, _Nameless):
             self.verdicts.skipped += 1
@@ -141,7 +144,7 @@ def _full_expressions(node: Any) -> Iterator[tuple[Callable[[c_ast.Node], None],
         if automatic and scalar and isinstance(node.init, _EXPRESSIONS):
             yield lambda new: setattr(node, "init", new), node.init
         return
-    if isinstance(node, (c_ast.Typedef, c_ast.StaticAssert)):
+    if isinstance(node, (c_ast.Typedef, c_ast.StaticAssert, Asm)):
         return
     for name in () if node is None else node.__slots__:
         inner = getattr(node, name, None)

@@ -7,6 +7,7 @@ Sites are static arrays inside the function, where every name of the user's is i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeGuard
 
 from score_embed.frontend.addresses import base_of, stride_text
@@ -60,7 +61,6 @@ from score_embed.frontend.templates import LeafText, TemplateText, address_text,
 from score_embed.frontend.types import (
     Array,
     CType,
-    Float,
     Function,
     Int,
     Pointer,
@@ -411,6 +411,7 @@ class Emitter(Probes):
     def _before_known(self, s: Call, callee: str) -> str:
         leaves: list[LeafText] = []
         structs: list[str] = []
+        doubles: list[int] = []  # among arguments of `...`: they have a place of their own
         for index, argument in enumerate(s.args):
             if isinstance(argument.exp, Place):
                 structs.append(argument.exp.text)
@@ -418,13 +419,16 @@ class Emitter(Probes):
                     leaves.append(LeafText(Where.NONE, 8, "0", UNKNOWN, ()))
             elif self._may_be_passed(argument.exp):
                 leaves.append(self._dest(argument.exp))
+                if s.declared is not None and index >= s.declared and is_float(argument.exp.type):
+                    doubles.append(len(leaves) - 1)
             else:
                 leaves.append(self._untracked_argument(argument.exp.type))
         words = [str(len(leaves))]
         for leaf in leaves:
             words += leaf.words()
+        passed_as = [replace(leaf, where=Where.GLOBAL) if i in doubles else leaf for i, leaf in enumerate(leaves)]
         d = self._descriptor(
-            self._site(SiteKind.CALL, words, s.name), [str(len(leaves)), *(leaf.descriptor() for leaf in leaves)]
+            self._site(SiteKind.CALL, words, s.name), [str(len(leaves)), *(leaf.descriptor() for leaf in passed_as)]
         )
         passed = "".join(f" sc_struct_arg({i}, &{text});" for i, text in enumerate(structs))
         return f"sc_call(sc_f, {d}, {callee});{passed}"
@@ -434,8 +438,9 @@ class Emitter(Probes):
         if is_integer(t) or isinstance(t, Pointer):
             bits = self._bits(t)
             return LeafText(Where.NONE, bits, "0", 0, ()) if bits <= 64 else LeafText(Where.NONE, 8, "0", UNKNOWN, ())
-        is_double = isinstance(t, Float) and t.name == "double"
-        return LeafText(Where.NONE, 8, "0", DOUBLE if is_double else UNKNOWN, ())
+        if is_float(t):
+            return LeafText(Where.NONE, t.bits, "0", DOUBLE, ())
+        return LeafText(Where.NONE, 8, "0", UNKNOWN, ())
 
     def _may_be_passed(self, exp: Exp | Place) -> TypeGuard[SlotRef]:
         """An argument whose taint a callee may have to know: all others are constants."""

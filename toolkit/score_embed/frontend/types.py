@@ -349,7 +349,7 @@ def as_int(t: CType) -> Int:
 
 def declare(t: CType, name: str = "") -> str:
     """C text that declares `name` with type t (an abstract declarator if the name is empty)."""
-    quals = ("const " if t.const else "") + ("volatile " if t.volatile else "") + ("_Atomic " if t.atomic else "")
+    quals = ("const " if t.const else "") + ("_Atomic " if t.atomic else "volatile " if t.volatile else "")
     if t.spelling:
         return f"{quals}{t.spelling} {name}".rstrip()
     match t:

@@ -25,11 +25,12 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.symbols import PlainVariable, Unsupported
 from score_embed.frontend.types import (
-    Float,
+    CType,
     Pointer,
     Struct,
     VaList,
     declare,
+    is_float,
     is_integer,
     is_untracked,
     unqualified,
@@ -60,10 +61,10 @@ class Variadic:
                     walked = False
                 continue
             scalars += index >= declared
-            tracked = (is_integer(exp.type) or isinstance(exp.type, Pointer)) and not is_untracked(exp.type)
+            tracked = _is_tracked(exp.type)
             if index >= declared and isinstance(exp, SlotRef) and not (walked and tracked and scalars <= MOST_VARIADIC):
                 self.b.add(Pin(self.b.coord, exp, _REASON))
-            walked &= tracked or (isinstance(exp.type, Float) and exp.type.name == "double") or index < declared
+            walked &= tracked or index < declared
 
     def _list(self, node: c_ast.Node) -> str:
         """The text of a va_list."""
@@ -91,17 +92,22 @@ class Variadic:
         t = unqualified(self.b.declarations.type_of(node.args.exprs[1]))
         taken = f"__builtin_va_arg({text}, {declare(t)})"
         if isinstance(t, Struct):
-            place = self.b.object_temporary(t)
-            self.b.add(Verbatim(self.b.coord, f"{place.text} = {taken};"))
-            self.b.add(Clear(self.b.coord, place.text))
-            return place
+            taken_to = self.b.object_temporary(t)
+            self.b.add(Verbatim(self.b.coord, f"{taken_to.text} = {taken};"))
+            self.b.add(Clear(self.b.coord, taken_to.text))
+            return taken_to
         if isinstance(t, VaList):
             raise Unsupported("a va_list among the arguments", node)
-        if not (is_integer(t) or isinstance(t, Pointer)) or is_untracked(t):
+        if not _is_tracked(t):
             name = self.b.plain_temporary(t)
             self.b.add(SetPlain(self.b.coord, name, Raw(t, taken)))
             return Raw(t, name)
         at = self.b.temporary(Pointer(t))
-        self.b.assign(at, Raw(at.type, f"({declare(at.type)}) SC_VA_AT({text}, {declare(t)})"))
+        place = f"SC_VA_DOUBLE({text})" if is_float(t) else f"SC_VA_AT({text}, {declare(t)})"
+        self.b.assign(at, Raw(at.type, f"({declare(at.type)}) {place}"))
         self.b.add(Verbatim(self.b.coord, f"(void) {taken};"))
         return self.e.read(self.e.dereference(at, node))
+
+
+def _is_tracked(t: CType) -> bool:
+    return (is_integer(t) or isinstance(t, Pointer) or is_float(t)) and not is_untracked(t)
