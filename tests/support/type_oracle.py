@@ -29,7 +29,7 @@ from score_embed.frontend.printer import to_c
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import drop_promises
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import CType, Function, Pointer, Types, declare
+from score_embed.frontend.types import CType, Function, Pointer, Types, VaList, declare
 
 _EXPRESSIONS = (
     c_ast.ArrayRef,
@@ -97,7 +97,9 @@ class _Typed(UnitLowering):
             typed = f"+({text})" if self._is_bit_field(expressions, part) else f"({text})"
             if isinstance(found, Pointer) and isinstance(found.to, Function):
                 typed = f"1 ? ({text}) : ({text})"  # what a function decays to
-            if expressions.b.is_variable(found):  # named after what only the lowered function has
+            if expressions.b.is_variable(found) or isinstance(
+                found, VaList
+            ):  # named otherwise, or an array as a parameter
                 raise _Nameless
             name = _name(found)
         except (Unsupported, _Nameless):

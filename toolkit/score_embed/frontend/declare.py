@@ -213,7 +213,10 @@ class Declarations:
         """The type to which a call converts an argument."""
         try:
             return self.parameter(param)
-        except VariableLength:  # a pointer to such arrays: any pointer to void will be taken for it
+        except VariableLength:  # a pointer to such arrays: one to arrays of unknown size is compatible
+            inner = param.type.type
+            if isinstance(inner, c_ast.ArrayDecl) and not isinstance(inner.type, c_ast.ArrayDecl):
+                return Pointer(Array(self.type_of(inner.type), None))
             return Pointer(self.types.void)
 
     def parameter(self, node: c_ast.Node) -> CType:
