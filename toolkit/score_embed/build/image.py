@@ -34,8 +34,8 @@ from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, RUNTIME
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.harness import add_harness
-from score_embed.frontend.models import HEAP
 from score_embed.frontend.lower import Note
+from score_embed.frontend.models import HEAP
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import LIBRARY, Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
@@ -110,8 +110,12 @@ def build_image(
         closed=not native and not objects,
         strict=strict,
         measure=Measured(toolchain, flags, cache_folder()),
-        models=library_models(toolchain, flags[sources[0]], heap=not _has_allocator(toolchain, native, objects, flags)),
-        models=library_models(toolchain, flags[sources[0]], stdin=bool(whole.stdin)),
+        models=library_models(
+            toolchain,
+            flags[sources[0]],
+            heap=not _has_allocator(toolchain, native, objects, flags),
+            stdin=bool(whole.stdin),
+        ),
     )
     if keep is not None:
         _keep(keep, sources, program)

@@ -12,17 +12,12 @@ from score_embed.frontend.models import ON_HEAP, Models
 from score_embed.frontend.preprocess import preprocess
 
 
-def library_models(toolchain: Toolchain, cflags: Sequence[str], *, heap: bool = True) -> Models:
-    """`cflags`: the program's; those that change code count for the models, too. `heap`: with malloc's family.
-    Raises BuildError."""
-    files = {path.stem: path for path in (toolchain.runtime / "libc").glob("*.c") if heap or path.stem not in ON_HEAP}
-def library_models(toolchain: Toolchain, cflags: Sequence[str], *, stdin: bool = False) -> Models:
-    """`cflags`: the program's; those that change code count for the models, too. `stdin`: also of what reads it.
-
-    Raises BuildError.
-    """
+def library_models(toolchain: Toolchain, cflags: Sequence[str], *, heap: bool = True, stdin: bool = False) -> Models:
+    """`cflags`: the program's; those that change code count for the models, too. `heap`: with malloc's family; `stdin`: with
+    what reads standard input. Raises BuildError."""
     folder = toolchain.runtime / "libc"
-    files = {path.stem: path for path in [*folder.glob("*.c"), *(folder.glob("stdin/*.c") if stdin else [])]}
+    paths = [*folder.glob("*.c"), *(folder.glob("stdin/*.c") if stdin else [])]
+    files = {path.stem: path for path in paths if heap or path.stem not in ON_HEAP}
 
     def load(names: Sequence[str]) -> str:
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:

@@ -171,8 +171,7 @@ class Calls(Variadic):
 
     def _harmless(self, name: str, t: Function, symbol: object) -> bool:
         """Whether an opaque function writes nothing of the program: known by name, or by its parameters' types."""
-        if name in OUTPUT_ONLY or name.startswith(_RUNTIME):
-        if name in OUTPUT_ONLY or name in RETURNS_TWICE:
+        if name in OUTPUT_ONLY or name in RETURNS_TWICE or name.startswith(_RUNTIME):
             return True
         library = isinstance(symbol, FunctionName) and self.is_library(symbol.file)
         params = t.params
