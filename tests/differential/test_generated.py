@@ -14,6 +14,7 @@ from typing import Any
 
 import corpus
 import field_generator
+import float_generator
 import plain
 import pytest
 from generator import program
@@ -26,7 +27,7 @@ from score_embed.frontend.parse import parse
 parse("int x;", "first.c")  # raises the recursion limit for good, which Hypothesis wants done before it starts
 
 FUNCTIONS = 10
-INPUTS = [bytes([a, b, k]) for k in range(FUNCTIONS) for a in range(256) for b in range(256)]
+FLOAT_FUNCTIONS = 2  # to try all values of two bytes takes ten times as long with floating point
 CHECKED = 1500  # inputs of the image whose path and output are compared with the plain program's
 # A failing program is printed whole; a smaller seed is not a smaller program, so shrinking is of no use.
 SETTINGS: dict[str, Any] = {
@@ -39,23 +40,28 @@ SETTINGS: dict[str, Any] = {
 
 def campaign(board: str, source: Path, folder: Path) -> dict[str, Any]:
     out = folder / "out"
-    done = score_embed("run", "--json", "--verify", "--board", board, "--out", str(out), str(source), cwd=folder)
+    done = score_embed(
+        "run", "--json", "--verify", "--board", board, "--out", str(out), str(source), "--", "-lm", cwd=folder
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def check(board: str, seed: int, folder: Path, make: Callable[[int, int], str] = program) -> None:
+def check(
+    board: str, seed: int, folder: Path, make: Callable[[int, int], str] = program, functions: int = FUNCTIONS
+) -> None:
     source = folder / "generated.c"
-    source.write_text(make(seed, FUNCTIONS))
+    source.write_text(make(seed, functions))
+    inputs = [bytes([a, b, k]) for k in range(functions) for a in range(256) for b in range(256)]
     judge = plain.build_plain([source], folder, ["-DPLAIN"], blocks=False, board=board)
-    judged = dict(zip(INPUTS, plain.run_plain(judge, INPUTS, 3), strict=True))
+    judged = dict(zip(inputs, plain.run_plain(judge, inputs, 3), strict=True))
     expected = sum(
-        len({judged[bytes([a, b, k])].blocks for a in range(256) for b in range(256)}) for k in range(FUNCTIONS)
+        len({judged[bytes([a, b, k])].blocks for a in range(256) for b in range(256)}) for k in range(functions)
     )
     where = f"seed {seed}\n{source.read_text()}"
 
-    chosen = random.Random(seed).sample(INPUTS, CHECKED)
+    chosen = random.Random(seed).sample(inputs, CHECKED)
     runs = corpus.run_image(board, corpus.build(board, [source]), chosen)
     decisions: dict[int, tuple[int, int]] = {}
     for data, run in zip(chosen, runs, strict=True):
@@ -106,3 +112,19 @@ def test_bit_fields_on_boards(board: str, tmp_path: Path) -> None:
         folder = tmp_path / str(seed)
         folder.mkdir()
         check(board, seed, folder, field_generator.program)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60 if corpus.FULL else 2, **SETTINGS)
+def test_floating_point_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    check("native", seed, tmp_path_factory.mktemp("floats"), float_generator.program, FLOAT_FUNCTIONS)
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", *LINUX])
+def test_floating_point_on_boards(board: str, tmp_path: Path) -> None:
+    """With hardware for it and without."""
+    first = 100 * [*LINUX, "mps2-an385"].index(board)
+    for seed in range(first, first + (10 if corpus.FULL else 1)):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        check(board, seed, folder, float_generator.program, FLOAT_FUNCTIONS)
