@@ -27,7 +27,7 @@ from score_embed.frontend.parse import parse
 parse("int x;", "first.c")  # raises the recursion limit for good, which Hypothesis wants done before it starts
 
 FUNCTIONS = 10
-FLOAT_FUNCTIONS = 2  # to try all values of two bytes takes ten times as long with floating point
+FLOAT_FUNCTIONS = 1  # to try all values of two bytes takes ten times as long with floating point
 CHECKED = 1500  # inputs of the image whose path and output are compared with the plain program's
 # A failing program is printed whole; a smaller seed is not a smaller program, so shrinking is of no use.
 SETTINGS: dict[str, Any] = {

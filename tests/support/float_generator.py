@@ -126,7 +126,7 @@ class Function:
     # -- statements ------------------------------------------------------------------------------------------
     def statement(self, depth: int) -> list[str]:
         rng = self.rng
-        place = rng.choice(["f", "g", "h", "t[0]", "t[2]", "m.f", "m.d", "*p", "q->f", "kept", "t[1]"])
+        place = rng.choice(["f", "g", "h", "t[0]", "t[2]", "m.f", "m.d", "*p", "q->f", "kept", "t[a & 1]"])
         match rng.randrange(10) if depth > 0 else rng.randrange(6):
             case 0 | 1:
                 return [f"    {place} = tame({self.expression(3)});"]

@@ -37,7 +37,16 @@ from score_embed.frontend.ir import (
     Unary,
 )
 from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.types import CType, Pointer, as_int, compatible_text, declare, is_integer, unqualified
+from score_embed.frontend.types import (
+    CType,
+    as_int,
+    compatible_text,
+    declare,
+    is_integer,
+    is_scalar,
+    is_untracked,
+    unqualified,
+)
 
 _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, addresses are pinned
 
@@ -64,7 +73,7 @@ def _is_plain(place: Place) -> bool:
 
 
 def _is_stored(dest: Place) -> bool:
-    return _is_plain(dest) and (is_integer(dest.type) or isinstance(dest.type, Pointer))
+    return _is_plain(dest) and is_scalar(dest.type) and not is_untracked(unqualified(dest.type))
 
 
 def _has_index(address: Exp, maybe: Maybe) -> bool:
