@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from corpus import FULL
 from parsers import PARSERS
 from runner import BOARDS, explore_files
 
@@ -84,6 +85,17 @@ def test_json_keeps_its_promise(board: str, tmp_path: Path) -> None:
     assert found["bugs"] == []
     assert found["paths"] == 500
     assert found["divergences"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "board"),
+    [("http", "native"), *([(name, board) for name in PARSERS for board in BOARDS] if FULL else [])],
+)
+def test_what_is_stored_is_what_the_formulas_say(name: str, board: str, tmp_path: Path) -> None:
+    """SCORE_PROOF=full: all parsers, for a minute."""
+    found = explored(name, tmp_path, board, "--verify", *(("--time", "60s") if FULL else ("--max-tests", "40")))
+    assert found["divergences"] == 0
+    assert found["paths"] >= (10 if FULL else 40)
 
 
 def test_the_bench_runs(tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""Libraries that others wrote, instrumented whole: their own test programs say what they say without probes.
+
+A small one in every test run, all with SCORE_PROOF=full. tools/fetch-parsers.sh (which setup.sh calls) brings them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import corpus
+import pytest
+from parsers import FETCHED
+
+from score_embed.board.profile import QemuRun, find_board
+from score_embed.build.image import Image
+from score_embed.target.base import Run, Target, Verdict
+from score_embed.target.native import NativeTarget
+from score_embed.target.qemu import QemuTarget
+
+CJSON = [
+    "parse_hex4",
+    "misc_tests",
+    "parse_array",
+    "parse_number",
+    "parse_object",
+    "parse_string",
+    "parse_value",
+    "parse_with_opts",
+    "print_array",
+    "print_number",
+    "print_object",
+    "print_string",
+    "print_value",
+    "readme_examples",
+    "minify_tests",
+    "cjson_add",
+    "compare_tests",
+]
+ZLIB = (
+    "adler32 compress crc32 deflate gzclose gzlib gzread gzwrite infback inffast inflate inftrees trees uncompr zutil"
+)
+
+
+@dataclass(frozen=True)
+class TestOf:
+    """A test program of a library: its files and flags; boards that have what it needs (files, 64 KiB and more)."""
+
+    __test__ = False
+
+    package: str
+    files: tuple[str, ...]
+    flags: tuple[str, ...]
+    boards: tuple[str, ...] = ("native", "native32")
+
+    @property
+    def sources(self) -> list[Path]:
+        return [FETCHED / self.package / name for name in self.files]
+
+    @property
+    def cflags(self) -> list[str]:
+        return ["-w", "-lm", *(flag.format(FETCHED / self.package) for flag in self.flags)]
+
+
+TESTS = {
+    **{
+        name: TestOf(
+            "cjson",
+            (f"tests/{name}.c", "tests/unity/src/unity.c"),
+            ("-I{}/tests", "-I{}/tests/unity/src"),
+            ("native", "native32", "mps2-an385"),
+        )
+        for name in CJSON
+    },
+    "http-parser": TestOf("http-parser", ("test.c", "http_parser.c"), ("-I{}",), ("native", "mps2-an385")),
+    **{
+        name: TestOf(
+            "zlib",
+            (f"test/{name}.c", *(f"{part}.c" for part in ZLIB.split())),
+            ("-I{}", "-DHAVE_UNISTD_H", "-D_LARGEFILE64_SOURCE=1"),
+            ("native",),
+        )
+        for name in ("example", "infcover")
+    },
+}
+CASES = [(board, name) for name, test in TESTS.items() for board in test.boards]
+PATIENCE = 600  # seconds, for programs that try all of something
+
+
+def plain(test: TestOf, folder: Path) -> tuple[int, bytes]:
+    """What the program says when the compiler alone has built it."""
+    program = folder / "plain"
+    subprocess.run(["gcc", "-O1", *map(str, test.sources), *test.cflags, "-o", program], check=True, timeout=300)
+    done = subprocess.run([program], cwd=folder, capture_output=True, timeout=PATIENCE, check=False)
+    return done.returncode, done.stdout
+
+
+def patient(board: str, image: Image) -> Target:
+    """A target whose watch-dog waits for long."""
+    how = find_board(board).run
+    if isinstance(how, QemuRun):
+        return QemuTarget(image.elf, image.build_id, how, watchdog=PATIENCE)
+    return NativeTarget(image.elf, image.build_id, watchdog=PATIENCE)
+
+
+@pytest.mark.parametrize(("board", "name"), CASES if corpus.FULL else CASES[:1])
+def test_a_librarys_own_test(board: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = TESTS[name]
+    if not (FETCHED / test.package).is_dir():
+        pytest.skip(f"{test.package} was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
+    monkeypatch.chdir(tmp_path)  # they write files
+    code, output = plain(test, tmp_path)
+    assert code == 0
+    image = corpus.build(board, test.sources, cflags=test.cflags)
+    with closing(patient(board, image)) as target:
+        found = target.run(Run(1, b"", max_branches=2_000_000_000))
+    assert (found.verdict, found.code) == (Verdict.RETURN, 0), found.output[-500:]
+    if board == "native":  # elsewhere it may print sizes of types and addresses
+        assert found.output == output
