@@ -28,6 +28,9 @@ sc_bare_enter:
     .thumb_func
     .type sc_bare_leave, %function
 sc_bare_leave:
+    mrs r1, ipsr @ a handler of the program's, too, may fail an assertion
+    cmp r1, #0
+    bne sc_arm_exit_handler
     movs r1, #0
     msr control, r1
     isb

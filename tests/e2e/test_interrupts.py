@@ -113,6 +113,17 @@ def test_what_a_handler_calls_is_no_part_of_the_path(board: str, tmp_path: Path)
     assert found.summary["stopped"] in ("exhausted", "drained")
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_test_may_end_in_a_handler(board: str, tmp_path: Path) -> None:
+    handler, acknowledge, trigger = BOARDS[board]
+    text = PROGRAM.replace("HANDLER", handler).replace("ACKNOWLEDGE", acknowledge)
+    text = text.replace("    shared = 3;", "    SCORE_ASSERT(table[1] != 5);\n    shared = 3;")
+    files = {"p.c": text, "trigger.c": trigger}
+    found = explore(tmp_path, files, "--board", board, first={"x": 5}, native=("trigger.c",))
+    assert [(bug["kind"], bug["line"], bug["confirmed"]) for bug in found.summary["bugs"]] == [("assertion", 14, True)]
+    assert (found.summary["runs"], found.summary["paths"], found.summary["mispredicted"]) == (2, 2, 0)
+
+
 def name(handler: str) -> str:
     return "__vector_32" if "ISR" in handler else handler.partition("void ")[2].partition("(")[0]
 

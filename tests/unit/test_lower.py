@@ -94,6 +94,8 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
         ("int f(void) { int a; " + "".join(f"int x{i} = a;" for i in range(4500)) + " return 0; }", "4095 variables"),
         ("__attribute__((naked)) void f(void) { }", "attribute naked"),
         ("__attribute__((interrupt)) void f(void *p) { }", "attribute interrupt"),
+        ("__attribute__((interrupt, naked)) void f(void *p) { }", "attribute naked"),
+        ("void f(void) __attribute__((signal)); void f(void) { }", "attribute signal"),
     ],
 )
 def test_what_cannot_be_lowered_is_left_alone_and_listed(model: DataModel, code: str, reason: str) -> None:
@@ -102,6 +104,18 @@ def test_what_cannot_be_lowered_is_left_alone_and_listed(model: DataModel, code:
     assert "function 'f' is not instrumented" in program.notes[0].what
     assert reason in program.notes[0].what
     assert "sc_enter" not in program.texts[0]
+
+
+def test_a_handler_begins_with_a_statement_of_ours_unless_it_is_naked(model: DataModel) -> None:
+    texts = {
+        "__attribute__((interrupt)) void f(void) { g(); }": 1,
+        "__attribute__((interrupt, naked)) void f(void) { g(); }": 0,
+        "void SysTick_Handler(void) { g(); }": 1,
+        "void SysTick_Handler(void) { g(); } void f(void) { SysTick_Handler(); }": 0,  # called: a function like others
+        "void f(void) { g(); }": 0,
+    }
+    for code, count in texts.items():
+        assert lowered(model, f"void g(void); {code}").texts[0].count("SC_HANDLER;") == count, code
 
 
 def test_a_deep_index_has_an_address_of_few_operands(model: DataModel) -> None:

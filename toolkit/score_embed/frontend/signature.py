@@ -49,11 +49,10 @@ def has_assembler_name(decl: c_ast.Node) -> bool:
 
 def left_alone(decl: c_ast.Decl) -> str:
     """Why a function must stay as it is ("" if it need not)."""
-    for text in declared_attributes(decl):
-        found = _LEFT_ALONE.search(text)
-        if found:
-            return f"attribute {found.group(1)}"
-    return ""
+    found = [name for text in declared_attributes(decl) for name in _LEFT_ALONE.findall(text)]
+    if "naked" in found:  # first: a naked handler is not to get a statement of ours
+        return "attribute naked"
+    return f"attribute {found[0]}" if found else ""
 
 
 def is_handler(reason: str) -> bool:
