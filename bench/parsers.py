@@ -61,6 +61,7 @@ PARSERS = {
         ("-DLTC_SOURCE", "-DARGTYPE=4"),  # arguments that are wrong are refused with an error code
     ),
     "json": Parser("json.c", "cjson", ("cJSON.c",), (".",)),
+    "length": Parser("length.c", "cjson", ("cJSON.c",), (".",)),
     "http": Parser("http.c", "http-parser", ("http_parser.c",), (".",)),
     "inflate": Parser(
         "inflate.c", "zlib", ("inflate.c", "inftrees.c", "inffast.c", "adler32.c", "crc32.c", "zutil.c"), (".",)

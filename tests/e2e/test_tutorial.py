@@ -77,7 +77,7 @@ def parser_examples() -> list[tuple[str, str]]:
 
 
 def test_every_parser_of_the_tutorial_has_its_output() -> None:
-    assert len(parser_examples()) == len([line for line in commands("docs/tutorial.md") if FETCHED in line]) == 3
+    assert len(parser_examples()) == len([line for line in commands("docs/tutorial.md") if FETCHED in line]) == 4
 
 
 @pytest.mark.parametrize(("line", "output"), parser_examples())
