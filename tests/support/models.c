@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,92 @@ static void copies(void)
     free(a);
 }
 
+/* One conversion with text around it; `spec` ends before the conversion's letters. */
+static void conversion(const char *before, const char *flags, const char *letters, const char *after, int number, long long wide)
+{
+    char format[64], *one, *two;
+    size_t size = next(40), bytes = size ? size : 1;
+    int r, m, width = (int)next(12) - 3, precision = (int)next(9) - 2;
+    const char *length = letters;
+    snprintf(format, sizeof format, "%s%%%s%s%s", before, flags, letters, after);
+    doing = format;
+    one = malloc(bytes);
+    two = malloc(bytes);
+    memset(one, '#', bytes);
+    memset(two, '#', bytes);
+#define BOTH(...)                                                                                                      \
+    (r = snprintf(one, size, format, __VA_ARGS__), m = MODEL(snprintf)(two, size, format, __VA_ARGS__),                \
+     sprintf(first, format, __VA_ARGS__), MODEL(sprintf)(second, format, __VA_ARGS__))
+#define TAKEN(value)                                                                                                   \
+    do {                                                                                                               \
+        char first[128], second[128];                                                                                  \
+        if (strstr(flags, "*.*")) BOTH(width, precision, value);                                                       \
+        else if (strchr(flags, '*')) BOTH(width, value);                                                               \
+        else BOTH(value);                                                                                              \
+        SAME(sprintf, 0, strcmp(first, second));                                                                       \
+    } while (0)
+    if (!strcmp(length, "s")) TAKEN(&"texts"[number & 3]);
+    else if (strchr(length, 'j') || strstr(length, "ll")) TAKEN(wide);
+    else if (strchr(length, 'l')) TAKEN((long)wide);
+    else if (strchr(length, 'z') || strchr(length, 't')) TAKEN((size_t)wide);
+    else TAKEN(number);
+    SAME(snprintf, r, m);
+    SAME(snprintf, 0, memcmp(one, two, bytes));
+    free(one);
+    free(two);
+}
+
+static int through(int (*print)(char *, size_t, const char *, va_list), char *to, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    int count;
+    va_start(arguments, format);
+    count = print(to, size, format, arguments);
+    va_end(arguments);
+    return count;
+}
+
+static int unsized(char *to, size_t size, const char *format, va_list arguments)
+{
+    (void)size;
+    return MODEL(vsprintf)(to, format, arguments);
+}
+
+static void formats(void)
+{
+    static const char *const signs[] = {"", "-", "+", " ", "0", "-+", "0 ", "+0", "- 0"}, *const bases[] = {"", "-", "#", "0", "#0", "-#"};
+    static const char *const sizes[] = {"", "", "5", "12", ".0", ".3", "8.5", "1.2", "*", ".*", "*.*", "-7.9"};
+    static const char *const whole[] = {"d", "i", "hd", "hhd", "ld", "lld", "zd", "jd", "td"};
+    static const char *const bits[] = {"x", "X", "o", "u", "hx", "hhX", "lo", "llx", "zx", "ju"}, *const texts[] = {"s", "c"};
+    static const int numbers[] = {0, 1, 9, 10, -1, 255, 256, -128, 65535, INT_MAX, INT_MIN};
+    static const char *const around[] = {"", "a", "%%", "xyz "};
+    const char *size = sizes[next(12)], *letters;
+    char flags[16];
+    int number = next(2) ? numbers[next(11)] : (int)(next(65536) << 16 | next(65536)) >> next(31);
+    long long wide = next(2) ? number : (long long)((unsigned long long)next(0x7FFFFFFF) << 33 ^ next(0x7FFFFFFF)) >> next(63);
+    switch (next(3)) {
+    case 0: letters = whole[next(9)]; strcpy(flags, signs[next(9)]); break;
+    case 1: letters = bits[next(10)]; strcpy(flags, strchr(letters, 'u') ? "0" : bases[next(6)]); break;
+    default: letters = texts[next(2)]; strcpy(flags, next(2) ? "-" : ""); break;
+    }
+    if (*letters == 'c' && strchr(size, '.')) size = "3";
+    if (size[0] == '-' && flags[0]) size = "4";
+    if (!strcmp(size, ".*")) size = "*"; /* with one number only */
+    strcat(flags, size);
+    conversion(around[next(4)], flags, letters, around[next(4)], number, wide);
+    {
+        char one[64], two[64];
+        doing = "several";
+        memset(one, 0, sizeof one);
+        memset(two, 0, sizeof two);
+        SAME(vsnprintf, through(vsnprintf, one, 20, "%d %s|%.1f|%x", number, "t", 1.5, number),
+             through(MODEL(vsnprintf), two, 20, "%d %s|%.1f|%x", number, "t", 1.5, number));
+        SAME(vsnprintf, 0, memcmp(one, two, sizeof one));
+        SAME(vsprintf, through(vsnprintf, one, 64, "%d,%5s,%lld", number, "t", wide), through(unsized, two, 0, "%d,%5s,%lld", number, "t", wide));
+        SAME(vsprintf, 0, memcmp(one, two, sizeof one));
+    }
+}
+
 static void characters(void)
 {
     int c;
@@ -306,6 +393,7 @@ int main(int argc, char **argv)
         sorting();
         blocks();
         copies();
+        formats();
     }
     return 0;
 }
