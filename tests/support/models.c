@@ -363,6 +363,43 @@ static void formats(void)
     }
 }
 
+static int scanned(int (*scan)(const char *, const char *, va_list), const char *text, const char *format, ...)
+{
+    va_list arguments;
+    int done;
+    va_start(arguments, format);
+    done = scan(text, format, arguments);
+    va_end(arguments);
+    return done;
+}
+
+/* Two numbers, a word and how far it got: every argument is written only if the library writes it. */
+static void scans(void)
+{
+    static const char *const formats[] = {"%d%d%s%n", "%i,%i %s%n", "%x %o%3s%n", "%2d%3u %s%n", "%*d %d%d%s%n", " %ld:%ld %2c%n", "%hd%hhd%s%n",
+                                          "%lld%lld %[ab1]%n", "%d%%%d %[^,]%n", "%u -%u%[a-b]%n", "%zx%zx%s%n", "%d%d%c%n", "%5i%i%s%n"};
+    static const char *const alphabets[] = {"12 ", "07 ab", "-1,2", "1:2 a", "9 %,", "+-8f "};
+    char *a = text(8, alphabets[next(6)]), *p; /* no number too large for its type: C leaves that open */
+    struct { long long one, two; char word[16]; int at; } x, y;
+    memset(&x, 0x5A, sizeof x);
+    memset(&y, 0x5A, sizeof y);
+    doing = a;
+    for (p = a; *p; p++) if (next(12) == 0 && *p == '0') *p = 'a'; /* 0x is made below, with a digit behind it */
+    if (next(3) == 0 && strlen(a) > 4) memcpy(a + next(2), "0xb", 3);
+    {
+        const char *format = formats[next(13)];
+        char both[64];
+        snprintf(both, sizeof both, "%s, %s", a, format);
+        doing = both;
+        SAME(vsscanf, scanned(vsscanf, a, format, &x.one, &x.two, x.word, &x.at), scanned(MODEL(vsscanf), a, format, &y.one, &y.two, y.word, &y.at));
+        SAME(vsscanf, 0, memcmp(&x, &y, sizeof x));
+        SAME(sscanf, sscanf(a, format, &x.one, &x.two, x.word, &x.at), MODEL(sscanf)(a, format, &y.one, &y.two, y.word, &y.at));
+        SAME(sscanf, sscanf(a, "%d%f", (int *)&x.one, (float *)&x.two), MODEL(sscanf)(a, "%d%f", (int *)&y.one, (float *)&y.two));
+        SAME(sscanf, 0, memcmp(&x, &y, sizeof x));
+    }
+    free(a);
+}
+
 static void characters(void)
 {
     int c;
@@ -394,6 +431,7 @@ int main(int argc, char **argv)
         blocks();
         copies();
         formats();
+        scans();
     }
     return 0;
 }
