@@ -78,6 +78,14 @@ int main(void)
 """
 
 
+def test_a_model_is_called_also_where_the_header_gives_the_function_another_name(tmp_path: Path) -> None:
+    """As glibc does with sscanf, and from 2.38 on with strtol."""
+    text = OTHERS.replace("int atoi(const char *);", 'int atoi(const char *) __asm__("__isoc99_atoi");')
+    found = explore(tmp_path, {"p.c": text}).summary
+    assert (found["stopped"], found["incomplete"]) == ("exhausted", [])
+    assert found["paths"] > 4
+
+
 def test_a_function_of_other_code_is_not_replaced(tmp_path: Path) -> None:
     alone, both = tmp_path / "alone", tmp_path / "both"
     alone.mkdir()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
+from score_embed.frontend.gnu_ast import AsmLabel
 from score_embed.frontend.sites import MODEL
 
 _BUILTIN = "__builtin_"
@@ -83,6 +84,10 @@ def prepare(unit: Parsed, names: Collection[str], library: c_ast.FileAST) -> dic
     for index, ext in enumerate(extern):
         if isinstance(ext, c_ast.FuncDef) and ext.decl.name in names and not unit.is_user(ext):
             extern[index] = _declaration(ext)
+    for ext in extern:
+        if isinstance(ext, c_ast.Decl) and ext.name in names and getattr(ext, "attributes", None):
+            # `int sscanf(…) __asm__("__isoc99_sscanf");` would lead to the library's whatever its name is here.
+            ext.attributes = [node for node in ext.attributes if not isinstance(node, AsmLabel)]
     builtins = {name for name in names if f"{_BUILTIN}{name}" in set(_named(unit))}
     declared = {ext.name for ext in extern if isinstance(ext, c_ast.Decl)}
     for ext in library.ext:
