@@ -5,7 +5,6 @@ A small one in every test run, all with SCORE_PROOF=full. tools/fetch-parsers.sh
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from parsers import FETCHED
 
 from score_embed.board.profile import QemuRun, find_board
 from score_embed.build.image import Image
-from score_embed.target.base import Run, Target, Verdict
+from score_embed.target.base import Finished, Run, Target, Verdict
 from score_embed.target.native import NativeTarget
 from score_embed.target.qemu import QemuTarget
 
@@ -89,12 +88,17 @@ CASES = [(board, name) for name, test in TESTS.items() for board in test.boards]
 PATIENCE = 600  # seconds, for programs that try all of something
 
 
-def plain(test: TestOf, folder: Path) -> tuple[int, bytes]:
-    """What the program says when the compiler alone has built it."""
-    program = folder / "plain"
-    subprocess.run(["gcc", "-O1", *map(str, test.sources), *test.cflags, "-o", program], check=True, timeout=300)
-    done = subprocess.run([program], cwd=folder, capture_output=True, timeout=PATIENCE, check=False)
-    return done.returncode, done.stdout
+def plain(board: str, test: TestOf, folder: Path) -> Finished:
+    """What the program does without probes: by the same runtime, its files compiled as `--native`."""
+    caller, renamed = folder / "caller.c", folder / "renamed.c"
+    caller.write_text("int test_main(void);\nint main(void) { return test_main(); }\n")
+    renamed.write_text(f'#define main test_main\n#include "{test.sources[0]}"\n')
+    return run(board, corpus.build(board, [caller], native=[renamed, *test.sources[1:]], cflags=test.cflags))
+
+
+def run(board: str, image: Image) -> Finished:
+    with closing(patient(board, image)) as target:
+        return target.run(Run(1, b"", max_branches=2_000_000_000))
 
 
 def patient(board: str, image: Image) -> Target:
@@ -111,11 +115,8 @@ def test_a_librarys_own_test(board: str, name: str, tmp_path: Path, monkeypatch:
     if not (FETCHED / test.package).is_dir():
         pytest.skip(f"{test.package} was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
     monkeypatch.chdir(tmp_path)  # they write files
-    code, output = plain(test, tmp_path)
-    assert code == 0
-    image = corpus.build(board, test.sources, cflags=test.cflags)
-    with closing(patient(board, image)) as target:
-        found = target.run(Run(1, b"", max_branches=2_000_000_000))
-    assert (found.verdict, found.code) == (Verdict.RETURN, 0), found.output[-500:]
-    if board == "native":  # elsewhere it may print sizes of types and addresses
-        assert found.output == output
+    expected = plain(board, test, tmp_path)
+    if (expected.verdict, expected.code) != (Verdict.RETURN, 0):
+        pytest.skip("it does not pass there: printf without floating point, little memory")
+    found = run(board, corpus.build(board, test.sources, cflags=test.cflags))
+    assert (found.verdict, found.code, found.output) == (expected.verdict, 0, expected.output), found.output[-500:]
