@@ -33,7 +33,16 @@ NOT_ON_AVR = {
     "float_library": "no fpclassify",
     "pointer_conditionals": "an enumerator of more bits than int",
 }
-DAILY_ON_AVR = ("int16", "int_ops", "comparisons", "enums", "evaluation_order", "float_values", "recursion")
+DAILY_ON_AVR = (
+    "variadic_own",
+    "int16",
+    "int_ops",
+    "comparisons",
+    "enums",
+    "evaluation_order",
+    "float_values",
+    "recursion",
+)
 SAMPLE = 3000  # inputs of a program that are run where all would take too long
 
 

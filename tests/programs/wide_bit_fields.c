@@ -1,4 +1,4 @@
-/* bytes: 1; constructs: bit-fields wider than int, where their value is converted at once: casts, assignments, initialisers, arguments, results, conditions, ++ and op=; grouped-labels: no; folded-conditional: no */
+/* bytes: 1; constructs: bit-fields wider than int: arithmetic of exactly their width, comparisons, casts, assignments, initialisers, arguments, results, conditions, ++ and op=; grouped-labels: no; folded-conditional: no */
 #include <stdio.h>
 #include "score.h"
 
@@ -54,6 +54,37 @@ static int changed(unsigned char x)
     return half(p->c) + (int)get(p);
 }
 
+/* In gcc such a field is a type of its own, of so many bits. */
+static int computed(unsigned char x)
+{
+    struct wide s = { x, x, ~0ull, -1 };
+    int r = 0;
+    if (s.b - 100 > 1000)
+        r |= 1;
+    if ((s.a << 32) < 0)
+        r |= 2;
+    if (s.c + 1 == 0)
+        r |= 4;
+    if (-s.b == 0x3ffffffffff38)
+        r |= 8;
+    if ((x & 1 ? s.a : 7) == 9)
+        r |= 16;
+    if ((s.c = x * 3) == 30)
+        r |= 32;
+    if (s.a++ == 13)
+        r |= 64;
+    if (s.c > -1 || s.d > s.c)
+        r |= 128;
+    if (~s.c == 0x1ffffffc3 || !s.b)
+        r |= 256;
+    s.a = s.a * s.a * 0x1000193;
+    s.a /= 3;
+    s.b %= 7;
+    if ((s.a & 0xff) + s.b == 0x80)
+        r |= 512;
+    return r;
+}
+
 static int tightly(unsigned char x)
 {
     struct tight t = { x, (long long)x << 32, x }, u = t;
@@ -76,6 +107,7 @@ int main(void)
     SYM_U8(x);
     a = changed(x);
     b = tightly(x);
+    printf("%d\n", computed(x));
     printf("%d %d %x %x %x\n", a, b, (unsigned)global.a, (unsigned)((long long)global.a >> 20), (unsigned)global.b);
     return 0;
 }

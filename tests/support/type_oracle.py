@@ -29,7 +29,7 @@ from score_embed.frontend.printer import to_c
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import drop_promises
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import CType, Function, Pointer, Types, VaList, declare
+from score_embed.frontend.types import CType, Function, Int, Pointer, Types, VaList, declare
 
 _EXPRESSIONS = (
     c_ast.ArrayRef,
@@ -97,6 +97,8 @@ class _Typed(UnitLowering):
             typed = f"+({text})" if self._is_bit_field(expressions, part) else f"({text})"
             if isinstance(found, Pointer) and isinstance(found.to, Function):
                 typed = f"1 ? ({text}) : ({text})"  # what a function decays to
+            if isinstance(found, Int) and found.precision:
+                raise _Nameless
             if expressions.b.is_variable(found) or isinstance(
                 found, VaList
             ):  # named otherwise, or an array as a parameter

@@ -83,13 +83,6 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
         ("_Atomic int a; int f(void) { return a++; }", "arithmetic on an _Atomic object"),
         ("_Atomic struct { int a; } a; int f(void) { return (a).a; }", "_Atomic of what is no scalar"),
         ("int f(int x) { return _Generic(x, long: 1, char: 2); }", "_Generic without an association that fits"),
-        ("struct s { long long b : 40; }; long long f(struct s *p) { return p->b + 1; }", "a bit-field wider than int"),
-        ("struct s { long long b : 40; }; int f(struct s *p) { return p->b == 1; }", "a bit-field wider than int"),
-        ("struct s { long long b : 40; }; void f(struct s *p, int x) { p->b /= x; }", "a bit-field wider than int"),
-        (
-            "struct s { long long b : 40; }; long f(struct s *p, int x) { return p->b = x; }",
-            "a bit-field wider than int",
-        ),
         ("void f(void *p) { *p; }", "dereference of a pointer to void"),
         ("int f(void) { int a; " + "".join(f"int x{i} = a;" for i in range(4500)) + " return 0; }", "4095 variables"),
         ("__attribute__((naked)) void f(void) { }", "attribute naked"),

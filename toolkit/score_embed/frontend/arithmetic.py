@@ -7,6 +7,7 @@ formula here (`long double`, 128-bit integers) becomes `Raw` text that remembers
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from score_embed.frontend.constant import wrap
 from score_embed.frontend.float_constants import number, pattern
@@ -45,6 +46,22 @@ def zero(t: Int) -> Const:
     return Const(t, "0", 0)
 
 
+def narrowed(exp: Exp, to: Int) -> Exp:
+    """A value in the width of `to` as it is in its precision, and then extended again."""
+    whole, rest = replace(to, precision=0), to.bits - to.precision
+    if isinstance(exp, Const) and exp.value is not None:
+        mask = (1 << to.precision) - 1
+        value = exp.value & mask
+        value -= (mask + 1) if to.signed and value >> (to.precision - 1) else 0
+        return Const(to, f"(({to.name}) {value & (1 << to.bits) - 1:#x}ull)", value)
+    exp = replace(exp, type=whole)
+    if not to.signed:
+        mask = (1 << to.precision) - 1
+        return Binary(to, "&", exp, Const(whole, f"(({to.name}) {mask:#x}ull)", mask))
+    count = Const(whole, f"(({to.name}) {rest})", rest)
+    return Binary(to, ">>", Binary(whole, "<<", exp, count), count)
+
+
 class Arithmetic:
     """`truncate` computes a floating-point number's conversion to an integer type: a statement of its own."""
 
@@ -60,6 +77,10 @@ class Arithmetic:
             raise Unsupported("a void or struct value is converted")
         to = as_int(to) if is_integer(to) else unqualified(to)
         to = unqualified(to)
+        if isinstance(to, Int) and to.precision:
+            return exp if exp.type == to else narrowed(self.convert(exp, replace(to, precision=0)), to)
+        if isinstance(exp.type, Int) and exp.type.precision:
+            exp = replace(exp, type=replace(exp.type, precision=0))
         if compatible_text(exp.type) == compatible_text(to) or isinstance(to, Void):
             return exp
         if is_untracked(to) or is_untracked(exp.type):
@@ -125,7 +146,8 @@ class Arithmetic:
         if isinstance(exp, Const) and exp.value is not None:
             value = -exp.value if op == "-" else ~exp.value
             return Const(exp.type, f"({op} {exp.text})", wrap(value, exp.type))
-        return Unary(exp.type, op, exp)
+        found = Unary(exp.type, op, exp)
+        return narrowed(found, exp.type) if exp.type.precision else found
 
     def _float_unary(self, op: str, exp: Exp, t: Float) -> Exp:
         if op == "+":
@@ -144,7 +166,7 @@ class Arithmetic:
             return self._raw(op, left, right)
         if op in ("<<", ">>"):
             left, right = self.promoted(left), self.promoted(right)
-            return Binary(left.type, op, left, right)
+            return self._computed(left.type, op, left, right)
         if op in COMPARISONS:
             return self.compare(op, left, right)
         if is_float(left.type) or is_float(right.type):
@@ -155,7 +177,12 @@ class Arithmetic:
         assert isinstance(left.type, Int)
         assert isinstance(right.type, Int)
         common = self.types.usual(left.type, right.type)
-        return Binary(common, op, self.convert(left, common), self.convert(right, common))
+        return self._computed(common, op, self.convert(left, common), self.convert(right, common))
+
+    @staticmethod
+    def _computed(t: CType, op: str, left: Exp, right: Exp) -> Exp:
+        exp = Binary(t, op, left, right)
+        return narrowed(exp, t) if isinstance(t, Int) and t.precision else exp
 
     def _raw(self, op: str, left: Exp, right: Exp) -> Exp:
         t: CType = self.types.int

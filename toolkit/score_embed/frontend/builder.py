@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.ir import (
@@ -110,7 +111,7 @@ class Builder:
         key = compatible_text(t)
         free = self._free.setdefault(key, [])
         if free and not keep:
-            ref = free.pop()
+            ref = replace(free.pop(), type=t)  # the same but for its precision
         else:
             slot = self.new_slot(self.fresh_name("t"), t)
             self.body.declarations.append(declare(t, slot.name) + ";")

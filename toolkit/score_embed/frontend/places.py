@@ -232,6 +232,10 @@ class Places(ValueLowering):
 
     def _read_bit_field(self, place: Place, field: BitField) -> Exp:
         t = self.bit_field_type(place.type, field)
+        if t.precision:
+            exact = self.read_exactly(place)
+            assert isinstance(exact, Exp)
+            return replace(exact, type=t)
         if field.storage is not None:
             load = Load(t, place)
             return self.b.save(load) if place.type.volatile else load
@@ -246,12 +250,16 @@ class Places(ValueLowering):
         if field.width is None:
             raise Unsupported("a bit-field of a width that is not known")
         if self.is_wide(declared, field):
-            raise Unsupported("a bit-field wider than int")
-        return self.types.promote(replace(t, volatile=False, const=False, atomic=False, spelling=None), field.width)
+            return replace(unqualified_int(t), precision=field.width)
+        return self.types.promote(unqualified_int(t), field.width)
 
     def is_wide(self, declared: CType, field: BitField) -> bool:
         """Whether gcc computes with exactly its width, for which C has no name."""
         return field.width is not None and self.types.int.bits < field.width < as_int(declared).bits
+
+
+def unqualified_int(t: Int) -> Int:
+    return replace(t, volatile=False, const=False, atomic=False, spelling=None)
 
 
 def _may_be_longer(node: c_ast.Node, t: Array) -> bool:

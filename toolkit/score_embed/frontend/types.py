@@ -97,12 +97,17 @@ class Void(CType):
 
 @dataclass(frozen=True)
 class Int(CType):
-    """An integer type by its canonical spelling (`unsigned long`), width in bits, sign and conversion rank."""
+    """An integer type by its canonical spelling (`unsigned long`), width in bits, sign and conversion rank.
+
+    `precision`: the bits that gcc computes with, if they are fewer (a bit-field wider than int, for whose type C has no
+    name); values of such a type are kept extended to the width.
+    """
 
     name: str
     bits: int
     signed: bool
     rank: int
+    precision: int = 0
 
 
 @dataclass(frozen=True)
@@ -275,6 +280,8 @@ class Types:
     def usual(self, a: Int, b: Int) -> Int:
         """The common type of two promoted operands (C11 6.3.1.8)."""
         a, b = self.promote(a), self.promote(b)
+        if a.precision or b.precision:  # the more precise one, else the unsigned one
+            return max(a, b, key=lambda t: (t.precision or t.bits, not t.signed))
         if a.signed == b.signed:
             return a if a.rank >= b.rank else b
         u, s = (b, a) if a.signed else (a, b)
