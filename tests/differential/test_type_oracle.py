@@ -127,12 +127,15 @@ typedef unsigned char block_t[4];
 struct device { block_t block; unsigned char plain[2][3]; const unsigned char *name; };
 static volatile block_t shared;
 static volatile struct device device;
+static const struct device fixed = { { 1, 2, 3, 4 }, { { 0 } }, 0 };
 static const block_t table = { 1, 2, 3, 4 };
 int main(void)
 {
     volatile struct device *p = &device;
+    const struct device *q = &fixed;
+    int x = 1;
     return shared[0] + *(shared + 1) + *(device.block + 1) + **(p->plain + 1) + *p->name + *(table + 1)
-        + (&shared == 0) + (shared + 1 == p->block) + (p->plain == 0);
+        + (&shared == 0) + (shared + 1 == p->block) + (p->plain == 0) + *(q->block + 1) + *(fixed.block + x) + (&q->name == 0);
 }
 """
 

@@ -108,7 +108,7 @@ class _Typed(UnitLowering):
             self.verdicts.skipped += 1
             return
         self.verdicts.asserted += 1
-        message = json.dumps(f"{part.coord}: {text} is not {name}"[:200])
+        message = json.dumps(f"{part.coord}: {text} is not {name}"[:200], ensure_ascii=False)
         yield f"_Static_assert(__builtin_types_compatible_p(__typeof__({typed}), {name}), {message});"
 
     @staticmethod

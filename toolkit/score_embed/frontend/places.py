@@ -140,7 +140,7 @@ class Places(ValueLowering):
         member = base.type.record.find(node.field.name)
         if member is None:
             raise Unsupported(f"no member '{node.field.name}'", node)
-        t = qualified(member.type, volatile=base.type.volatile)
+        t = qualified(member.type, volatile=base.type.volatile, const=base.type.const)
         text = head + node.field.name
         if member.bits is not None:
             return self.bit_field(base, text, node.field.name, t, member.bits)
