@@ -2,7 +2,18 @@
  * the library as a whole. Where a number ends is decided character by character. */
 #include <stdarg.h>
 
+#ifdef __AVR__ /* whose library has no vsscanf; this is how it makes its sscanf */
+#include <stdio.h>
+static int sc_library_vsscanf(const char *text, const char *format, va_list arguments)
+{
+    FILE file;
+    file.flags = __SRD | __SSTR;
+    file.buf = (char *)text;
+    return vfscanf(&file, format, arguments);
+}
+#else
 int sc_library_vsscanf(const char *, const char *, va_list) __asm__("vsscanf");
+#endif
 
 /* Behind a set's closing bracket; null if there is none. */
 static const char *sc_after_set(const char *at)

@@ -86,6 +86,32 @@ def test_a_model_is_called_also_where_the_header_gives_the_function_another_name
     assert found["paths"] > 4
 
 
+SCANNED = """
+#include <stdio.h>
+#include "score.h"
+int main(void)
+{
+    char text[3];
+    int number = 0;
+    float real = 0;
+    if (sscanf("7 1.5", "%d %f", &number, &real) < 1 || number != 7) return 3; /* the library's */
+    SYM_BYTES(text, 2);
+    text[2] = 0;
+    if (sscanf(text, "%x", &number) == 1 && number == 0x4b) return 1;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "arduino-mega2560"])
+def test_a_format_that_no_model_knows_is_the_librarys(board: str, tmp_path: Path) -> None:
+    """avr-libc has no vsscanf to leave it to."""
+    found = explore(tmp_path, {"p.c": SCANNED}, "--board", board)
+    assert (found.summary["stopped"], found.summary["divergences"]) == ("exhausted", 0)
+    with closing(sqlite3.connect(found.folder / "campaign.db")) as record:
+        assert {code for (code,) in record.execute("SELECT code FROM tests")} == {0, 1}
+
+
 def test_a_function_of_other_code_is_not_replaced(tmp_path: Path) -> None:
     alone, both = tmp_path / "alone", tmp_path / "both"
     alone.mkdir()
