@@ -3,7 +3,7 @@ there are probes.
 
 The value of such a read is not the element's that this run happened to read but, as a formula, that of any element of
 the object; and a store changes, as a formula, any element of it. What has no formula (volatile objects, bit-fields,
-structs, stores of floating point) is left where it is: there the address is used as it is in this run, and pinned.
+structs) is left where it is: there the address is used as it is in this run, and pinned.
 """
 
 from __future__ import annotations
