@@ -49,7 +49,7 @@ def build(folder: Path, command: list[str]) -> Path:
         includes = [f"-I{runtime / folder}" for folder in ("", "heap", "x86", "posix")]
         subprocess.run([*flags, *includes, "-c", str(source), "-o", str(made[-1])], check=True, timeout=120)
     sources = [str(SUPPORT / "models.c"), str(folder / "probes.c"), *map(str, made)]
-    subprocess.run([*flags, *sources, "-o", str(program)], check=True, timeout=120)
+    subprocess.run([*flags, *sources, "-lm", "-o", str(program)], check=True, timeout=120)
     return program
 
 

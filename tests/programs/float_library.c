@@ -1,4 +1,4 @@
-/* bytes: 2; constructs: fabs, floor, ceil, trunc, sqrt, isnan, isinf, isfinite, isnormal, signbit, fpclassify, isless, infinities, patterns through unions; grouped-labels: no; folded-conditional: no */
+/* bytes: 2; constructs: fabs, floor, ceil, trunc, sqrt, isnan, isinf, isfinite, isnormal, signbit, fpclassify, isless, fmin, fmax, infinities, patterns through unions; grouped-labels: no; folded-conditional: no */
 #include <math.h>
 #include <stdio.h>
 #include "score.h"
@@ -31,6 +31,7 @@ int main(void)
         root = sqrtf(x);
         if (root == 12.5f) n += 512;
         if (isunordered(root, x)) n += 1024;
+        if (fminf(fmaxf(x, -2), 2.5f) == 2.5f) n += 4096;
     }
     if (isless(x, -1e30f) && x != -INFINITY) n += 2048;
     printf("%d\n", n);

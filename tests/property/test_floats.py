@@ -187,7 +187,7 @@ def conditions(draw: st.DrawFn, values: Sequence[Expr], depth: int) -> Expr:
         )
         if kind in OPERATORS:
             same_width = [v for v in values if v.width == e.width]
-            other = draw(st.sampled_from([constant(), constant(), *same_width]))
+            other = draw(st.sampled_from([constant(), constant(), e, *same_width]))
             e = build.float_binary(kind, *draw(st.permutations([e, other])))
         else:
             width = 96 - e.width if kind is Kind.FCONV else e.width

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -413,6 +414,20 @@ static void characters(void)
     }
 }
 
+/* Which of the two zeros it is C leaves open. */
+static int is_same(double a, double b) { return a == b || (a != a && b != b); }
+
+static void numbers_with_points(void)
+{
+    static const double some[] = {0.0, -0.0, 1.5, -2.25, 1e-310, 1e300, INFINITY, -INFINITY, NAN, -1e-45, 3.4e38};
+    double x = some[next(sizeof some / sizeof *some)], y = next(2) ? some[next(sizeof some / sizeof *some)] : next(100) - 50.0;
+    doing = "floating point";
+    SAME(fmin, 1, is_same(fmin(x, y), MODEL(fmin)(x, y)));
+    SAME(fmax, 1, is_same(fmax(x, y), MODEL(fmax)(x, y)));
+    SAME(fminf, 1, is_same(fminf(x, y), MODEL(fminf)(x, y)));
+    SAME(fmaxf, 1, is_same(fmaxf(x, y), MODEL(fmaxf)(x, y)));
+}
+
 int main(int argc, char **argv)
 {
     unsigned long rounds;
@@ -427,6 +442,7 @@ int main(int argc, char **argv)
         tokens();
         numbers();
         arithmetic();
+        numbers_with_points();
         sorting();
         blocks();
         copies();

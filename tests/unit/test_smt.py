@@ -122,3 +122,14 @@ def test_an_interrupted_answer_is_not_taken_for_a_wrong_one() -> None:
     chain.stop = lambda: wrong.asked > 1  # it comes while the question is being answered
     with pytest.raises(Stopped):
         chain.solve(asked)
+
+
+def test_floating_point_has_a_limit_of_its_own() -> None:
+    """What is too hard is given up, and the next question is not affected."""
+    numbers = [build.from_bytes([build.byte(8 * k + i) for i in range(8)]) for k in range(2)]
+    quotient = build.float_binary(Kind.FDIV, *numbers)
+    target = build.float_binary(Kind.FEQ, quotient, build.const(0x3FF5555555555555, 64))
+    not_that = build.float_binary(Kind.FLT, build.const(0x3FF0000000000000, 64), numbers[1])
+    chain = smt.SmtLayer(20_000)
+    assert chain.solve(query([not_that], target)).result is Result.UNKNOWN
+    assert chain.solve(EASY).result is Result.SAT

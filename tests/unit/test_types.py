@@ -86,3 +86,21 @@ def test_declarators_are_read_back_as_the_same_type(tmp_path: Path) -> None:
         f'_Static_assert(__builtin_types_compatible_p({declare(shape)}, {text}), "{text}");' for shape, text in shapes
     ]
     assert_compiles(["gcc"], lines, tmp_path)
+
+
+@pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))
+def test_floating_types_have_the_compilers_formats(command: list[str], tmp_path: Path) -> None:
+    """A format with formulas is one of IEEE's with as many bits as the compiler's type, and no more while it computes."""
+    t = types_of(command)
+    known = [f for f in (t.float, t.double, t.long_double) if f.bits]
+    assert_compiles(
+        command, [f'_Static_assert(8 * sizeof({f.name}) == {f.bits}, "{f.name}");' for f in known], tmp_path
+    )
+    formats = [t.float.bits, t.double.bits, t.long_double.bits]
+    wider = {"avr-gcc": [32, 32, 32], "arm-none-eabi-gcc": [32, 64, 64], "arm-linux-gnueabihf-gcc": [32, 64, 64]}
+    assert formats == ([0, 0, 0] if "i686" in command[0] else wider.get(command[0], [32, 64, 0]))  # i686: x87
+
+
+def test_32_bit_x86_has_formulas_with_sse_only() -> None:
+    assert types_of(["i686-linux-gnu-gcc", "-msse2", "-mfpmath=sse"]).double.bits == 64
+    assert types_of(["i686-linux-gnu-gcc", "-msse2", "-mfpmath=387"]).double.bits == 0

@@ -1,7 +1,7 @@
 """Ranges of one number: conditions that compare what grows or falls with an input are decided by bisection.
 
 A threshold of a sensor's value is `x * scale + offset < limit`: every floating-point operation with a constant is monotone,
-rounding included, so the values of x that satisfy it are those up to a border, which some 32 or 64 evaluations find. A
+rounding included (a square in each of two halves), so the values of x that satisfy it are those up to a border, which some 32 or 64 evaluations find. A
 slice all of whose conditions are over the same number is thus answered exactly, without Z3, as byte sets answer one byte.
 Numbers are of 1 to 8 neighbouring bytes of the input, integers or floating point; sets are runs of their patterns.
 """
@@ -142,11 +142,12 @@ def _chain(varying: Expr, number: Expr) -> list[Expr]:
     """The operations from the number to a value that is computed of it and constants."""
     chain = []
     while varying is not number:
-        inner = [arg for arg in varying.args if arg.deps]
-        if len(inner) != 1 or varying.kind is Kind.TABLE:
+        inner = {arg for arg in varying.args if arg.deps}
+        twice = all(arg.deps for arg in varying.args) and len(varying.args) > 1
+        if len(inner) != 1 or varying.kind is Kind.TABLE or (twice and varying.kind is not Kind.FMUL):
             raise _NotOneNumber
         chain.append(varying)
-        varying = inner[0]
+        (varying,) = inner
     return chain[::-1]
 
 
@@ -193,7 +194,9 @@ def _pieces(chain: Sequence[Expr], condition: Expr, number: Expr) -> list[tuple[
             raise _NotOneNumber
         if node.kind in (Kind.FABS, Kind.FSQRT):
             pieces = _split_by_sign(pieces, chain[:i], node.args[0].width)
-        elif node.kind is Kind.FDIV and node.args[1].deps:
+        elif (node.kind is Kind.FDIV and node.args[1].deps) or (
+            node.kind is Kind.FMUL and node.args[0] is node.args[1]
+        ):
             pieces = _split_by_sign(pieces, chain[:i], node.width)
     if not _follows(condition.kind, chain):
         raise _NotOneNumber
