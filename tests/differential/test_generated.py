@@ -77,7 +77,7 @@ def check(
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=100 if corpus.FULL else 21, **SETTINGS)
+@settings(max_examples=100 if corpus.FULL else 14, **SETTINGS)
 def test_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check("native", seed, tmp_path_factory.mktemp("generated"))
 
