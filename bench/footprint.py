@@ -69,6 +69,11 @@ PROGRAMS = {"least": LEAST, "everything": EVERYTHING}
 PARTS = {
     "probe.c": "probes",
     "calls.c": "probes",
+    "check.c": "probes",
+    "range.c": "probes",
+    "select.c": "probes",
+    "store.c": "probes",
+    "variadic.c": "probes",
     "state.h": "probes",
     "port_arch.h": "probes",
     "event.c": "events",
