@@ -1,0 +1,188 @@
+"""Calls and returns as C with their probes: instrumented functions, opaque ones, assembly, variable arguments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeGuard
+
+from score_embed.frontend.blocks import RETURNS_TWICE
+from score_embed.frontend.emit_memory import move
+from score_embed.frontend.ir import (
+    Assembly,
+    Call,
+    Exp,
+    Place,
+    Return,
+    SlotRef,
+    Stmt,
+    VaStart,
+    Verbatim,
+)
+from score_embed.frontend.probes import Probes
+from score_embed.frontend.sites import MAIN, PROGRAM_MAIN, SiteKind
+from score_embed.frontend.sites import Place as Where
+from score_embed.frontend.templates import LeafText, leaf_word
+from score_embed.frontend.types import (
+    CType,
+    Function,
+    Int,
+    Pointer,
+    Struct,
+    VaList,
+    Void,
+    declare,
+    has_const_member,
+    is_float,
+    is_integer,
+    unqualified,
+)
+
+RETURN = "sc_return"
+NONE_LEAF = str(int(Where.NONE) << 14)
+DOUBLE, UNKNOWN = 1, 2  # in a call's leaf without taint: what it has instead of a size (runtime/variadic.c)
+
+
+class CallEmitter(Probes):
+    """Prints the statements that leave a function, for a while or for good."""
+
+    def _emit_VaStart(self, s: VaStart) -> str:
+        d = self._descriptor(self._site(SiteKind.VARIADIC, []), [str(self.body.declared)])
+        return f"__builtin_va_start({s.list}, {s.last}); sc_variadic(sc_f, {d}, sc_passed, {s.list});"
+
+    def _emit_Verbatim(self, s: Verbatim) -> str:
+        return s.text
+
+    def _emit_Assembly(self, s: Assembly) -> str:
+        if not s.opaque:
+            return s.text
+        site = self._site(SiteKind.OPAQUE, [str(int(Where.NONE)), "0", "0", "0"], "inline assembly")
+        d = self._descriptor(site, ["0", NONE_LEAF, "0"])
+        return f"{{ sc_u32 sc_s = sc_opaque(sc_f, {d}); {s.text} sc_opaque_end(sc_f, {d}, sc_s, 0); }}"
+
+    def _emit_Call(self, s: Call) -> str:
+        args = ", ".join(a.exp.text if isinstance(a.exp, Place) else a.exp.c() for a in s.args)
+        dest = (
+            s.dest
+            if isinstance(s.dest, str)
+            else s.dest.text
+            if isinstance(s.dest, Place)
+            else s.dest.c()
+            if s.dest
+            else ""
+        )
+        call = f"{dest + ' = ' if dest else ''}{s.callee}({args});"
+        if isinstance(s.dest, Place) and has_const_member(s.dest.type):
+            call = f"{{ {declare(unqualified(s.dest.type), 'sc_v')} = {s.callee}({args}); {move(dest, 'sc_v')} }}"
+        callee = f"(const void *) {s.callee}"
+        if s.kind == "known":
+            text = f"{self._before_known(s, callee)} {call} {self._after_known(s, callee)}"
+            # Its address is taken before the call that would declare it.
+            return f"{{ extern int {s.callee}(); {text} }}" if s.implicit else text
+        before, after = self._opaque(s)
+        if s.kind == "opaque":
+            return f"{{ {before} {call} {after} }}"
+        known = self._after_known(s, callee)
+        return f"{{ {before} {self._before_known(s, callee)} {call} if (sc_returned({callee})) {{ {known} }} else {{ {after} }} }}"
+
+    def _before_known(self, s: Call, callee: str) -> str:
+        leaves: list[LeafText] = []
+        structs: list[str] = []
+        doubles: list[int] = []  # among arguments of `...`: they have a place of their own
+        for index, argument in enumerate(s.args):
+            if isinstance(argument.exp, Place):
+                structs.append(argument.exp.text)
+                if s.declared is not None and index >= s.declared:
+                    leaves.append(LeafText(Where.NONE, 8, "0", UNKNOWN, ()))
+            elif self._may_be_passed(argument.exp):
+                leaves.append(self._dest(argument.exp))
+                if s.declared is not None and index >= s.declared and is_float(argument.exp.type):
+                    doubles.append(len(leaves) - 1)
+            else:
+                leaves.append(self._untracked_argument(argument.exp.type))
+        words = [str(len(leaves))]
+        for leaf in leaves:
+            words += leaf.words()
+        passed_as = [replace(leaf, where=Where.GLOBAL) if i in doubles else leaf for i, leaf in enumerate(leaves)]
+        d = self._descriptor(
+            self._site(SiteKind.CALL, words, s.name), [str(len(leaves)), *(leaf.descriptor() for leaf in passed_as)]
+        )
+        passed = "".join(f" sc_struct_arg({i}, &{text});" for i, text in enumerate(structs))
+        return f"sc_call(sc_f, {d}, {callee});{passed}"
+
+    def _untracked_argument(self, t: CType) -> LeafText:
+        """An argument without taint. A walk over arguments of `...` passes over it by its size."""
+        if is_integer(t) or isinstance(t, Pointer):
+            bits = self._bits(t)
+            return LeafText(Where.NONE, bits, "0", 0, ()) if bits <= 64 else LeafText(Where.NONE, 8, "0", UNKNOWN, ())
+        if is_float(t):
+            return LeafText(Where.NONE, t.bits, "0", DOUBLE, ())
+        return LeafText(Where.NONE, 8, "0", UNKNOWN, ())
+
+    def _may_be_passed(self, exp: Exp | Place) -> TypeGuard[SlotRef]:
+        """An argument whose taint a callee may have to know: all others are constants."""
+        return isinstance(exp, SlotRef) and self.maybe.slot(exp.slot.index)
+
+    def _after_known(self, s: Call, callee: str) -> str:
+        if isinstance(s.dest, Place):
+            d = self._descriptor(self._site(SiteKind.COPY, [], s.name), [])
+            return f"sc_struct_result(sc_f, {d}, {callee}, &{s.dest.text}, sizeof {s.dest.text});"
+        if not isinstance(s.dest, SlotRef) or not self.whole.slot(s.dest.slot.index):
+            return ""
+        leaf = self._dest(self.plan.results.get(id(s), s.dest))
+        d = self._descriptor(self._site(SiteKind.RESULT, leaf.words(), s.name), [leaf.descriptor()])
+        return f"sc_result(sc_f, {d}, {callee});{self._value(s.dest.c(), s.dest.type)}"
+
+    def _opaque(self, s: Call) -> tuple[str, str]:
+        leaves: list[str] = []
+        tail: list[str] = []
+        log2 = {8: 0, 16: 1, 32: 2, 64: 3}[self.types.model.pointer]
+        for argument in s.args if s.name not in RETURNS_TWICE else []:  # what lies around a jmp_buf is not looked at
+            exp = argument.exp
+            if isinstance(exp, Exp) and isinstance(exp.type, VaList):
+                leaves += [str(int(Where.MEMORY) << 14 | log2 << 12 | self.never)] * 2
+                tail += [f"SC_VA_AT({exp.c()}, int)", f"SC_VA_STACK({exp.c()})"]
+                continue
+            pointer = isinstance(exp, Place) or (isinstance(exp.type, Pointer) and not is_function_pointer(exp.type))
+            slot = exp.slot.index if self._may_be_passed(exp) else self.never
+            if pointer:
+                leaves.append(str(int(Where.MEMORY) << 14 | log2 << 12 | slot))
+                tail.append(f"(const void *) &{exp.text}" if isinstance(exp, Place) else f"(const void *) {exp.c()}")
+            elif self._may_be_passed(exp):
+                leaves.append(str(leaf_word(Where.SLOT, self._bits(exp.type), slot)))
+            else:
+                leaves.append(NONE_LEAF)
+        dest = self._dest(self.plan.results.get(id(s), s.dest)) if isinstance(s.dest, SlotRef) else None
+        words = dest.words() if dest else [str(int(Where.NONE)), "0", "0"]
+        site = self._site(SiteKind.OPAQUE, [*words, str(int(s.harmless))], s.name)
+        head = [str(int(s.harmless)), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
+        d = self._descriptor(site, head)
+        value = self._as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
+        clear = f" if (sc_any) sc_clear(&{s.dest.text}, sizeof {s.dest.text});" if isinstance(s.dest, Place) else ""
+        before = f"sc_u32 sc_s = sc_opaque({', '.join(['sc_f', d, *tail])});"
+        return before, f"sc_opaque_end(sc_f, {d}, sc_s, {value});{clear}"
+
+    def _leave(self) -> str:
+        return "sc_leave(sc_f);"
+
+    def _end(self) -> str:
+        """The end of the function, where all returns but those of structs meet: one probe for all."""
+        falls_off = (
+            "sc_r = 0; " if self.body.emitted_name in (MAIN, PROGRAM_MAIN) and isinstance(self.body.result, Int) else ""
+        )
+        label = f"{RETURN}: " if any(map(_is_plain_return, self.body.statements)) else ""
+        if isinstance(self.body.result, (Struct, Void)):
+            return f"{label}{self._leave()}"
+        return f"{falls_off}{label}{self._leave()} return sc_r;"
+
+    def _emit_Return(self, s: Return) -> str:
+        if isinstance(s.value, Place):
+            return f"sc_struct_ret(&{s.value.text}); {self._leave()} return {s.value.text};"
+        return f"goto {RETURN};"
+
+
+def is_function_pointer(t: CType) -> bool:
+    return isinstance(t, Pointer) and isinstance(t.to, Function)
+
+
+def _is_plain_return(s: Stmt) -> bool:
+    return isinstance(s, Return) and not isinstance(s.value, Place)

@@ -1,0 +1,238 @@
+"""What a function does with memory and slots, as C with its probes: assignments, reads and stores at symbolic addresses,
+copies, pins.
+"""
+
+from __future__ import annotations
+
+from score_embed.frontend.addresses import base_of, stride_text
+from score_embed.frontend.formulas import mentioned, substituted
+from score_embed.frontend.ir import (
+    Assign,
+    Clear,
+    Convert,
+    Copy,
+    Fill,
+    ForgetObject,
+    GlobalAddress,
+    InitObject,
+    Load,
+    LocalAddress,
+    Move,
+    Pin,
+    Place,
+    Select,
+    SetPlain,
+    SlotRef,
+    Store,
+    Truncate,
+)
+from score_embed.frontend.pins import varying_part
+from score_embed.frontend.probes import ARRAY, Probes
+from score_embed.frontend.sites import CONSTANT, SiteKind
+from score_embed.frontend.templates import TemplateText, address_text
+from score_embed.frontend.types import (
+    Array,
+    as_int,
+    declare,
+    has_const_member,
+    is_constant,
+    unqualified,
+)
+
+MOST_CONSTANT, MOST_VARIABLE = 65535, 4096  # bytes of an object that is read at a symbolic address
+MOST_STORED = 256  # elements of one that is stored to
+
+
+class MemoryEmitter(Probes):
+    """Prints the statements that read and write."""
+
+    def _emit_Assign(self, s: Assign) -> str:
+        if isinstance(s.dest, Place) and s.dest.bit_field is not None:
+            return self._store_bit_field(s, s.dest)
+        dest = self._dest(s.dest)
+        template = self._template(s.exp)
+        lvalue = s.dest.c() if isinstance(s.dest, SlotRef) else s.dest.text
+        if id(s) in self.plan.silent:
+            return f"{lvalue} = {s.exp.c()};"
+        if not template.can_be_tainted:
+            return f"{lvalue} = {s.exp.c()};{self._forget(s.dest)}"
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            [dest.descriptor(), *template.descriptor()],
+        )
+        in_slot = isinstance(s.dest, SlotRef)
+        slots = template.slots | ({dest.slot} if in_slot and self.maybe.slot(dest.slot) else set())
+        guard = self._guard(slots, template.memory or not in_slot)
+        probe = self._call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
+        # A leaf's address must be computed before the destination changes, too: `i = t[i]`.
+        if in_slot and dest.slot not in mentioned(substituted(s.exp, self._known)):
+            return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
+        t = declare(unqualified(s.dest.type), "sc_v")
+        return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
+
+    def _emit_Truncate(self, s: Truncate) -> str:
+        assert isinstance(s.exp, Convert)
+        assert isinstance(s.exp.operand, SlotRef)
+        assert isinstance(s.dest, SlotRef)
+        source, set_value = s.exp.operand, f"{s.dest.c()} = {s.exp.c()};"
+        if not self.maybe.slot(source.slot.index):
+            return f"{set_value}{self._forget(s.dest)}"
+        dest, template = self._dest(s.dest), self._template(s.exp)
+        test = TemplateText(self.types, self.never, self.maybe)
+        holds = test.in_range(source, as_int(s.exp.type))
+        at = self._descriptor(self._site(SiteKind.RANGE, test.site_words()), test.descriptor())
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            [dest.descriptor(), *template.descriptor()],
+        )
+        within = self._call("sc_range", ["sc_f", at, holds], test.passed(), 1)
+        probe = self._call("sc_assign", ["sc_f", d], template.passed(), 2)
+        return (
+            f"{{ sc_uint sc_v = {self._slot_test(test.slots)[0]} && {within}; {set_value}"
+            f" if (sc_v) {{ {probe};{self._value(s.dest.c(), s.dest.type)} }} else {{{self._forget(s.dest)} }} }}"
+        )
+
+    def _emit_Select(self, s: Select) -> str:
+        assert isinstance(s.exp, Load)
+        assert isinstance(s.dest, SlotRef)
+        place = s.exp.place
+        address = self._template(place.address)
+        if not address.can_be_tainted:
+            return self._emit_Assign(s)
+        dest, load = self._dest(s.dest), self._template(s.exp)
+        array, size, flags, described = self._object_of(place)
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
+        )
+        self._descriptor(
+            self._site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
+            [f"(sc_d) ({size})", described, *address.descriptor()],
+        )
+        probe = self._changing("sc_select", d, [*load.passed(), array, *address.passed()])
+        # First the probe, which needs the address as it is before the destination changes: `i = t[i]`.
+        return f"{probe}; {s.dest.c()} = {s.exp.c()};{self._value(s.dest.c(), s.dest.type)}"
+
+    def _emit_Store(self, s: Store) -> str:
+        assert isinstance(s.exp, SlotRef)
+        assert isinstance(s.dest, Place)
+        dest, template = self._dest(s.dest), self._template(s.exp)
+        address = TemplateText(
+            self.types, self.never, self.maybe, leaves=list(template.leaves)
+        )  # its first is the value
+        address.add(substituted(s.dest.address, self._known))
+        if not address.can_be_tainted:
+            return self._emit_Assign(s)
+        array, size, _, described = self._object_of(s.dest)
+        step = stride_text(substituted(s.dest.address, self._known), f"sizeof({s.dest.text})")
+        if size != "0":
+            size = f"({step} && {size} / ({step} ? {step} : 1) <= {MOST_STORED} ? {size} : 0)"
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            [dest.descriptor(), *template.descriptor()],
+        )
+        self._descriptor(
+            self._site(SiteKind.STORE, [*dest.words(), size, step, *address.site_words()]),
+            [f"(sc_d) ({size})", f"{described} | 2", *address.descriptor(), f"(sc_d) ({step})"],
+        )
+        probe = self._changing("sc_store", d, [*dest.passed, array, *address.passed()])
+        return f"{probe};{self._value(s.exp.c(), s.dest.type)} {s.dest.text} = {s.exp.c()};"
+
+    @staticmethod
+    def _changing(probe: str, descriptor: str, words: list[str]) -> str:
+        return f"{probe}(sc_f, {descriptor}, ({ARRAY} {{ {', '.join(words)} }})"
+
+    def _object_of(self, place: Place) -> tuple[str, str, str, str]:
+        """Where the object begins that the place is in, its size, its flags and these as the probe is told.
+
+        Where the size is not known here, it is 0, and the first is the pointer that the address is computed from; the
+        probe is told how many leaves of the address are that pointer's."""
+        array = place.array
+        if array is None or self.maybe.exp(substituted(array.address, self._known)):
+            base = base_of(substituted(place.address, self._known))
+            leaves = TemplateText(self.types, self.never, self.maybe)
+            leaves.add(base)
+            return f"(sc_word) {base.c()}", "0", "0", str(len(leaves.leaves) << 8)
+        assert isinstance(array.type, Array)
+        constant = array.static and is_constant(array.type)
+        most = MOST_CONSTANT if constant else MOST_VARIABLE
+        size = f"(sizeof({array.text}) <= {most} ? sizeof({array.text}) : 0)"
+        flags = str(CONSTANT if constant else 0)
+        return f"(sc_word) &{array.text}", size, flags, flags
+
+    def _store_bit_field(self, s: Assign, place: Place) -> str:
+        dest = self._dest(place)
+        template = TemplateText(self.types, self.never, self.maybe)
+        template.stored(substituted(s.exp, self._known), place)
+        set_value = f"{{ {declare(unqualified(place.type), 'sc_v')} = {s.exp.c()};"
+        if not template.can_be_tainted:
+            clear = f"if (sc_any) sc_clear((const void *) {address_text(place)}, {dest.bits // 8});"
+            return f"{set_value} {place.text} = sc_v; {clear} }}"
+        d = self._descriptor(
+            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            [dest.descriptor(), *template.descriptor()],
+        )
+        probe = self._call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
+        # The probe reads what is there before the store: should that fault, then in the program.
+        touch = f"SC_TOUCH({address_text(place)}); " if _may_fault(place) else ""
+        value = f" sc_value((sc_u64) SC_STORED({dest.bits}, {address_text(place)}));" if self.verify else ""
+        return f"{set_value} {touch}{probe}; {place.text} = sc_v;{value} }}"
+
+    def _forget(self, dest: SlotRef | Place) -> str:
+        """Nothing in the value can be symbolic: the destination's taint goes."""
+        if isinstance(dest, SlotRef):
+            index = dest.slot.index
+            if not self.maybe.slot(index):
+                return ""
+            return f" sc_m[{1 + (index >> 5)}] &= {0xFFFFFFFF ^ 1 << (index & 31):#x}u;"
+        if not self.maybe.place(dest):
+            return ""
+        return f" if (sc_any) sc_clear((const void *) &{dest.text}, sizeof {dest.text});"
+
+    def _emit_SetPlain(self, s: SetPlain) -> str:
+        return f"{s.text} = {s.exp.c()};"
+
+    def _emit_Pin(self, s: Pin) -> str:
+        return self._pin(s.exp, s.reason)
+
+    def _emit_ForgetObject(self, s: ForgetObject) -> str:
+        clear = f" sc_clear((const void *) &{s.text}, sizeof {s.text});" if s.clear else ""
+        test = f"sc_any && sc_tainted((const void *) &{s.text}, sizeof {s.text})"
+        return f"if ({test}) {{ sc_pin(sc_f, {self._note(s.reason)}, 0);{clear} }}"
+
+    def _emit_Clear(self, s: Clear) -> str:
+        return f"if (sc_any) sc_clear((const void *) &{s.text}, sizeof {s.text});"
+
+    def _emit_Copy(self, s: Copy) -> str:
+        d = self._descriptor(self._site(SiteKind.COPY, []), [])
+        dst, src = s.dest.text, s.source.text
+        moved = move(dst, src) if has_const_member(s.dest.type) else f"{dst} = {src};"
+        return f"if (sc_any) sc_copy(sc_f, {d}, (void *) &{dst}, (const void *) &{src}, sizeof {dst}); {moved}"
+
+    def _emit_Move(self, s: Move) -> str:
+        d = self._descriptor(self._site(SiteKind.COPY, []), [])
+        words = f"(void *) {s.dest.c()}, (const void *) {s.source.c()}, {s.size.c()}"
+        return f"if (sc_any) sc_copy(sc_f, {d}, {words}); __builtin_memmove({words});"
+
+    def _emit_Fill(self, s: Fill) -> str:
+        dest, size = s.dest.c(), s.size.c()
+        clear = f"if (sc_any) sc_clear((const void *) {dest}, {size});"
+        return f"__builtin_memset((void *) {dest}, {s.value.c()}, {size}); {clear}"
+
+    def _emit_InitObject(self, s: InitObject) -> str:
+        t = s.dest.type
+        shown = declare(unqualified(t) if not isinstance(t, Array) else t, "sc_init")
+        text = s.dest.text
+        return (
+            f"{{ static const {shown} = {s.init}; __builtin_memcpy((void *) &{text}, &sc_init, sizeof {text}); }}"
+            f" if (sc_any) sc_clear((const void *) &{text}, sizeof {text});"
+        )
+
+
+def _may_fault(place: Place) -> bool:
+    """Whether its address is not that of an object of the program's."""
+    return not isinstance(varying_part(place.address), (GlobalAddress, LocalAddress))
+
+
+def move(dest: str, source: str) -> str:
+    """A struct copy where C forbids assignment (const members)."""
+    return f"__builtin_memmove((void *) &{dest}, &{source}, sizeof {dest});"
