@@ -162,6 +162,15 @@ static int comma(int x, int y)
     return a == c && b != 12 ? b > 30 : a;
 }
 
+static int never_symbolic(int n, int x)
+{
+    int v = n * 3; /* a value, not a formula: the next statement changes it */
+    v += x;
+    if (v == 9)
+        return 100;
+    return v;
+}
+
 int main(void)
 {
     unsigned char a, b;
@@ -173,7 +182,7 @@ int main(void)
     case 1: memory[0] = a; r = aliasing(memory, b & 128 ? memory + 1 : memory); break;
     case 2: r = moved(a, b) + named(a & 1); break;
     case 3: r = volatiles(a) + switched(b); break;
-    case 4: memory[1] = a; r = called(memory + 1); break;
+    case 4: memory[1] = a; r = called(memory + 1) + never_symbolic(2, a); break;
     case 5: r = looped(a); break;
     case 6: r = (int)wide(a, b) + partly(b); break;
     default: r = comma(a, b) + partly(a); break;

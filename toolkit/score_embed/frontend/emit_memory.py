@@ -64,8 +64,9 @@ class MemoryEmitter(Probes):
         slots = template.slots | ({dest.slot} if in_slot and self.maybe.slot(dest.slot) else set())
         guard = self._guard(slots, template.memory or not in_slot)
         probe = self._call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
-        # A leaf's address must be computed before the destination changes, too: `i = t[i]`.
-        if in_slot and dest.slot not in mentioned(substituted(s.exp, self._known)):
+        # A leaf's address must be computed before the destination changes, too: `i = t[i]`; and in `v += t` the value of
+        # v is a leaf even where it is none of a formula's, because it was never symbolic.
+        if in_slot and dest.slot not in mentioned(s.exp) | mentioned(substituted(s.exp, self._known)):
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
