@@ -170,7 +170,7 @@ def table(title: str, rows: dict[str, list[Timed]], columns: Sequence[str]) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the tests")
+    parser.add_argument("--quick", action="store_true", help="a thirtieth of the tests")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where recordings are and stay")
     parser.add_argument("programs", nargs="*", default=list(TESTS), metavar="PROGRAM")
     values = parser.parse_args()
@@ -181,7 +181,7 @@ def main() -> None:
         for name in values.programs:
             file = folder / f"{name}.jsonl"
             if not file.exists():
-                record(HERE / f"{name}.c", TESTS[name] // (10 if values.quick else 1), file)
+                record(HERE / f"{name}.c", TESTS[name] // (30 if values.quick else 1), file)
             streams.append(list(read(file)))
     print("questions: " + ", ".join(f"{n} {len(s)}" for n, s in zip(values.programs, streams, strict=True)))
     for layers in (False, True):
