@@ -21,7 +21,7 @@ from score_embed.build.toolchain import Toolchain
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.gnu_ast import Asm
-from score_embed.frontend.ir import Place
+from score_embed.frontend.ir_exp import Place
 from score_embed.frontend.lower import Unit, UnitLowering
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.preprocess import preprocess

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from score_embed.frontend.ir import (
-    AddressOf,
-    Const,
-    Convert,
-    Exp,
-    GlobalAddress,
-    LocalAddress,
-    Offset,
-    PointerAdd,
-)
+from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, GlobalAddress, LocalAddress, Offset, PointerAdd
 from score_embed.frontend.types import Pointer
 
 

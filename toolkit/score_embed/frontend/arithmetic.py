@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from score_embed.frontend.constant import wrap
 from score_embed.frontend.float_constants import number, pattern
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir_exp import (
     COMPARISONS,
     AddressOf,
     Binary,

@@ -14,19 +14,8 @@ from pycparser import c_ast
 
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.gnu_ast import Asm, AsmOperand
-from score_embed.frontend.ir import (
-    Assembly,
-    Assign,
-    Clear,
-    Const,
-    Exp,
-    ForgetObject,
-    Pin,
-    Place,
-    Raw,
-    SlotRef,
-    Verbatim,
-)
+from score_embed.frontend.ir import Assembly, Assign, Clear, ForgetObject, Pin, Verbatim
+from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
 from score_embed.frontend.lowering import LValue
 from score_embed.frontend.symbols import PlainVariable, Unsupported
 

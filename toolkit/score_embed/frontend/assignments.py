@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from score_embed.frontend.ir import (
-    Binary,
-    BitField,
-    Const,
-    Copy,
-    Exp,
-    ForgetObject,
-    Load,
-    Place,
-    Raw,
-    SetPlain,
-    SlotRef,
-)
+from score_embed.frontend.ir import Copy, ForgetObject, SetPlain
+from score_embed.frontend.ir_exp import Binary, BitField, Const, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.lowering import LValue
 from score_embed.frontend.places import Places
 from score_embed.frontend.symbols import PlainVariable, Unsupported

@@ -22,20 +22,8 @@ from score_embed.frontend.flow import (
     tainted_before,
 )
 from score_embed.frontend.formulas import Formula, changes, is_pure, substituted
-from score_embed.frontend.ir import (
-    Assign,
-    Body,
-    Branch,
-    Call,
-    Const,
-    Convert,
-    Exp,
-    Raw,
-    Select,
-    SlotRef,
-    Stmt,
-    Truncate,
-)
+from score_embed.frontend.ir import Assign, Body, Branch, Call, Select, Stmt, Truncate
+from score_embed.frontend.ir_exp import Const, Convert, Exp, Raw, SlotRef
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated_pins

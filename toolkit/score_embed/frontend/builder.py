@@ -12,22 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from score_embed.frontend.declare import Declarations
-from score_embed.frontend.ir import (
-    Assign,
-    Body,
-    Coord,
-    Exp,
-    Goto,
-    Label,
-    LocalAddress,
-    Pin,
-    Place,
-    Raw,
-    SetPlain,
-    Slot,
-    SlotRef,
-    Stmt,
-)
+from score_embed.frontend.ir import Assign, Body, Coord, Goto, Label, Pin, SetPlain, Stmt
+from score_embed.frontend.ir_exp import Exp, LocalAddress, Place, Raw, Slot, SlotRef
 from score_embed.frontend.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
 from score_embed.frontend.types import (
     Array,

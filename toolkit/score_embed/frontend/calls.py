@@ -13,22 +13,8 @@ from pycparser import c_ast
 from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
-from score_embed.frontend.ir import (
-    AddressOf,
-    Argument,
-    Call,
-    Const,
-    Exp,
-    Fail,
-    Fill,
-    Load,
-    Move,
-    Pin,
-    Place,
-    Raw,
-    SlotRef,
-    Symbolic,
-)
+from score_embed.frontend.ir import Argument, Call, Fail, Fill, Move, Pin, Symbolic
+from score_embed.frontend.ir_exp import AddressOf, Const, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.sites import MODEL
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.types import (

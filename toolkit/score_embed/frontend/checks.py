@@ -14,22 +14,8 @@ from score_embed.frontend.blocks import Plan
 from score_embed.frontend.flow import blocks_of, expressions, places
 from score_embed.frontend.formulas import Formula
 from score_embed.frontend.heap_checks import heap_checks, heap_said
-from score_embed.frontend.ir import (
-    Binary,
-    Body,
-    Call,
-    Check,
-    Const,
-    Convert,
-    Exp,
-    Fail,
-    GlobalAddress,
-    LocalAddress,
-    Place,
-    Raw,
-    Stmt,
-    Unary,
-)
+from score_embed.frontend.ir import Body, Call, Check, Fail, Stmt
+from score_embed.frontend.ir_exp import Binary, Const, Convert, Exp, GlobalAddress, LocalAddress, Place, Raw, Unary
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated, varying_part
 from score_embed.frontend.types import Int, Types, as_int, declare

@@ -21,12 +21,12 @@ from score_embed.frontend.ir import (
     Jump,
     Label,
     RangeCheck,
-    SlotRef,
     Stmt,
     Switch,
     Symbolic,
     Tick,
 )
+from score_embed.frontend.ir_exp import SlotRef
 from score_embed.frontend.printer import line_directive
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.sites import SiteKind

@@ -7,17 +7,8 @@ from typing import TypeGuard
 
 from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.emit_memory import move
-from score_embed.frontend.ir import (
-    Assembly,
-    Call,
-    Exp,
-    Place,
-    Return,
-    SlotRef,
-    Stmt,
-    VaStart,
-    Verbatim,
-)
+from score_embed.frontend.ir import Assembly, Call, Return, Stmt, VaStart, Verbatim
+from score_embed.frontend.ir_exp import Exp, Place, SlotRef
 from score_embed.frontend.probes import Probes
 from score_embed.frontend.sites import MAIN, PROGRAM_MAIN, SiteKind
 from score_embed.frontend.sites import Place as Where

@@ -9,23 +9,18 @@ from score_embed.frontend.formulas import mentioned, substituted
 from score_embed.frontend.ir import (
     Assign,
     Clear,
-    Convert,
     Copy,
     Fill,
     ForgetObject,
-    GlobalAddress,
     InitObject,
-    Load,
-    LocalAddress,
     Move,
     Pin,
-    Place,
     Select,
     SetPlain,
-    SlotRef,
     Store,
     Truncate,
 )
+from score_embed.frontend.ir_exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.probes import ARRAY, Probes
 from score_embed.frontend.sites import CONSTANT, SiteKind

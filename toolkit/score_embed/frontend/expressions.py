@@ -12,15 +12,7 @@ from score_embed.frontend.conditions import Conditions
 from score_embed.frontend.constant import char_value
 from score_embed.frontend.float_constants import literal_pattern
 from score_embed.frontend.gnu_ast import LabelAddress
-from score_embed.frontend.ir import (
-    COMPARISONS,
-    Const,
-    Exp,
-    FloatConst,
-    Load,
-    Place,
-    Raw,
-)
+from score_embed.frontend.ir_exp import COMPARISONS, Const, Exp, FloatConst, Load, Place, Raw
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.symbols import Constant, FunctionName, Unsupported
 from score_embed.frontend.types import (

@@ -15,25 +15,21 @@ from score_embed.frontend.ir import (
     Call,
     Check,
     Copy,
-    Exp,
     Goto,
     HeapCheck,
     Jump,
     Label,
-    Load,
     Pin,
-    Place,
-    Raw,
     Return,
     Select,
     SetPlain,
-    SlotRef,
     Stmt,
     Store,
     Switch,
     Symbolic,
     Truncate,
 )
+from score_embed.frontend.ir_exp import Exp, Load, Place, Raw, SlotRef
 
 RESULT_SLOT = 0
 

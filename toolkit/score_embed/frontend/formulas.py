@@ -7,33 +7,35 @@ from dataclasses import dataclass, replace
 
 from score_embed.frontend.flow import loads_in, slot_written, slots_in
 from score_embed.frontend.ir import (
-    AddressOf,
     Assembly,
     Assign,
-    Binary,
     Call,
     Clear,
-    Convert,
     Copy,
-    Exp,
     Fill,
     ForgetObject,
     InitObject,
+    Move,
+    SetPlain,
+    Stmt,
+    Symbolic,
+    VaStart,
+    Verbatim,
+)
+from score_embed.frontend.ir_exp import (
+    AddressOf,
+    Binary,
+    Convert,
+    Exp,
     Load,
     MathCall,
-    Move,
     Offset,
     Place,
     PointerAdd,
     PointerDiff,
     Raw,
-    SetPlain,
     SlotRef,
-    Stmt,
-    Symbolic,
     Unary,
-    VaStart,
-    Verbatim,
 )
 from score_embed.frontend.maybe import Maybe, variable_of
 

@@ -11,17 +11,8 @@ from collections.abc import Callable, Mapping
 from score_embed.frontend.addresses import base_of, is_fixed
 from score_embed.frontend.flow import places
 from score_embed.frontend.formulas import Formula
-from score_embed.frontend.ir import (
-    Exp,
-    Fill,
-    HeapCheck,
-    Move,
-    Offset,
-    Place,
-    RangeCheck,
-    Stmt,
-    Symbolic,
-)
+from score_embed.frontend.ir import Fill, HeapCheck, Move, RangeCheck, Stmt, Symbolic
+from score_embed.frontend.ir_exp import Exp, Offset, Place
 from score_embed.frontend.templates import address_text, storage_of
 from score_embed.frontend.types import Function
 

@@ -14,7 +14,8 @@ from pycparser import c_ast
 
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, Item, Step, scalar_value, string_for
-from score_embed.frontend.ir import Const, Copy, Exp, InitObject, Offset, Place, PointerAdd
+from score_embed.frontend.ir import Copy, InitObject
+from score_embed.frontend.ir_exp import Const, Exp, Offset, Place, PointerAdd
 from score_embed.frontend.static_constants import StaticConstants
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, qualified, unqualified, without_const

@@ -22,7 +22,8 @@ from score_embed.frontend.emit import PRELUDE, Emitter
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir import Assign, Body, Clear, Coord, Slot, SlotRef, Storage
+from score_embed.frontend.ir import Assign, Body, Clear, Coord
+from score_embed.frontend.ir_exp import Slot, SlotRef, Storage
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.maybe import Everything
 from score_embed.frontend.meta import Meta, Numbering

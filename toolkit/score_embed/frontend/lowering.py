@@ -13,7 +13,8 @@ from pycparser import c_ast
 
 from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir import Truncate
+from score_embed.frontend.ir_exp import (
     Binary,
     BitField,
     Const,
@@ -26,7 +27,6 @@ from score_embed.frontend.ir import (
     Raw,
     Slot,
     SlotRef,
-    Truncate,
 )
 from score_embed.frontend.symbols import PlainVariable, Unsupported
 from score_embed.frontend.types import (

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from score_embed.frontend.flow import Block, pinned_places
 from score_embed.frontend.formulas import Formula, changes, substituted
-from score_embed.frontend.ir import AddressOf, Const, Exp, Offset, PointerAdd, Stmt
+from score_embed.frontend.ir import Stmt
+from score_embed.frontend.ir_exp import AddressOf, Const, Exp, Offset, PointerAdd
 from score_embed.frontend.maybe import Maybe
 
 

@@ -9,13 +9,12 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir import Assign, ForgetObject
+from score_embed.frontend.ir_exp import (
     AddressOf,
-    Assign,
     BitField,
     Const,
     Exp,
-    ForgetObject,
     GlobalAddress,
     Load,
     Offset,

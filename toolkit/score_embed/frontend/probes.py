@@ -12,14 +12,8 @@ from score_embed.frontend.blocks import plan
 from score_embed.frontend.checks import with_checks
 from score_embed.frontend.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.formulas import substituted
-from score_embed.frontend.ir import (
-    Body,
-    Exp,
-    Place,
-    Raw,
-    SlotRef,
-    Stmt,
-)
+from score_embed.frontend.ir import Body, Stmt
+from score_embed.frontend.ir_exp import Exp, Place, Raw, SlotRef
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.pins import varying_part

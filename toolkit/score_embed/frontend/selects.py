@@ -13,14 +13,10 @@ from dataclasses import replace
 from score_embed.frontend.addresses import indices
 from score_embed.frontend.blocks import Plan
 from score_embed.frontend.flow import expressions
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir import Argument, Assign, Body, Branch, Call, Select, Stmt, Store
+from score_embed.frontend.ir_exp import (
     AddressOf,
-    Argument,
-    Assign,
     Binary,
-    Body,
-    Branch,
-    Call,
     Convert,
     Exp,
     Load,
@@ -29,11 +25,8 @@ from score_embed.frontend.ir import (
     Place,
     PointerAdd,
     PointerDiff,
-    Select,
     Slot,
     SlotRef,
-    Stmt,
-    Store,
     Unary,
 )
 from score_embed.frontend.maybe import Maybe

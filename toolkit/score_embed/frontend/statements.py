@@ -18,21 +18,8 @@ from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.gnu_ast import Asm, ComputedGoto, LocalLabels, ValueRange
 from score_embed.frontend.initialiser_walk import scalar_value
 from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir import (
-    Branch,
-    Case,
-    Clear,
-    Const,
-    Exp,
-    Jump,
-    Place,
-    Raw,
-    Return,
-    SetPlain,
-    SlotRef,
-    Switch,
-    Tick,
-)
+from score_embed.frontend.ir import Branch, Case, Clear, Jump, Return, SetPlain, Switch, Tick
+from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
 from score_embed.frontend.signature import declared_attributes, has_assembler_name
 from score_embed.frontend.symbols import Constant, FunctionName, TypedefName, Unsupported, Variable
 from score_embed.frontend.types import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from score_embed.frontend.float_constants import number, pattern
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir_exp import (
     AddressOf,
     Binary,
     Const,

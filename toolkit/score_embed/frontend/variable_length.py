@@ -11,7 +11,8 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from score_embed.frontend.builder import Builder
-from score_embed.frontend.ir import Pin, Place, Raw, SlotRef, Verbatim
+from score_embed.frontend.ir import Pin, Verbatim
+from score_embed.frontend.ir_exp import Place, Raw, SlotRef
 from score_embed.frontend.lowering import ValueLowering
 from score_embed.frontend.symbols import Unsupported, VariableArray, VariableLength
 from score_embed.frontend.types import Array, CType, Pointer, declare
