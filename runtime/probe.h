@@ -133,6 +133,24 @@ extern const sc_u32 sc_coverage_total;
 extern sc_u8 sc_coverage_run[];   /* directions seen since the host last acknowledged */
 extern sc_u8 sc_coverage_acked[]; /* directions the host knows */
 
+/* What a pointer may lead to at a symbolic address: variables of static storage are listed, those on the stack are told when they are
+ * declared. Only where a program reads or writes so (SC_OBJECTS). The list is in ROM, also on an AVR, where gcc gives variables in
+ * `__flash` a section of its own. */
+typedef struct {
+    const void *at;
+    sc_size size; /* bytes */
+} sc_extent;
+#ifdef SC_OBJECTS
+#define SC_STATIC(n, object)                                                             \
+    static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
+        (const void *)&(object), sizeof(object)}
+#define SC_LOCAL(object) sc_local((const void *)&(object), sizeof(object))
+#else
+#define SC_STATIC(n, object) typedef char sc_extent##n
+#define SC_LOCAL(object) \
+    if (sc_any) sc_clear((const void *)&(object), sizeof(object))
+#endif
+
 extern sc_uint sc_any; /* not 0: some byte of memory may be tainted */
 
 void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self);
@@ -165,6 +183,7 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value);
 const SC_ROM sc_d *sc_arguments(void);         /* after sc_enter, in a function with `...`: what it was called with */
 void sc_variadic(sc_frame *f, sc_uint at, const SC_ROM sc_d *call, __builtin_va_list list); /* after va_start */
 void sc_clear(const void *p, sc_size n);
+void sc_local(const void *p, sc_size n);       /* the same, of a variable that pointers may lead to */
 sc_uint sc_tainted(const void *p, sc_size n);  /* some byte of it is tainted */
 void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n);
 sc_u64 sc_sym_slot(sc_frame *f, sc_uint at);

@@ -65,11 +65,21 @@ void sc_send_object(const sc_u8 *at, sc_u32 size)
     sc_byte(0);
 }
 
+/* The size of the object that begins at words[1]; where it is not known when the program is built (0), both are looked for. */
+sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes)
+{
+    sc_extent found;
+    if (size) return size;
+    found = sc_object((const void *)words[0], bytes);
+    words[1] = (sc_uptr)found.at;
+    return (sc_u32)found.size;
+}
+
 /* If the address is symbolic: its formula's leaves and the object. Returns 1 if the value is symbolic, too. */
 static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 bytes)
 {
     const sc_u8 *element = (const sc_u8 *)words[0];
-    sc_u32 size = sc_object(f, d, words);
+    sc_u32 size = sc_look(f, d + 3, words + 2) ? sc_size_of(d[1], words, bytes) : 0;
     sc_u32 inside = size ? words[0] - words[1] <= size - bytes : SC_CONSTANT(element);
     sc_u32 condition = size | inside;
     if (!sc_speak(f, d + 3, words + 2, (condition ? SC_CONDITION : 0u) | inside, 0, 0)) return 0;

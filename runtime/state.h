@@ -37,6 +37,7 @@ typedef struct {
     sc_u32 matched, mispredicted; /* the condition hash at `predicted` was as expected; was not */
     sc_u32 elision_failed;
     sc_u32 tables;                /* how many objects were sent (select.c) */
+    sc_u32 locals;                /* how many are known on the stack (object.c) */
     /* calls */
     const void *callee;           /* of the pending sc_call, or null */
     const SC_ROM sc_d *call;      /* its descriptor; its caller is the activation that ran last */
@@ -45,8 +46,8 @@ typedef struct {
     sc_u32 result_taint, structs, struct_args_bound;
     sc_u32 opaque;                /* the site of the opaque code that runs; not 0: the shadow is valid */
     void (*shadow)(sc_u32 take);  /* sc_shadow, once there was opaque code: other programs are linked without it */
-    /* the heap (heap/heap.c), once it was used: the block that is read or written, and what is looked at in the end */
-    sc_u32 (*block)(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words);
+    /* the heap (heap/heap.c), once it was used: the block that an address is in, and what is looked at in the end */
+    sc_extent (*block)(const void *p);
     void (*audit)(void);
     /* the end */
     sc_u32 verdict, ended, log_sent;
@@ -103,11 +104,6 @@ void sc_send_piece(sc_u32 type, sc_u32 offset, const void *p, sc_u32 n);
 void sc_copy_bytes(void *to, const void *from, sc_size n);
 void sc_fill_zero(void *to, sc_size n);
 
-/* What nobody can write: the host has it from the image. */
-#ifndef SC_CONSTANT
-#define SC_CONSTANT(p) ((void)(p), 0u)
-#endif
-
 /* Whether the C library calls functions of the program before the runtime has begun (its malloc). */
 #ifndef SC_EARLY
 #define SC_EARLY() 0
@@ -158,7 +154,10 @@ sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, s
 /* select.c: objects at symbolic addresses */
 #define SC_MOST_VARIABLE 4096u /* bytes of one that can change */
 void sc_send_object(const sc_u8 *at, sc_u32 size);
+sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
 void sc_send_value(const void *p, sc_u32 bytes);
+/* object.c: where and how large the object is that these bytes are in, if it can be read as a whole; size 0: nobody knows. */
+sc_extent sc_object(const void *p, sc_u32 bytes);
 
 /* Taint of n bytes: a bit each for the first 32, or whether there is any at all. */
 static inline sc_u32 sc_taint_get(const void *p, sc_size n)
@@ -174,13 +173,6 @@ static inline void sc_taint_set(const void *p, sc_size n)
 static inline void sc_taint_clear(const void *p, sc_size n)
 {
     sc_taint(p, n, 1, 0);
-}
-
-/* The size of the object that begins at words[1]; 0: that is not known. Then words[1] is the pointer that the address is computed
- * from: if it points into a block of the heap that the element is in, that is the object. */
-static inline sc_u32 sc_object(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words)
-{
-    return d[1] || !sc.block ? d[1] : sc.block(f, d, words);
 }
 
 #endif

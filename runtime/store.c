@@ -16,13 +16,15 @@ static void spread(sc_u32 at, const sc_u8 *object, sc_u32 size, sc_u32 stride, s
 static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 bytes)
 {
     const sc_u8 *object;
-    sc_u32 stride = d[4u + (d[3] & 0xFFu)], size, inside;
-    if (!(sc_look(f, d + 3, words + 2) >> 2)) return 0; /* the first leaf is the value */
-    size = sc_object(f, d, words);
+    sc_u64 taint = sc_look(f, d + 4, words + 2) >> 2; /* of the address: the first leaf is the value */
+    sc_u32 stride = d[2], size, inside;
+    if (!taint) return 0;
+    if (taint & (((sc_u64)1 << 2u * d[3]) - 1u)) stride = 0; /* the pointer is symbolic, too */
+    size = stride ? sc_size_of(d[1], words, bytes) : 0;
     object = (const sc_u8 *)words[1];
-    if (!stride || size / stride > MOST_ELEMENTS) size = 0;
+    if (stride && size / stride > MOST_ELEMENTS) size = 0;
     inside = size && words[0] - words[1] <= size - bytes;
-    sc_speak(f, d + 3, words + 2, (size ? SC_CONDITION : 0u) | inside, inside ? object : 0, size);
+    sc_speak(f, d + 4, words + 2, (size ? SC_CONDITION : 0u) | inside, inside ? object : 0, size);
     if (!size) return 0;
     if (!d[1]) sc_varint(size);
     sc_address(object);

@@ -17,6 +17,11 @@
 /* A handler cannot be told from code that has switched interrupts off: so handlers count. */
 #define SC_IN_INTERRUPT() (sc_handlers != 0)
 
+/* No program can change them, but for a wild store. */
+extern unsigned char __put_constants_start[], __put_constants_end[];
+#define SC_CONSTANT(p) \
+    ((sc_uptr)(p) - (sc_uptr)__put_constants_start < (sc_uptr)(__put_constants_end - __put_constants_start))
+
 /* A frame that begins below this has overflowed the program's stack: what lies under it is for the probes. */
 extern unsigned char sc_avr_stack_limit[];
 #define SC_STACK_LIMIT ((sc_uptr)sc_avr_stack_limit)

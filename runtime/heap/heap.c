@@ -319,14 +319,13 @@ void sc_heap_access(sc_frame *f, sc_uint at, const void *p, const void *base, co
     if (verdict) fail(verdict, p);
 }
 
-/* Of the address's leaves those of the pointer come first (behind the value, if there is one); it must not be symbolic. */
-sc_u32 sc_heap_block(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words)
+sc_extent sc_heap_block(const void *p)
 {
-    sc_u64 of_base = (((sc_u64)1 << 2u * (d[2] >> 8)) - 1u) << (d[2] & 2u);
-    sc_u32 bytes = BYTES(d[-3]); /* of the plain assignment */
-    block *b = find((const void *)words[1]);
-    if (!b || b->state == FREED || sc_look(f, d + 3, words + 2) & of_base) return 0;
-    if (b->size > SC_MOST_VARIABLE || wrong((const void *)words[1], (const void *)words[0], bytes)) return 0;
-    words[1] = (sc_uptr)bytes_of(b);
-    return (sc_u32)b->size;
+    block *b = find(p);
+    sc_extent found = {0, 0};
+    if (b && b->state == LIVE) {
+        found.at = bytes_of(b);
+        found.size = b->size;
+    }
+    return found;
 }

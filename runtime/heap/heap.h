@@ -10,7 +10,7 @@ void sc_heap_free(sc_uptr p);
 sc_size sc_heap_most(void);                               /* a larger block there cannot be */
 sc_size sc_heap_size(sc_uptr p);                          /* that was asked for; p must be what malloc gave */
 void sc_heap_audit(void);
-/* As sc_object of state.h, of what lies in the arena; words[1] becomes where the block's bytes begin. */
-sc_u32 sc_heap_block(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words);
+/* As sc_object of state.h, of what lies in the arena. */
+sc_extent sc_heap_block(const void *p);
 
 #endif

@@ -28,7 +28,6 @@ NOT_ON_AVR = {
     "generic": "no _Atomic",
     "initialisers": "wchar.h",
     "tables": "wchar.h",
-    "lookup_traps": "symbolic reads through pointers into RAM",
     "scopes": "parameters without a name",
     "float_library": "no fpclassify",
     "pointer_conditionals": "an enumerator of more bits than int",

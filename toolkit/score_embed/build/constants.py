@@ -20,6 +20,9 @@ class _Piece(NamedTuple):
     writable: bool
 
 
+_AROUND = 1024  # bytes of what is taken for an object where no symbol tells
+
+
 class Constants:
     """The image's bytes by address, read when first asked for."""
 
@@ -49,17 +52,24 @@ class Constants:
         start, size = self._objects[index]
         return (start, size) if address < start + size else None
 
+    def around(self, address: int) -> tuple[int, int] | None:
+        """Address and size of a piece of what is constant: texts have no names, so nobody knows where one ends."""
+        for piece in self._pieces:
+            if not piece.writable and 0 <= address - piece.address < len(piece.data):
+                start = max(address - address % _AROUND, piece.address)
+                end = min(address - address % _AROUND + _AROUND, piece.address + len(piece.data))
+                return start, end - start
+        return None
+
     @cached_property
     def _pieces(self) -> list[_Piece]:
         with self._elf.open("rb") as file:
             data = ELFFile(file)
-            avr = data["e_machine"] == "EM_AVR"
+            start = _data_space(data)
             return [
-                _Piece(section["sh_addr"] - (_AVR_DATA if avr else 0), bytes(section.data()), not _is_constant(section))
+                _Piece(section["sh_addr"] - start, bytes(section.data()), not _is_constant(section))
                 for section in data.iter_sections()
-                if section["sh_type"] == "SHT_PROGBITS"
-                and section["sh_flags"] & _ALLOCATED
-                and (not avr or section["sh_addr"] >= _AVR_DATA)
+                if _is_loaded(section) and section["sh_addr"] >= start
             ]
 
     @cached_property
@@ -68,18 +78,28 @@ class Constants:
         with self._elf.open("rb") as file:
             data = ELFFile(file)
             symbols = data.get_section_by_name(".symtab")
-            if data["e_machine"] == "EM_AVR" or not isinstance(symbols, SymbolTableSection):
+            if not isinstance(symbols, SymbolTableSection):
                 return []
+            start = _data_space(data)
             constant = {
                 index
                 for index, section in enumerate(data.iter_sections())
-                if section["sh_flags"] & _ALLOCATED and section["sh_type"] == "SHT_PROGBITS" and _is_constant(section)
+                if _is_loaded(section) and _is_constant(section) and section["sh_addr"] >= start
             }
             return sorted(
-                (symbol["st_value"], symbol["st_size"])
+                (symbol["st_value"] - start, symbol["st_size"])
                 for symbol in symbols.iter_symbols()
                 if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"] and symbol["st_shndx"] in constant
             )
+
+
+def _data_space(data: ELFFile) -> int:
+    """Where the addresses of data begin, as the file counts them."""
+    return _AVR_DATA if data["e_machine"] == "EM_AVR" else 0
+
+
+def _is_loaded(section: Section) -> bool:
+    return bool(section["sh_type"] == "SHT_PROGBITS" and section["sh_flags"] & _ALLOCATED)
 
 
 def _is_constant(section: Section) -> bool:

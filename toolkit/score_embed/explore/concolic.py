@@ -13,13 +13,25 @@ from typing import Any
 
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.lineage import Origin, in_common
-from score_embed.explore.pair import ROOT, Pair, child, decided, first_pair, rest
+from score_embed.explore.pair import (
+    MOST_LEFT_OUT,
+    ROOT,
+    LeftOut,
+    Pair,
+    child,
+    decided,
+    elsewhere_id,
+    first_pair,
+    rest,
+    without,
+)
 from score_embed.explore.paths import PathSet
 from score_embed.explore.queue import Queue
 from score_embed.explore.scope import Scope
 from score_embed.explore.strategy import DepthFirst
-from score_embed.solve.build import negate
+from score_embed.solve.build import binary, negate
 from score_embed.solve.chain import Chain, SolverStats
+from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.query import Result, Stopped
 from score_embed.target.base import Finished, Verdict
 from score_embed.trace import hash as hashes
@@ -192,7 +204,7 @@ class Explorer:
                 try:
                     if self._room is not None and not self._room(len(flips.children), flips.bytes):
                         raise Stopped
-                    self._flip(index, condition, asked_for, flips)
+                    self._flip(index, condition, asked_for, flips, without(pair, index, condition))
                 except Stopped:
                     flips.broken_off = True
                     flips.children.append(rest(pair, asked_for, index, hashes.value(condition.before), self._origin))
@@ -234,18 +246,23 @@ class Explorer:
         self.divergences += len(trail.disagreements)
         return not trail.disagreements
 
-    def _flip(self, index: int, condition: Condition, data: bytes, flips: _Flips) -> None:
+    def _flip(
+        self, index: int, condition: Condition, data: bytes, flips: _Flips, left_out: LeftOut | None = None
+    ) -> None:
         """A pair that takes the condition's other side, or the reason why there is none."""
         if condition.concrete:
             reason = "concrete"
+        elif left_out and len(left_out.objects) > MOST_LEFT_OUT:
+            flips.notes[OUTSIDE, condition.site] += 1
+            return
         elif option := self._bounded.forbids(index, condition):
             reason = "bound"
             flips.notes[f"bound ({option})", condition.site] += 1
         else:
-            answer = self._chain.solve(*self._scope.queries(negate(condition.formula), data))
+            answer = self._chain.solve(*self._scope.queries(_other_side(condition, left_out), data))
             if answer.result is Result.SAT:
-                ident = decided(self._ids[index], condition, flipped=True)
-                derived = child(ident, answer.apply(data), index, condition, Origin(self._origin, index))
+                ident = elsewhere_id(self._ids[index], condition, left_out)
+                derived = child(ident, answer.apply(data), index, condition, Origin(self._origin, index), left_out)
                 flips.children.append(derived)
                 flips.bytes += len(derived.input)
                 if condition.loose:
@@ -289,3 +306,12 @@ class Explorer:
             self.unflipped[index, why] = count
         self.divergences, self.concretized = state["divergences"], state["concretized"]
         self._chain.stats = SolverStats.from_json(state["solver"])
+
+
+def _other_side(condition: Condition, left_out: LeftOut | None) -> Expr:
+    """What holds there: of an address also that it is in none of the objects that led to this one."""
+    wanted = negate(condition.formula)
+    if condition.chosen and left_out:
+        for base, size in left_out.objects[:-1]:
+            wanted = binary(Kind.AND, wanted, negate(condition.chosen.inside(base, size)))
+    return wanted

@@ -12,13 +12,31 @@ from hashlib import blake2b
 
 from score_embed.errors import StorageError
 from score_embed.explore.lineage import Origin
+from score_embed.solve.digest import digest
 from score_embed.trace.hash import START, value
 from score_embed.trace.path import Condition
 
 ID_BYTES = 16
 _HEAD = struct.Struct("<BIIQIII")  # version, neg_limit, predicted, condition hash, site, targets from, to
+_MORE = struct.Struct("<B16s")  # behind the id: how many objects are left out, and the digest of the address
+_OBJECT = struct.Struct("<QQ")
 _DECISION = struct.Struct("<IiB")
-_VERSION = 3
+_VERSION = 4
+MOST_LEFT_OUT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Of the objects that an address may be in, those that need not be looked for any more."""
+
+    address: bytes  # the formula's digest
+    objects: tuple[tuple[int, int], ...]  # base, size in bytes
+
+    def to_bytes(self) -> bytes:
+        return _MORE.pack(len(self.objects), self.address) + b"".join(_OBJECT.pack(*found) for found in self.objects)
+
+
+_NOTHING = LeftOut(bytes(16), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +53,28 @@ class Pair:
     condition_hash: int
     site: int
     targets: range = range(0)
+    left_out: LeftOut | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)  # known in memory only
 
     def to_bytes(self) -> bytes:
         start, stop = self.targets.start, self.targets.stop
         head = _HEAD.pack(_VERSION, self.neg_limit, self.predicted, self.condition_hash, self.site, start, stop)
-        return head + self.id + self.input
+        return head + self.id + (self.left_out or _NOTHING).to_bytes() + self.input
 
     @staticmethod
     def from_bytes(data: bytes) -> Pair:
         start = _HEAD.size + ID_BYTES
-        if len(data) < start or data[0] != _VERSION:
+        if len(data) < start + _MORE.size or data[0] != _VERSION:
             raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
         _, neg_limit, predicted, condition_hash, site, *targets = _HEAD.unpack_from(data)
-        ident, found = data[_HEAD.size : start], data[start:]
-        return Pair(ident, found, neg_limit, predicted, condition_hash, site, range(*targets))
+        count, address = _MORE.unpack_from(data, start)
+        end = start + _MORE.size + count * _OBJECT.size
+        if len(data) < end:
+            raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
+        objects = tuple(_OBJECT.iter_unpack(data[start + _MORE.size : end]))
+        left_out = LeftOut(address, objects) if objects else None
+        ident = data[_HEAD.size : start]
+        return Pair(ident, data[end:], neg_limit, predicted, condition_hash, site, range(*targets), left_out)
 
 
 def is_serialised(data: bytes, ident: bytes) -> bool:
@@ -69,19 +94,30 @@ def first_pair(data: bytes) -> Pair:
 def rest(pair: Pair, data: bytes, neg_limit: int, condition_hash: int, origin: Origin) -> Pair:
     """What is left of a pair whose flips were broken off at `neg_limit`: the same path once more, flipped from there."""
     ident = blake2b(pair.id + neg_limit.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
-    return Pair(ident, data, neg_limit, neg_limit, condition_hash, pair.site, origin=Origin(origin, neg_limit))
+    left_out = pair.left_out if neg_limit == pair.neg_limit else None
+    origin = Origin(origin, neg_limit)
+    return Pair(ident, data, neg_limit, neg_limit, condition_hash, pair.site, left_out=left_out, origin=origin)
 
 
 _NEVER = 0xFFFFFFFF  # a limit no path reaches
 
 
-def child(ident: bytes, data: bytes, index: int, condition: Condition, origin: Origin) -> Pair:
-    """The other side of condition `index`. Where the target cannot tell that it is, the run is for its end only."""
+def child(
+    ident: bytes, data: bytes, index: int, condition: Condition, origin: Origin, left_out: LeftOut | None = None
+) -> Pair:
+    """The other side of condition `index`. Where the target cannot tell that it is, the run is for its end only.
+
+    `left_out`: the side is that of any other object; which one the run will say, and flip that on to the next.
+    """
+    before = value(condition.before)
+    if left_out is not None:
+        return Pair(ident, data, index, index, before, condition.site, left_out=left_out, origin=origin)
     if condition.loose:
-        return Pair(ident, data, _NEVER, index, value(condition.before), condition.site, origin=origin)
+        return Pair(ident, data, _NEVER, index, before, condition.site, origin=origin)
     leads_to = condition.elsewhere
     targets = range(leads_to[0], leads_to[-1] + 1) if leads_to else range(0)
-    return Pair(ident, data, index + 1, index + 1, condition.hash(flipped=True), condition.site, targets, origin)
+    hashed = condition.hash(flipped=True)
+    return Pair(ident, data, index + 1, index + 1, hashed, condition.site, targets, origin=origin)
 
 
 def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:
@@ -90,4 +126,24 @@ def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes
     A cryptographic hash, unlike the target's: two pairs taken for one would lose paths.
     """
     decision = _DECISION.pack(condition.site, condition.chain, condition.direction ^ flipped)
-    return blake2b(before + decision, digest_size=ID_BYTES).digest()
+    chosen = condition.chosen
+    which = _OBJECT.pack(chosen.base, chosen.size) if chosen else b""
+    return blake2b(before + decision + which, digest_size=ID_BYTES).digest()
+
+
+def elsewhere_id(before: bytes, condition: Condition, left_out: LeftOut | None = None) -> bytes:
+    """The id of the decisions `before` followed by the condition's other side."""
+    other = decided(before, condition, flipped=True)
+    if left_out is None or len(left_out.objects) == 1:
+        return other
+    return blake2b(other + left_out.to_bytes(), digest_size=ID_BYTES).digest()
+
+
+def without(pair: Pair, index: int, condition: Condition) -> LeftOut | None:
+    """The objects that condition `index` of the pair's run need not be flipped to: its own, and those that led to it."""
+    chosen = condition.chosen
+    if chosen is None:
+        return None
+    address, before = digest(chosen.address), pair.left_out
+    known = before.objects if before and index == pair.neg_limit and before.address == address else ()
+    return LeftOut(address, (*known, (chosen.base, chosen.size)))

@@ -61,6 +61,7 @@ typedef __UINTPTR_TYPE__ sc_word;
 #define sc_m sc_a.m
 #define SC_SITES(n) static const sc_word sc_sites##n[] __attribute__((section(".sc_sites"), used))
 """
+OBJECTS = "#define SC_OBJECTS\n"  # before it, in all units, if the runtime has to find objects
 
 
 class Emitter(MemoryEmitter, CallEmitter):
@@ -85,6 +86,7 @@ class Emitter(MemoryEmitter, CallEmitter):
             *self.body.declarations,
             *(["const SC_ROM sc_d *sc_passed;"] if self.body.declared is not None else []),
             *self._site_arrays(),
+            *(f"SC_STATIC({n}, {name});" for n, name in enumerate(self.objects.static)),
             "static const SC_ROM sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
             f"SC_ACTIVATION({self.words}) sc_a;",
             line_directive(self.body.coord.file, self.body.coord.line),

@@ -96,13 +96,13 @@ class MemoryEmitter(Probes):
         if not address.can_be_tainted:
             return self._emit_Assign(s)
         dest, load = self._dest(s.dest), self._template(s.exp)
-        array, size, flags, described = self._object_of(place)
+        array, size, flags = self._object_of(place)
         d = self._descriptor(
             self._site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
         )
         self._descriptor(
             self._site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
-            [f"(sc_d) ({size})", described, *address.descriptor()],
+            [f"(sc_d) ({size})", flags, *address.descriptor()],
         )
         probe = self._changing("sc_select", d, [*load.passed(), array, *address.passed()])
         # First the probe, which needs the address as it is before the destination changes: `i = t[i]`.
@@ -118,8 +118,8 @@ class MemoryEmitter(Probes):
         address.add(substituted(s.dest.address, self._known))
         if not address.can_be_tainted:
             return self._emit_Assign(s)
-        array, size, _, described = self._object_of(s.dest)
-        step = stride_text(substituted(s.dest.address, self._known), f"sizeof({s.dest.text})")
+        array, size, _ = self._object_of(s.dest)
+        step, pointer = self._step_of(s.dest)
         if size != "0":
             size = f"({step} && {size} / ({step} ? {step} : 1) <= {MOST_STORED} ? {size} : 0)"
         d = self._descriptor(
@@ -128,32 +128,40 @@ class MemoryEmitter(Probes):
         )
         self._descriptor(
             self._site(SiteKind.STORE, [*dest.words(), size, step, *address.site_words()]),
-            [f"(sc_d) ({size})", f"{described} | 2", *address.descriptor(), f"(sc_d) ({step})"],
+            [f"(sc_d) ({size})", f"(sc_d) ({step})", str(pointer), *address.descriptor()],
         )
         probe = self._changing("sc_store", d, [*dest.passed, array, *address.passed()])
         return f"{probe};{self._value(s.exp.c(), s.dest.type)} {s.dest.text} = {s.exp.c()};"
+
+    def _step_of(self, dest: Place) -> tuple[str, int]:
+        """How many bytes lie between the places that the address may be, in C; and how many of the address's leaves, the first
+        ones, must not be symbolic for that to be so."""
+        address = substituted(dest.address, self._known)
+        base = base_of(address)
+        if not self.maybe.exp(base):
+            return stride_text(address, f"sizeof({dest.text})"), 0
+        if self._bits(dest.type) == 8:
+            return "1", 0
+        leaves = TemplateText(self.types, self.never, self.maybe)
+        leaves.add(base)
+        return stride_text(address, f"sizeof({dest.text})"), len(leaves.leaves)
 
     @staticmethod
     def _changing(probe: str, descriptor: str, words: list[str]) -> str:
         return f"{probe}(sc_f, {descriptor}, ({ARRAY} {{ {', '.join(words)} }})"
 
-    def _object_of(self, place: Place) -> tuple[str, str, str, str]:
-        """Where the object begins that the place is in, its size, its flags and these as the probe is told.
-
-        Where the size is not known here, it is 0, and the first is the pointer that the address is computed from; the
-        probe is told how many leaves of the address are that pointer's."""
+    def _object_of(self, place: Place) -> tuple[str, str, str]:
+        """Where the object begins that the place is in, its size and flags. Size 0: only the runtime can find it."""
         array = place.array
         if array is None or self.maybe.exp(substituted(array.address, self._known)):
-            base = base_of(substituted(place.address, self._known))
-            leaves = TemplateText(self.types, self.never, self.maybe)
-            leaves.add(base)
-            return f"(sc_word) {base.c()}", "0", "0", str(len(leaves.leaves) << 8)
+            self.numbering.finds_objects = True
+            return "0", "0", "0"
         assert isinstance(array.type, Array)
         constant = array.static and is_constant(array.type)
         most = MOST_CONSTANT if constant else MOST_VARIABLE
         size = f"(sizeof({array.text}) <= {most} ? sizeof({array.text}) : 0)"
         flags = str(CONSTANT if constant else 0)
-        return f"(sc_word) &{array.text}", size, flags, flags
+        return f"(sc_word) &{array.text}", size, flags
 
     def _store_bit_field(self, s: Assign, place: Place) -> str:
         dest = self._dest(place)
@@ -196,6 +204,8 @@ class MemoryEmitter(Probes):
         return f"if ({test}) {{ sc_pin(sc_f, {self._note(s.reason)}, 0);{clear} }}"
 
     def _emit_Clear(self, s: Clear) -> str:
+        if s.text in self.objects.automatic:
+            return f"SC_LOCAL({s.text});"
         return f"if (sc_any) sc_clear((const void *) &{s.text}, sizeof {s.text});"
 
     def _emit_Copy(self, s: Copy) -> str:

@@ -16,6 +16,7 @@ from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, Item, Step, scalar_value, string_for
 from score_embed.frontend.ir import Copy, InitObject
 from score_embed.frontend.ir_exp import Const, Exp, Offset, Place, PointerAdd
+from score_embed.frontend.objects import named_in
 from score_embed.frontend.static_constants import StaticConstants
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, qualified, unqualified, without_const
@@ -97,6 +98,7 @@ class Initialisers:
     def _braced(self, place: Place, t: Array | Struct, init: c_ast.InitList) -> None:
         if self._constants.may_initialise(t, init):
             self.b.add(InitObject(self.b.coord, place, self.b.declarations.text(init)))
+            self.b.body.named += named_in(init, self.b.declarations.scope.find)
             return
         self.b.add(InitObject(self.b.coord, place, "{ 0 }"))
         coord = self.b.coord

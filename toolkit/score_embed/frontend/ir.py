@@ -256,4 +256,5 @@ class Body:
     slots: int = 1
     coord: Coord = Coord("", 0)
     result_slot: Slot | None = None
+    named: list[str] = field(default_factory=list)  # variables of static storage that constant initialisers name
     declared: int | None = None  # with va_start: how many of the scalars are parameters, the others being of `...`

@@ -27,6 +27,7 @@ from score_embed.frontend.ir_exp import Slot, SlotRef, Storage
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.maybe import Everything
 from score_embed.frontend.meta import Meta, Numbering
+from score_embed.frontend.objects import named_in
 from score_embed.frontend.printer import line_directive, to_c
 from score_embed.frontend.scopes import FUNCTION_NAMES
 from score_embed.frontend.signature import (
@@ -142,6 +143,7 @@ class UnitLowering:
             if isinstance(ext, c_ast.Decl) and ext.name in self._local and left_alone(ext):
                 self._promised[ext.name] = left_alone(ext)
         self._printed: set[int] = set()
+        self._named: dict[str, int] = {}  # by initialisers at file scope
         self._hoisted: set[str] = set()  # tags defined at the top of the function that is being lowered
 
     def lower(self) -> Lowered:
@@ -179,7 +181,14 @@ class UnitLowering:
             drop_promises(ext)
             if _tagged(ext) is None:
                 return prototype(ext) + ";"
-        return self._printed_declaration(ext)
+        named = named_in(getattr(ext, "init", None), names.get)
+        listed = [f"\nSC_STATIC({self._listed(name)}, {name});" for name in named if name not in self._named]
+        return self._printed_declaration(ext) + "".join(listed)
+
+    def _listed(self, name: str) -> int:
+        """A number for an object that is listed."""
+        self._named[name] = len(self._named)
+        return self._named[name]
 
     def _printed_declaration(self, ext: c_ast.Node) -> str:
         """`struct s { … } a, b;` is two declarations that share one body: the second is printed without."""

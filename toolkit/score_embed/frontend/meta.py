@@ -21,6 +21,7 @@ class Numbering:
 
     site: int = FIRST_SITE
     coverage: int = 0
+    finds_objects: bool = False  # something is read or stored at a symbolic address in an object that has no name there
 
     def next_site(self) -> int:
         self.site += 1

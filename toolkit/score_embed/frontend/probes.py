@@ -16,6 +16,7 @@ from score_embed.frontend.ir import Body, Stmt
 from score_embed.frontend.ir_exp import Exp, Place, Raw, SlotRef
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
+from score_embed.frontend.objects import pointed_to
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.printer import line_directive
 from score_embed.frontend.selects import with_selects
@@ -58,6 +59,7 @@ class Probes:
         self.plan = made if checked is separated else plan(checked, types, maybe)
         self.whole = maybe  # what may be symbolic anywhere in the function
         self.maybe = maybe  # and before the statement under emission
+        self.objects = pointed_to(body)
         self.types = types
         self.numbering = numbering
         self.meta = meta

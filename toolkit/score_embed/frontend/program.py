@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pycparser import c_ast
 
-from score_embed.frontend.emit import Emitter
+from score_embed.frontend.emit import OBJECTS, Emitter
 from score_embed.frontend.ir import Body
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
@@ -110,6 +110,8 @@ def instrument_program(
         )
         for unit, result in zip(units, results, strict=True)
     ]
+    if numbering.finds_objects:
+        texts = [OBJECTS + text for text in texts]
     called = texts.pop() if library else ""
     return Program(tuple(texts), called, tuple(notes.values()), numbering.site, numbering.coverage, heap)
 

@@ -55,7 +55,7 @@ def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
         chosen = [e for e in reads if _is_plain(e.place) and before.exp(plan.formula(s, e.place.address))]
         statements = work.split(s, list(dict.fromkeys(chosen)))
         dest = s.dest if isinstance(s, Assign) else None
-        if isinstance(dest, Place) and _is_stored(dest) and _has_index(plan.formula(s, dest.address), before):
+        if isinstance(dest, Place) and _is_stored(dest) and _has_elements(plan.formula(s, dest.address), dest, before):
             statements[-1:] = work.store(statements[-1], dest)
         found += statements
     return replace(work.body, statements=found) if work.changed else body
@@ -69,9 +69,14 @@ def _is_stored(dest: Place) -> bool:
     return _is_plain(dest) and is_scalar(dest.type) and not is_untracked(unqualified(dest.type))
 
 
-def _has_index(address: Exp, maybe: Maybe) -> bool:
-    """Whether it is the place in an object that may be symbolic: of a pointer that is, nobody knows the object."""
-    return any(maybe.exp(step.index) for step in indices(address))
+def _has_elements(address: Exp, dest: Place, maybe: Maybe) -> bool:
+    """Whether the address may be symbolic, and it is known how far the places are apart that it may be: so far as a subscript
+    says, or as bytes are."""
+    return any(maybe.exp(step.index) for step in indices(address)) or (_is_byte(dest.type) and maybe.exp(address))
+
+
+def _is_byte(t: CType) -> bool:
+    return is_integer(t) and as_int(t).bits == 8
 
 
 class _Separation:

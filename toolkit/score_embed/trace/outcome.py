@@ -9,6 +9,15 @@ from score_embed.frontend.sites import Site
 from score_embed.solve.expr import Expr
 
 
+class Chosen(NamedTuple):
+    """The object that a symbolic address is in, where it may be in others."""
+
+    address: Expr
+    base: int
+    size: int  # bytes; 0: any of the constants that a table leads to
+    inside: Callable[[int, int], Expr]  # that the address is in the object of that base and size
+
+
 class Outcome(NamedTuple):
     """A condition of a branch event: the link of a switch's chain (-1: a plain condition), its direction and formula."""
 
@@ -16,6 +25,7 @@ class Outcome(NamedTuple):
     direction: int
     formula: Expr
     elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
+    chosen: Chosen | None = None
 
 
 # Takes a branch's site, the leaves it compares, and its conditions in order. False: the path was cut there.

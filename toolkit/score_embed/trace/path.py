@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from score_embed.solve.expr import Expr
 from score_embed.trace import hash as hashes
+from score_embed.trace.outcome import Chosen
 
 ASSUMPTION = 1  # flag of a condition
 
@@ -22,6 +23,7 @@ class Condition:
     before: hashes.Lanes  # condition hash of what came before
     after: hashes.Lanes  # and with it
     elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
+    chosen: Chosen | None  # of many objects: to be flipped on to the next one
     loose: bool  # the target cannot tell the other side from this one: nothing is derived from a run of that
     start: int  # event bytes before its branch: what a run that takes the other side has in common with this one
 

@@ -15,7 +15,7 @@ from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.select import Cell, follow, select, within
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
-from score_embed.trace.outcome import OnBranch, Outcome, place
+from score_embed.trace.outcome import Chosen, OnBranch, Outcome, place
 from score_embed.trace.template import KEPT, Programs
 
 Reader = Callable[[], tuple[Expr, ...]]
@@ -29,6 +29,9 @@ class Constants(Protocol):
     def object_at(self, address: int) -> tuple[int, int] | None:
         """Address and size of the named constant that this is a byte of."""
 
+    def around(self, address: int) -> tuple[int, int] | None:
+        """Address and size of constants without a name that this is a byte of."""
+
     def read(self, address: int, size: int) -> bytes | None:
         """The bytes there, if they are constant and the image has them all."""
 
@@ -40,6 +43,9 @@ class NoConstants:
     """For streams without an image."""
 
     def object_at(self, address: int) -> tuple[int, int] | None:
+        return None
+
+    def around(self, address: int) -> tuple[int, int] | None:
         return None
 
     def read(self, address: int, size: int) -> bytes | None:
@@ -103,8 +109,16 @@ class Selects:
             base, content, cell, sent = self._object(site, decoded.value(address), size)
             unnamed = not (site.size or sent) and len(content) == size
             followed = self._followed(address, size) if unnamed else None
+            if unnamed and not followed:
+                base, content = self._around(site, base, content)
+                unnamed = len(content) == size
             inside, found = followed or self._formulas(site, leaves, address, base, content, cell, size)
-            if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, ()),)):
+            chosen = None
+            if followed:
+                chosen = self.chosen(address, 0, 0, size)
+            elif not site.size and not unnamed:
+                chosen = self.chosen(address, base, len(content), size)
+            if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, (), chosen),)):
                 return
             if sent:
                 decoded.keep_content(base, content)
@@ -149,6 +163,17 @@ class Selects:
                 self._known[key] = found
         return found
 
+    def chosen(self, address: Expr, base: int, length: int, size: int) -> Chosen:
+        """The object at `base` is one of those that the address may be in; `size`: bytes of the access."""
+
+        def inside(base: int, length: int) -> Expr:
+            if length:
+                return inside_of(address, base, length, size)[1]
+            followed = self._followed(address, size)
+            return followed[0] if followed else build.FALSE
+
+        return Chosen(address, base, length, inside)
+
     def _followed(self, address: Expr, size: int) -> tuple[Expr, Expr] | None:
         key = address, size
         if key not in self._pointers:
@@ -173,6 +198,13 @@ class Selects:
         if not 0 <= address - base <= length - size:
             base, length = address, size
         return Object(base, self._constant(site, base, length), None, False)
+
+    def _around(self, site: Site, at: int, element: bytes) -> tuple[int, bytes]:
+        """What lies around an element without a name, from where on."""
+        base, length = self._constants.around(at) or (at, 0)
+        if at + len(element) > base + length:
+            return at, element
+        return base, self._constant(site, base, length)
 
     def _constant(self, site: Site, base: int, length: int) -> bytes:
         content = (self._constants.initial if site.size else self._constants.read)(base, length)

@@ -49,7 +49,8 @@ class Stores:
             if not site.stride:
                 raise TraceError(f"store {site.id} knows no elements", place(site))
             offset, inside = inside_of(address, found.base, len(found.content), size)
-            if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, ()),)):
+            chosen = None if site.size else selects.chosen(address, found.base, len(found.content), size)
+            if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, (), chosen),)):
                 return
             decoded.keep_content(found.base, found.content)
             if address.origins and not address.deps:

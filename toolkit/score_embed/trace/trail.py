@@ -206,8 +206,9 @@ class Trail:
         floats = site.template is not None and site.template.floats
         self._operands.add(operands, tuple(map(decoded.value, operands)), floats)
         assumption = site.kind is SiteKind.COND and bool(site.flags & ASSUMPTION)
-        loose = site.kind in (SiteKind.SELECT, SiteKind.STORE) and not site.size
-        for chain, direction, held, elsewhere in outcomes:
+        found = site.kind in (SiteKind.SELECT, SiteKind.STORE) and not site.size
+        for chain, direction, held, elsewhere, chosen in outcomes:
+            loose = found and chosen is None
             if held.floats and not self._says_numbers(site, held):
                 self.diverged, self.diverged_elsewhere = site.id, elsewhere
                 return False
@@ -220,7 +221,7 @@ class Trail:
             before = self._lanes
             self._lanes = after = mixed(before, site.id, chain, direction)
             condition = Condition(
-                site.id, chain, direction, held, assumption, before, after, elsewhere, loose, self._event
+                site.id, chain, direction, held, assumption, before, after, elsewhere, chosen, loose, self._event
             )
             self._visit(len(self.conditions), condition)
             self.conditions.append(condition)

@@ -1,0 +1,55 @@
+"""The variables that pointers may lead to: arrays and structs whose address a function gives away.
+
+Where something is read through a pointer at a symbolic address, the runtime has to find the object: those on the stack it
+is told of when they are declared, those of static storage are listed (runtime/object.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from score_embed.frontend.addresses import base_of
+from score_embed.frontend.flow import expressions
+from score_embed.frontend.ir import Body
+from score_embed.frontend.ir_exp import GlobalAddress, LocalAddress
+from score_embed.frontend.symbols import Variable
+from score_embed.frontend.types import Array, CType, Pointer, Struct, is_constant
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Names as the function's C has them."""
+
+    static: tuple[str, ...]
+    automatic: frozenset[str]
+
+
+def pointed_to(body: Body) -> Objects:
+    """What the function takes the address of, to keep it or to pass it on."""
+    values = [exp for s in body.statements for exp in expressions(s)]
+    bases = [base_of(part) for value in values for part in value.walk()]
+    static = [b.text for b in bases if isinstance(b, GlobalAddress) and _has_parts(b.type)]
+    automatic = [b.text for b in bases if isinstance(b, LocalAddress) and _has_parts(b.type)]
+    return Objects(tuple(dict.fromkeys([*static, *body.named])), frozenset(automatic))
+
+
+def named_in(init: c_ast.Node | None, find: Callable[[str], object]) -> list[str]:
+    """Those whose addresses may be in a constant initialiser. `find`: what a name stands for there."""
+    if init is None:
+        return []
+    symbol = find(init.name) if isinstance(init, c_ast.ID) else None
+    is_object = isinstance(symbol, Variable) and symbol.static and _has_parts(symbol.type)
+    found = [symbol.name] if isinstance(symbol, Variable) and is_object else []
+    for _, child in init.children():
+        found += named_in(child, find)
+    return found
+
+
+def _has_parts(address: CType) -> bool:
+    t = address.to if isinstance(address, Pointer) else address
+    if isinstance(t, Array):
+        return (t.length is not None or t.count is not None) and not is_constant(t)
+    return isinstance(t, Struct) and t.record.members is not None and not t.const
