@@ -18,6 +18,7 @@ from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
 from score_embed.target.base import Run, Verdict
 from score_embed.target.native import NativeTarget
+from score_embed.target.patience import Patience
 from score_embed.target.qemu import QemuTarget
 
 
@@ -125,7 +126,7 @@ def script(folder: Path, text: str) -> Path:
 )
 def test_a_target_that_is_none(tmp_path: Path, text: str, says: str) -> None:
     target = NativeTarget(script(tmp_path, text), BUILD_ID)
-    target.ready_within, target.patience = 1.0, 0.3
+    target.ready_within, target.patience = 1.0, Patience(0.1, 2.0, 0.3)
     started = time.monotonic()
     with pytest.raises(TargetError, match=says):
         target.run(Run(1, b""))
@@ -184,7 +185,7 @@ def test_damage_on_the_link_changes_no_result(
     module = "qemu" if board.startswith("mps2") else "native"
     monkeypatch.setattr(f"score_embed.target.{module}.Channel", NoisyChannel)
     target = target_of(board, images[board])
-    target.patience = 0.1
+    target.patience = Patience(0.1, 2.0, 0.1)
     tests = [Run(i, bytes([what, 7, 0, 0, i])) for i, what in enumerate([100, 105, 102, 13, 101] * 8)]
     clean = [target.run(test) for test in tests]
     monkeypatch.setattr(NoisyChannel, "noise", random.Random(7))

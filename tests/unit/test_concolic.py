@@ -9,7 +9,7 @@ from events import Stream, compare, condition, pin, replay, slot, symbolic, tabl
 
 from score_embed.errors import StorageError
 from score_embed.explore.concolic import Explorer
-from score_embed.explore.pair import Pair, first_pair
+from score_embed.explore.pair import LeftOut, Pair, first_pair
 from score_embed.frontend.sites import Op, Site, SiteKind, SiteTable, Step, Template
 from score_embed.solve import build
 from score_embed.solve.chain import Chain, SmtLayer, UnsoundAnswer, default_chain
@@ -256,7 +256,9 @@ def test_pairs_survive_the_store() -> None:
     pair = Pair(bytes(range(16)), b"input", 3, 4, 2**64 - 1, 77)
     assert Pair.from_bytes(pair.to_bytes()) == pair
     assert Pair.from_bytes(first_pair(b"").to_bytes()) == first_pair(b"")
-    for damaged in (b"", pair.to_bytes()[:20], b"\xff" + pair.to_bytes()[1:]):
+    other = dataclasses.replace(pair, left_out=LeftOut(bytes(16), ((0x20000000, 16), (0, 0))))
+    assert Pair.from_bytes(other.to_bytes()) == other
+    for damaged in (b"", pair.to_bytes()[:20], b"\xff" + pair.to_bytes()[1:], other.to_bytes()[:80]):
         with pytest.raises(StorageError):
             Pair.from_bytes(damaged)
 

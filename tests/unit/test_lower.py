@@ -126,6 +126,19 @@ def test_a_deep_index_has_an_address_of_few_operands(model: DataModel) -> None:
 SYMBOLIC = 'int x; __score_symbolic(&(x), 4, "x");'
 
 
+def test_the_runtime_is_told_of_what_pointers_lead_to(model: DataModel) -> None:
+    given = "static char in_list[4]; static char *const list[1] = { in_list };"
+    body = f"{SYMBOLIC} char on_stack[4], named[4]; static char fixed[4]; read(on_stack, x); read(fixed, x); return named[x];"
+    reader = "static int read(char *p, int i) { return p[i]; }"
+    (text,) = lowered(model, f"{given} {reader} int f(void) {{ {body} }}").texts
+    assert text.startswith("#define SC_OBJECTS\n")
+    assert re.findall(r"SC_LOCAL\((\w+)\)", text) == ["on_stack"]
+    assert re.findall(r"SC_STATIC\(\d+, (\w+)\)", text) == ["in_list", "fixed"]
+    elsewhere = "static int read(char *p, int i) { return p[2]; }"
+    (text,) = lowered(model, f"{given} {elsewhere} int f(void) {{ {body} }}").texts
+    assert "SC_OBJECTS" not in text  # no pointer is read at a symbolic address
+
+
 @pytest.mark.parametrize(
     ("code", "probe"),
     [

@@ -264,6 +264,13 @@ def evaluate(expr: Expr, data: Sequence[int], memo: Memo | None = None) -> int:
             values[node] = node.value
         elif node.kind is Kind.BYTE:
             values[node] = data[node.value]
+        elif node.kind is Kind.ITE:  # one arm is enough: elements of arrays are long chains of these
+            condition, then, otherwise = node.args
+            wanted = condition if condition not in values else then if values[condition] else otherwise
+            if wanted not in values:
+                stack.append(wanted)
+                continue
+            values[node] = values[wanted]
         else:
             missing = [arg for arg in node.args if arg not in values]
             if missing:

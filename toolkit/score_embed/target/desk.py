@@ -20,6 +20,7 @@ from score_embed.link.session import Session, WrongImage
 from score_embed.link.transport import Channel, Line, LinkClosed, Paced
 from score_embed.target.base import Finished, Run, Verdict
 from score_embed.target.commands import Commands
+from score_embed.target.patience import Patience
 from score_embed.target.port import Port, PortGone, PortLock
 from score_embed.target.ports import known_ports
 from score_embed.target.wired import WiredTarget
@@ -40,7 +41,6 @@ class _Mute(TargetError):
 
 class DeskTarget(WiredTarget):
     hello_again = 0.25
-    first_patience = 0.1
     grace = 2.0
 
     def __init__(self, elf: Path, build_id: bytes, how: DeskRun, compiler: str) -> None:
@@ -227,8 +227,8 @@ class DeskTarget(WiredTarget):
             raise self._mute(seen, channel.bytes_in)
         byte = 0.0 if self._how.program else 10 / self._how.baud
         if self._info is None:  # later it has learned
-            self.impatience = _PAUSE + _PAUSE_BYTES * byte
-        self.first_patience = _PATIENCE * self.impatience
+            pause = _PAUSE + _PAUSE_BYTES * byte
+            self.patience = Patience(pause, _PATIENCE * pause)
         self._learn(session.ready)
         deadline = time.monotonic() + settle
         while not session.booted and time.monotonic() < deadline:

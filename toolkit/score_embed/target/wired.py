@@ -14,6 +14,7 @@ from score_embed.link.message import EndFlag, Ready
 from score_embed.link.session import Request, Result, Session
 from score_embed.link.transport import Line, LinkClosed
 from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict
+from score_embed.target.patience import Patience
 
 SEEN = 24  # bytes of what a mute target sent, for the message
 
@@ -34,9 +35,6 @@ _SUSPECT = frozenset(
 class WiredTarget(ABC):
     """Base of the drivers; implements target.base.Target."""
 
-    patience = 2.0  # seconds of silence after which a frame may have been lost
-    first_patience = 2.0  # the first time in a test; it doubles until it is the other
-    impatience = 0.1  # seconds of silence when something damaged has come
     grace = 5.0  # seconds beyond the target's own watch-dog
     ready_within = 10.0
     farewell = 0.5  # seconds between the end of an instance's line and its own
@@ -45,6 +43,7 @@ class WiredTarget(ABC):
 
     def __init__(self, name: str, build_id: bytes, watchdog: float) -> None:
         self._name, self._build_id, self._watchdog = name, build_id, watchdog
+        self.patience = Patience(0.1, 2.0)
         self._channel: Line | None = None
         self._session: Session | None = None
         self._info: TargetInfo | None = None
@@ -184,7 +183,7 @@ class WiredTarget(ABC):
         seen = b""
         channel.send(session.hello(), deadline)
         while session.ready is None and time.monotonic() < deadline:
-            patience = self.impatience if session.doubtful else self.hello_again
+            patience = self.patience.quick if session.doubtful else self.hello_again
             data = channel.receive(min(deadline, time.monotonic() + patience))
             seen = (seen + data)[:SEEN]
             out = session.receive(data) or (b"" if data else session.nudge())
@@ -203,16 +202,16 @@ class WiredTarget(ABC):
         channel, session = self._channel, self._session
         assert channel is not None
         assert session is not None
-        if self._hurried and session.late:  # it would have come: an adapter delivers in bursts, or this host is slow
-            self.impatience = min(2 * self.impatience, self.patience / 4)
+        if self._hurried:
+            self.patience.learn(needless=session.late > 0)
         self._hurried, session.late = False, 0
         attempt, held, deadline = session.reruns, session.held, self._patience_ends()
-        patience = self.first_patience
+        patience = self.patience.first
         while session.result is None:
             doubtful = session.doubtful
-            data = channel.receive(min(deadline, time.monotonic() + (self.impatience if doubtful else patience)))
+            data = channel.receive(min(deadline, time.monotonic() + (self.patience.quick if doubtful else patience)))
             if not data and not doubtful:
-                patience = min(2 * patience, self.patience)
+                patience = min(2 * patience, self.patience.most)
             out = session.receive(data) if data else session.nudge()
             self._hurried |= doubtful and not data
             if session.result is not None:
