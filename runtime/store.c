@@ -4,7 +4,7 @@
  * its own, else what it was. */
 #include "state.h"
 
-#define MOST_ELEMENTS 256u
+#define MOST_ELEMENTS 256u /* where a pointer is symbolic: bytes */
 
 /* Taint what may have changed: from the first place on every one that the element may be at. */
 static void spread(sc_u32 at, const sc_u8 *object, sc_u32 size, sc_u32 stride, sc_u32 bytes)
@@ -17,16 +17,17 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
 {
     const sc_u8 *object;
     sc_u64 taint = sc_look(f, d + 4, words + 2) >> 2; /* of the address: the first leaf is the value */
-    sc_u32 stride = d[2], size, inside;
+    sc_u32 stride = d[2], size, inside, anywhere;
     if (!taint) return 0;
-    if (taint & (((sc_u64)1 << 2u * d[3]) - 1u)) stride = 0; /* the pointer is symbolic, too */
+    anywhere = (taint & (((sc_u64)1 << 2u * d[3]) - 1u)) != 0; /* the pointer is symbolic, too */
+    if (anywhere) stride = 1;
     size = stride ? sc_size_of(d[1], words, bytes) : 0;
     object = (const sc_u8 *)words[1];
     if (stride && size / stride > MOST_ELEMENTS) size = 0;
     inside = size && words[0] - words[1] <= size - bytes;
     sc_speak(f, d + 4, words + 2, (size ? SC_CONDITION : 0u) | inside, inside ? object : 0, size);
     if (!size) return 0;
-    if (!d[1]) sc_varint(size);
+    if (!d[1]) sc_varint(size << 1 | anywhere);
     sc_address(object);
     if (inside) sc_send_object(object, size);
     sc_condition(sc.last_site << 1 | inside);

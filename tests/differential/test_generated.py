@@ -16,6 +16,7 @@ import corpus
 import field_generator
 import float_generator
 import plain
+import pointer_generator
 import pytest
 from generator import program
 from hypothesis import HealthCheck, Phase, given, settings
@@ -27,6 +28,7 @@ from score_embed.frontend.parse import parse
 parse("int x;", "first.c")  # raises the recursion limit for good, which Hypothesis wants done before it starts
 
 FUNCTIONS = 10
+POINTER_FUNCTIONS = 3  # a run for every object that a pointer may lead to
 FLOAT_FUNCTIONS = 1  # to try all values of two bytes takes ten times as long with floating point
 CHECKED = 1500  # inputs of the image whose path and output are compared with the plain program's
 # A failing program is printed whole; a smaller seed is not a smaller program, so shrinking is of no use.
@@ -112,6 +114,21 @@ def test_bit_fields_on_boards(board: str, tmp_path: Path) -> None:
         folder = tmp_path / str(seed)
         folder.mkdir()
         check(board, seed, folder, field_generator.program)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60 if corpus.FULL else 2, **SETTINGS)
+def test_pointers_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    check("native", seed, tmp_path_factory.mktemp("pointers"), pointer_generator.program, POINTER_FUNCTIONS)
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", *LINUX])
+def test_pointers_on_boards(board: str, tmp_path: Path) -> None:
+    first = 100 * [*LINUX, "mps2-an385"].index(board)
+    for seed in range(first, first + (20 if corpus.FULL else 1)):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        check(board, seed, folder, pointer_generator.program, POINTER_FUNCTIONS)
 
 
 @given(seed=st.integers(0, 2**32 - 1))

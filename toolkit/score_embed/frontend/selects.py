@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from score_embed.frontend.addresses import indices
 from score_embed.frontend.blocks import Plan
 from score_embed.frontend.flow import expressions
 from score_embed.frontend.ir import Argument, Assign, Body, Branch, Call, Select, Stmt, Store
@@ -55,7 +54,7 @@ def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
         chosen = [e for e in reads if _is_plain(e.place) and before.exp(plan.formula(s, e.place.address))]
         statements = work.split(s, list(dict.fromkeys(chosen)))
         dest = s.dest if isinstance(s, Assign) else None
-        if isinstance(dest, Place) and _is_stored(dest) and _has_elements(plan.formula(s, dest.address), dest, before):
+        if isinstance(dest, Place) and _is_stored(dest) and before.exp(plan.formula(s, dest.address)):
             statements[-1:] = work.store(statements[-1], dest)
         found += statements
     return replace(work.body, statements=found) if work.changed else body
@@ -67,16 +66,6 @@ def _is_plain(place: Place) -> bool:
 
 def _is_stored(dest: Place) -> bool:
     return _is_plain(dest) and is_scalar(dest.type) and not is_untracked(unqualified(dest.type))
-
-
-def _has_elements(address: Exp, dest: Place, maybe: Maybe) -> bool:
-    """Whether the address may be symbolic, and it is known how far the places are apart that it may be: so far as a subscript
-    says, or as bytes are."""
-    return any(maybe.exp(step.index) for step in indices(address)) or (_is_byte(dest.type) and maybe.exp(address))
-
-
-def _is_byte(t: CType) -> bool:
-    return is_integer(t) and as_int(t).bits == 8
 
 
 class _Separation:

@@ -193,7 +193,7 @@ class Selects:
             return Object(base, self._constant(site, base, site.size), None, False)
         length = site.size or self._cursor.varint()
         if length:
-            return self._variable(site, length, size)
+            return self.variable(site, length, size)
         base, length = self._constants.object_at(address) or (address, size)
         if not 0 <= address - base <= length - size:
             base, length = address, size
@@ -212,11 +212,8 @@ class Selects:
             raise TraceError(f"site {site.id} reads a constant at {base:#x}, where the image has none", place(site))
         return content
 
-    def variable(self, site: Site, size: int) -> Object:
-        """What the target says of an object that can change, and of its extent if only the target knows that."""
-        return self._variable(site, site.size or self._cursor.varint(), size)
-
-    def _variable(self, site: Site, length: int, size: int) -> Object:
+    def variable(self, site: Site, length: int, size: int) -> Object:
+        """What the target says of an object of `length` bytes that can change; `size`: bytes of the access."""
         cursor = self._cursor
         base = cursor.next_address()
         if length < size:

@@ -45,9 +45,13 @@ class Stores:
         def within_object() -> None:
             leaves = read()
             address = value(program, leaves)
-            found = selects.variable(site, size)
-            if not site.stride:
+            length, anywhere = site.size, 0
+            if not length:
+                told = decoded.cursor.varint()
+                length, anywhere = told >> 1, told & 1
+            if not (site.stride or anywhere):
                 raise TraceError(f"store {site.id} knows no elements", place(site))
+            found = selects.variable(site, length, 1 if anywhere else size)
             offset, inside = inside_of(address, found.base, len(found.content), size)
             chosen = None if site.size else selects.chosen(address, found.base, len(found.content), size)
             if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, (), chosen),)):
@@ -56,7 +60,10 @@ class Stores:
             if address.origins and not address.deps:
                 decoded.note("opaque result in an address", site.id)
             stored = fit(leaves[0], bits)
-            self._change(site, offset, stored, found, size)
+            if anywhere:
+                self._change_bytes(offset, stored, found, size)
+            else:
+                self._change(site, offset, stored, found, size)
             decoded.check_stored(site.id, stored)
 
         return within_object if direction else outside
@@ -68,3 +75,16 @@ class Stores:
         elements = [(at, found.element(at, size)) for at in range(first, last + 1, site.stride)]
         for at, before in elements:
             self._decoded.mirror.write(found.base + at, build.ite(changed(offset, last, at), stored, before))
+
+    def _change_bytes(self, offset: Expr, stored: Expr, found: Object, size: int) -> None:
+        """Where nobody knows how far apart the places are: each byte may become any byte of the value."""
+        last = len(found.content) - size
+        parts = [build.extract(stored, 8 * k, 8) for k in range(size)]
+        after = []
+        for at in range(len(found.content)):
+            byte = found.element(at, 1)
+            for k in range(max(0, at - last), min(size, at + 1)):
+                byte = build.ite(changed(offset, last, at - k), parts[k], byte)
+            after.append(byte)
+        for at, byte in enumerate(after):
+            self._decoded.mirror.write(found.base + at, byte)
