@@ -70,6 +70,7 @@ PARTS = {
     "probe.c": "probes",
     "calls.c": "probes",
     "check.c": "probes",
+    "object.c": "probes",
     "range.c": "probes",
     "select.c": "probes",
     "store.c": "probes",

@@ -6,7 +6,7 @@
 #include "state.h"
 
 #ifndef SC_LOCALS
-#define SC_LOCALS 8u
+#define SC_LOCALS 6u
 #endif
 
 static sc_extent locals[SC_LOCALS] SC_RUNTIME_DATA; /* where there is no room for more, the oldest: what pointers lead to lives long */

@@ -8,8 +8,8 @@ import pytest
 from footprint import bare_boards, footprint, sums
 
 MARGIN = 1.05  # of the figures reached, for the next version of the compiler
-STATE = {"least": 392, "everything": 444}  # bytes of RAM besides taint bits and buffers
-FLASH = {"least": 5700, "everything": 8800}  # of that 1.2 KiB are reads and stores at symbolic addresses, and checks
+STATE = {"least": 392, "everything": 496}  # bytes of RAM besides taint bits and buffers
+FLASH = {"least": 5700, "everything": 8900}  # of that 1.4 KiB are reads and stores at symbolic addresses, and checks
 
 
 @pytest.mark.parametrize("board", ["stm32vldiscovery", "microbit"])

@@ -77,7 +77,7 @@ def test_tables_of_a_file_without_probes(board: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_select_is_concretized_and_says_where(tmp_path: Path) -> None:
-    """A pointer to memory of unknown extent, a volatile object, stores to one, to a large one and of a struct."""
+    """A pointer to memory of unknown extent (a scalar), a volatile object, stores to one, to a large one and of a struct."""
     text = """
 static int unknown(const uint8_t *p, uint8_t x) { return p[x & 3] == 7; } /* here */
 static uint8_t large[5000];
@@ -86,8 +86,9 @@ int main(void)
 {
     static volatile uint8_t device[4] = { 1, 2, 3, 4 };
     uint8_t x, local[4] = { 5, 6, 7, 8 };
+    uint32_t word = 7;
     SYM_U8(x);
-    if (unknown(local, x)) printf("a");
+    if (unknown((const uint8_t *)&word, x)) printf("a");
     if (device[x & 3] == 3) printf("b"); /* here */
     local[x & 3] = 9;
     if (local[0] == 9) printf("c");

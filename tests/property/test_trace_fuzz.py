@@ -66,7 +66,8 @@ def valid() -> bytes:
     s.head(33, 1).address(x - 4).raw(b"\0" + content + b"\0")
     s.head(37, 1).address(x - 2).varint(4)
     s.head(35, 1).varint(0b01_00).signed(77).address(x - 4).raw(b"\1\0")
-    s.head(36, 1).varint(0b01_00).signed(78).varint(8).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
+    s.head(36, 1).varint(0b01_00).signed(78).varint(8 << 1).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
+    s.head(36, 1).varint(0b01_00).signed(78).varint(8 << 1 | 1).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
     s.head(33, 1).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
     return bytes(s)
 
@@ -80,7 +81,7 @@ def test_the_stream_to_mutate_is_valid() -> None:
     path = replay(SITES, valid(), bytes(40))
     assert path.diverged or path.conditions
     path = replay(SITES, valid(), DATA)
-    assert (len(path.conditions), path.diverged) == (9, 0)
+    assert (len(path.conditions), path.diverged) == (10, 0)
 
 
 @settings(deadline=2000, max_examples=1500)

@@ -227,14 +227,15 @@ def test_definitions_that_need_no_probe(model: DataModel, code: str, probes: int
 @pytest.mark.parametrize(
     ("code", "pins"),
     [
-        ("p->a = 1; p->b = 2; p->a = p->a + 1;", 1),  # members of one object, also within one statement
-        ("p->a = p->a + 1;", 1),
-        ("p->a = 1; p = p + x; p->b = 2;", 2),
+        ("p->v = 1; p->w = 2; p->v = p->v + 1;", 1),  # members of one object, also within one statement
+        ("p->v = p->v + 1;", 1),
+        ("p->v = 1; p = p + x; p->w = 2;", 2),
         ("p[x].v = 1; p[x].w = 2;", 1),
         ("p[x].v = 1; x++; p[x].w = 2;", 2),
-        ("if (y) p->a = 1; p->b = 2;", 2),  # not on every way
-        ("if (y) p->a = 1; else p->b = 1; p->b = 2;", 2),
-        ("while (p->a) p->b++;", 1),
+        ("if (y) p->v = 1; p->w = 2;", 2),  # not on every way
+        ("if (y) p->v = 1; else p->w = 1; p->w = 2;", 2),
+        ("while (p->v) p->w++;", 1),
+        ("p->a = 1; p->b = p->a;", 0),
         ("while (p->a) p++;", 0),
         ("t[n] = 1; t[n] = 2;", 1),
         ("t[n] = 1; n = x; t[n] = 2;", 2),

@@ -135,7 +135,7 @@ class MemoryEmitter(Probes):
 
     def _step_of(self, dest: Place) -> tuple[str, int]:
         """How many bytes lie between the places that the address may be, in C; and how many of the address's leaves, the first
-        ones, must not be symbolic for that to be so."""
+        ones, are those of a pointer: if they are symbolic, it may be any number."""
         address = substituted(dest.address, self._known)
         base = base_of(address)
         if not self.maybe.exp(base):
