@@ -252,6 +252,38 @@ def test_z3_gives_up_at_its_resource_limit() -> None:
     assert answer.result is Result.UNKNOWN
 
 
+# `objects[x & 3][1]`, where each object has 8 bytes and lies 0x1000 behind the one before.
+_STEPS = (
+    *(Step(Op.CONST, 32, 1), Step(Op.LEAF, 32, 0), Step(Op.CONST, 32, 3), Step(Op.AND, 32)),
+    *(Step(Op.CONST, 32, 12), Step(Op.SHL, 32), Step(Op.ADD, 32)),
+)
+LOOK = Site(23, SiteKind.SELECT, "a.c", 23, "main", dest=slot(4, 8), template=Template((slot(1),), _STEPS))
+IS_7 = condition(24, compare(Op.EQ, slot(4, 8), 7))
+OBJECTS = table(X, LOOK, IS_7)
+
+
+def run_objects(data: bytes) -> Trail:
+    base = (int.from_bytes(data[:4], "little") & 3) << 12
+    stream = (
+        Stream().head(16).head(23, 1).varint(8).address(base).raw(b"\0" + bytes([7, base >> 12, *bytes(6)]) + b"\0")
+    )
+    return replay(OBJECTS, bytes(stream), data)
+
+
+def test_one_object_after_the_other_is_tried() -> None:
+    made, pair = explorer(bytes(4), OBJECTS)
+    seen: list[int] = []
+    waiting: Pair | None = pair
+    while waiting is not None:
+        path = run_objects(waiting.input)
+        outcome = made.record(Pair.from_bytes(waiting.to_bytes()), finish(path), path.data)
+        assert not outcome.mispredicted
+        seen.append(waiting.input[0] & 3)
+        waiting = made.next()
+    assert sorted(seen) == [0, 1, 2, 3]
+    assert made.stopped == "exhausted"
+
+
 def test_pairs_survive_the_store() -> None:
     pair = Pair(bytes(range(16)), b"input", 3, 4, 2**64 - 1, 77)
     assert Pair.from_bytes(pair.to_bytes()) == pair

@@ -145,5 +145,6 @@ def without(pair: Pair, index: int, condition: Condition) -> LeftOut | None:
     if chosen is None:
         return None
     address, before = digest(chosen.address), pair.left_out
-    known = before.objects if before and index == pair.neg_limit and before.address == address else ()
+    is_same = before is not None and (index, condition.site, address) == (pair.neg_limit, pair.site, before.address)
+    known = before.objects if before and is_same else ()
     return LeftOut(address, (*known, (chosen.base, chosen.size)))
