@@ -126,9 +126,9 @@ def test_definitions_fault_where_they_stand(tmp_path: Path, monkeypatch: pytest.
 
 ADDRESSES = r"""
 #include "score.h"
-struct item { unsigned char kind, size; unsigned short next; };
+struct item { volatile unsigned char kind, size; volatile unsigned short next; }; /* of volatile objects addresses are pinned */
 static struct item items[4] = {{1, 2, 3}, {2, 3, 1}, {3, 4, 2}, {9, 9, 0}};
-static unsigned char text[8] = "abcabc";
+static volatile unsigned char text[8] = "abcabc";
 static unsigned at;
 
 static int walk(struct item *from, unsigned n)

@@ -76,6 +76,6 @@ int main(void)
     stamp(text + (x & 7), 'z');
     if (text[4] == 'z') result |= 64;
     if (text[8] == 0) result |= 128;
-    printf("%d %d %d\n", result, walk(buffer, buffer + 6), deep(buffer, x, 5));
+    printf("%d %d %d\n", result, walk(buffer, buffer + 6), deep(buffer, x, 3));
     return 0;
 }
