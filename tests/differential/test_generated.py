@@ -28,8 +28,15 @@ from score_embed.frontend.parse import parse
 parse("int x;", "first.c")  # raises the recursion limit for good, which Hypothesis wants done before it starts
 
 FUNCTIONS = 10
-POINTER_FUNCTIONS = 3  # a run for every object that a pointer may lead to
-FLOAT_FUNCTIONS = 1  # to try all values of two bytes takes ten times as long with floating point
+# What makes a program of a kind, and with how many functions.
+KINDS: dict[str, tuple[Callable[[int, int], str], int]] = {
+    "fields": (field_generator.program, FUNCTIONS),
+    "pointers": (pointer_generator.program, 3),  # a run for every object that a pointer may lead to
+    "floats": (
+        float_generator.program,
+        1,
+    ),  # to try all values of two bytes takes ten times as long with floating point
+}
 CHECKED = 1500  # inputs of the image whose path and output are compared with the plain program's
 # A failing program is printed whole; a smaller seed is not a smaller program, so shrinking is of no use.
 SETTINGS: dict[str, Any] = {
@@ -101,47 +108,19 @@ def test_linux(board: str, tmp_path: Path) -> None:
         check(board, seed, folder)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60 if corpus.FULL else 5, **SETTINGS)
-def test_bit_fields_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    check("native", seed, tmp_path_factory.mktemp("fields"), field_generator.program)
+@settings(max_examples=60 if corpus.FULL else 3, **SETTINGS)
+def test_kinds_native(kind: str, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    check("native", seed, tmp_path_factory.mktemp(kind), *KINDS[kind])
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("board", ["mps2-an385", *LINUX])
-def test_bit_fields_on_boards(board: str, tmp_path: Path) -> None:
-    """ABIs differ in where they put fields."""
-    for seed in range(20 if corpus.FULL else 1):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        check(board, seed, folder, field_generator.program)
-
-
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60 if corpus.FULL else 2, **SETTINGS)
-def test_pointers_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    check("native", seed, tmp_path_factory.mktemp("pointers"), pointer_generator.program, POINTER_FUNCTIONS)
-
-
-@pytest.mark.parametrize("board", ["mps2-an385", *LINUX])
-def test_pointers_on_boards(board: str, tmp_path: Path) -> None:
+def test_kinds_on_boards(board: str, kind: str, tmp_path: Path) -> None:
+    """ABIs differ in where they put fields; there is floating point with hardware for it and without."""
     first = 100 * [*LINUX, "mps2-an385"].index(board)
-    for seed in range(first, first + (20 if corpus.FULL else 1)):
+    for seed in range(first, first + (15 if corpus.FULL else 1)):
         folder = tmp_path / str(seed)
         folder.mkdir()
-        check(board, seed, folder, pointer_generator.program, POINTER_FUNCTIONS)
-
-
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60 if corpus.FULL else 2, **SETTINGS)
-def test_floating_point_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    check("native", seed, tmp_path_factory.mktemp("floats"), float_generator.program, FLOAT_FUNCTIONS)
-
-
-@pytest.mark.parametrize("board", ["mps2-an385", *LINUX])
-def test_floating_point_on_boards(board: str, tmp_path: Path) -> None:
-    """With hardware for it and without."""
-    first = 100 * [*LINUX, "mps2-an385"].index(board)
-    for seed in range(first, first + (10 if corpus.FULL else 1)):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        check(board, seed, folder, float_generator.program, FLOAT_FUNCTIONS)
+        check(board, seed, folder, *KINDS[kind])
