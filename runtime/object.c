@@ -16,19 +16,21 @@ static sc_extent locals[SC_LOCALS] SC_RUNTIME_DATA; /* where there is no room fo
 extern const SC_ROM sc_uptr __start_sc_extents[] __attribute__((weak));
 extern const SC_ROM sc_uptr __stop_sc_extents[] __attribute__((weak));
 
-/* A stack that grows downwards: what lies below this function's frame has ended. */
+/* A stack that grows downwards: what lies below this function's frame has ended, and so has what the variable lies in. No two that
+ * are known overlap: all runs of a path must agree on the object that an address is in. */
 void sc_local(const void *p, sc_size n)
 {
-    const sc_u8 *here = __builtin_frame_address(0);
+    const sc_u8 *here = __builtin_frame_address(0), *from = p, *at;
     sc_u32 i;
     if (SC_IN_INTERRUPT()) return;
     sc_taint_clear(p, n);
-    while (sc.locals && (const sc_u8 *)locals[sc.locals - 1u].at < here) sc.locals--;
-    for (i = 0; i < sc.locals && locals[i].at != p; i++) {} /* declared again, in a loop */
-    if (i == SC_LOCALS) return;
-    if (i == sc.locals) sc.locals++;
-    locals[i].at = p;
-    locals[i].size = n;
+    for (i = 0; i < sc.locals; i++) {
+        at = locals[i].at;
+        if (at < here || (sc_uptr)(from - at) < locals[i].size || (sc_uptr)(at - from) < n) locals[i--] = locals[--sc.locals];
+    }
+    if (sc.locals == SC_LOCALS) return;
+    locals[sc.locals].at = p;
+    locals[sc.locals++].size = n;
 }
 
 static sc_u32 holds(sc_extent object, const void *p, sc_u32 bytes)
@@ -43,7 +45,7 @@ static sc_extent find(const void *p, sc_u32 bytes)
     sc_u32 i;
     if (sc.block) found = sc.block(p);
     if (found.size) return found;
-    for (i = sc.locals; i--;)
+    for (i = 0; i < sc.locals; i++)
         if (holds(locals[i], p, bytes)) return locals[i];
     for (listed = __start_sc_extents; listed != __stop_sc_extents; listed += 2) {
         found.at = (const void *)listed[0];

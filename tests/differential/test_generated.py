@@ -124,3 +124,8 @@ def test_kinds_on_boards(board: str, kind: str, tmp_path: Path) -> None:
         folder = tmp_path / str(seed)
         folder.mkdir()
         check(board, seed, folder, *KINDS[kind])
+
+
+def test_all_runs_of_a_path_agree_on_the_object(tmp_path: Path) -> None:
+    """A text of its own was also the end of one with a name: paths were lost."""
+    check("arm-linux", 102, tmp_path, *KINDS["pointers"])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
+import corpus
 import pytest
 from runner import explore
+
+from score_embed.build.constants import Constants
 
 INCLUDES = '#include <stdint.h>\n#include <stdio.h>\n#include "score.h"\n'
 TABLES = """
@@ -134,3 +138,48 @@ int main(void)
     assert [re.sub(r"\W", " ", item["what"]) for item in beyond["incomplete"]] == [
         "symbolic address outside of its object"
     ]
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385", "arduino-mega2560"])
+def test_no_two_constants_overlap(board: str) -> None:
+    """All runs of a path must agree on the object that an address is in, also where a text is the end of another."""
+    program = next(program for program in corpus.programs() if program.name == "pointed_objects")
+    constants = Constants(corpus.build(board, program.sources).elf)
+    address, end = 0, 0x100000 if board == "arduino-mega2560" else 0x2000000
+    found: dict[int, int] = {}
+    while address < end:
+        known = constants.object_at(address)
+        if known is not None:
+            start, size = known
+            assert start <= address < start + size
+            assert found.setdefault(start, size) == size
+        address += 3 if known else 64
+    bounds = sorted(found.items())
+    assert len(bounds) > 2
+    assert all(start + size <= behind for (start, size), (behind, _) in itertools.pairwise(bounds))
+
+
+TAIL = """
+static const char blanks[16] = "               ";
+int main(void)
+{
+    uint8_t a, b;
+    const char *names[8] = { "abc", blanks, blanks, blanks, blanks, blanks, blanks, "xyz" };
+    SYM_U8(a); SYM_U8(b);
+    a &= 7;
+    if (names[a][1] == b) {
+        if (a == 0) return 1;
+        if (a == 7) return 2;
+        return 3;
+    }
+    if (a == 0) return 4;
+    if (a == 7) return 5;
+    return 6;
+}
+"""
+
+
+def test_a_text_may_lie_in_another_constant(tmp_path: Path) -> None:
+    """As texts do that the linker merged."""
+    found = explore(tmp_path, {"a.c": INCLUDES + TAIL}).summary
+    assert (found["stopped"], found["paths"]) == ("exhausted", 6)

@@ -20,7 +20,7 @@ class _Piece(NamedTuple):
     writable: bool
 
 
-_AROUND = 1024  # bytes of what is taken for an object where no symbol tells
+_AROUND = 1024  # bytes of what is taken for an object where no symbol tells, at most
 
 
 class Constants:
@@ -45,20 +45,18 @@ class Constants:
         return None
 
     def object_at(self, address: int) -> tuple[int, int] | None:
-        """Address and size of the named constant that this is a byte of."""
-        index = bisect_right(self._objects, (address, 1 << 64)) - 1
-        if index < 0:
-            return None
-        start, size = self._objects[index]
-        return (start, size) if address < start + size else None
-
-    def around(self, address: int) -> tuple[int, int] | None:
-        """Address and size of a piece of what is constant: texts have no names, so nobody knows where one ends."""
+        """Address and size of the constant that this is a byte of. Texts have no names, so nobody knows where one ends: then of
+        what lies between its neighbours. No two of these overlap, whatever the symbols do."""
+        index = bisect_right(self._objects, (address, 1 << 64))
+        before = self._objects[index - 1] if index else (0, 0)
+        behind = self._objects[index][0] if index < len(self._objects) else 1 << 64
+        if address < sum(before):
+            return before[0], min(sum(before), behind) - before[0]
         for piece in self._pieces:
             if not piece.writable and 0 <= address - piece.address < len(piece.data):
-                start = max(address - address % _AROUND, piece.address)
-                end = min(address - address % _AROUND + _AROUND, piece.address + len(piece.data))
-                return start, end - start
+                block = address - address % _AROUND
+                start = max(block, piece.address, sum(before))
+                return start, min(block + _AROUND, piece.address + len(piece.data), behind) - start
         return None
 
     @cached_property

@@ -27,10 +27,7 @@ class Constants(Protocol):
     """What the image holds that no program can change."""
 
     def object_at(self, address: int) -> tuple[int, int] | None:
-        """Address and size of the named constant that this is a byte of."""
-
-    def around(self, address: int) -> tuple[int, int] | None:
-        """Address and size of constants without a name that this is a byte of."""
+        """Address and size of the constant that this is a byte of, or of a piece of what has no name. No two overlap."""
 
     def read(self, address: int, size: int) -> bytes | None:
         """The bytes there, if they are constant and the image has them all."""
@@ -45,9 +42,6 @@ class NoConstants:
     def object_at(self, address: int) -> tuple[int, int] | None:
         return None
 
-    def around(self, address: int) -> tuple[int, int] | None:
-        return None
-
     def read(self, address: int, size: int) -> bytes | None:
         return None
 
@@ -56,12 +50,14 @@ class NoConstants:
 
 
 class Object(NamedTuple):
-    """Its address, its bytes, and the formulas in it. `sent`: the target said so; else it is constant."""
+    """Its address, its bytes, and the formulas in it. `sent`: the target said so; else it is constant. `known`: it is not the
+    element alone that was read."""
 
     base: int
     content: bytes
     cell: Cell | None
     sent: bool
+    known: bool = True
 
     def element(self, at: int, size: int) -> Expr:
         """What lies at an offset."""
@@ -106,17 +102,14 @@ class Selects:
         def within_object() -> None:
             leaves = read()
             address = value(program, leaves)
-            base, content, cell, sent = self._object(site, decoded.value(address), size)
-            unnamed = not (site.size or sent) and len(content) == size
-            followed = self._followed(address, size) if unnamed else None
-            if unnamed and not followed:
-                base, content = self._around(site, base, content)
-                unnamed = len(content) == size
+            base, content, cell, sent, known = self._object(site, decoded.value(address), size)
+            # Which constants a table leads to says the formula alone: all runs of a path must agree on the object.
+            followed = None if site.size or sent else self._followed(address, size)
             inside, found = followed or self._formulas(site, leaves, address, base, content, cell, size)
             chosen = None
             if followed:
                 chosen = self.chosen(address, 0, 0, size)
-            elif not site.size and not unnamed:
+            elif known and not site.size:
                 chosen = self.chosen(address, base, len(content), size)
             if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, (), chosen),)):
                 return
@@ -124,7 +117,7 @@ class Selects:
                 decoded.keep_content(base, content)
             if address.origins and not address.deps:
                 decoded.note("opaque result in an address", site.id)
-            if found is None or (unnamed and not followed):
+            if found is None or not (known or followed):
                 self.concretize(site, address, "symbolic address")
                 at = build.const(decoded.value(address) - base, address.width)
                 found = select(at, content, size, cell)
@@ -185,7 +178,7 @@ class Selects:
     # --- objects -----------------------------------------------------------------------------------------------
 
     def _object(self, site: Site, address: int, size: int) -> Object:
-        """The object that the address is in. Without a name it is the element alone."""
+        """The object that the address is in. Where nobody knows it, it is the element alone."""
         if site.size and site.flags & CONSTANT:
             base = self._cursor.next_address()
             if site.size < size:
@@ -194,17 +187,11 @@ class Selects:
         length = site.size or self._cursor.varint()
         if length:
             return self.variable(site, length, size)
-        base, length = self._constants.object_at(address) or (address, size)
-        if not 0 <= address - base <= length - size:
+        base, length = self._constants.object_at(address) or (address, 0)
+        known = address - base <= length - size
+        if not known:
             base, length = address, size
-        return Object(base, self._constant(site, base, length), None, False)
-
-    def _around(self, site: Site, at: int, element: bytes) -> tuple[int, bytes]:
-        """What lies around an element without a name, from where on."""
-        base, length = self._constants.around(at) or (at, 0)
-        if at + len(element) > base + length:
-            return at, element
-        return base, self._constant(site, base, length)
+        return Object(base, self._constant(site, base, length), None, False, known)
 
     def _constant(self, site: Site, base: int, length: int) -> bytes:
         content = (self._constants.initial if site.size else self._constants.read)(base, length)
