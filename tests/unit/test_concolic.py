@@ -284,12 +284,33 @@ def test_one_object_after_the_other_is_tried() -> None:
     assert made.stopped == "exhausted"
 
 
+def test_a_run_that_finds_another_object_is_not_the_predicted_one() -> None:
+    """The target's hash knows directions only, not where an object begins and ends."""
+    table_ = table(X, LOOK, condition(25, compare(Op.EQ, slot(1), 9)))
+
+    def run(data: bytes, size: int) -> Trail:
+        base = (int.from_bytes(data[:4], "little") & 3) << 12
+        stream = Stream().head(16).head(23, 1).varint(size).address(base).raw(b"\0" + bytes(size) + b"\0")
+        return replay(table_, bytes(stream.head(25, data == bytes([9, 0, 0, 0]))), data)
+
+    for size, is_the_same in ((8, True), (16, False)):
+        made, pair = explorer(bytes([1, 0, 0, 0]), table_)
+        path = run(pair.input, 8)
+        children = made.record(pair, finish(path), path.data).children
+        (to_nine,) = (child for child in children if child.input == bytes([9, 0, 0, 0]))
+        path = run(to_nine.input, size)
+        assert made.record(to_nine, finish(path), path.data).mispredicted is not is_the_same
+
+
 def test_pairs_survive_the_store() -> None:
     pair = Pair(bytes(range(16)), b"input", 3, 4, 2**64 - 1, 77)
     assert Pair.from_bytes(pair.to_bytes()) == pair
     assert Pair.from_bytes(first_pair(b"").to_bytes()) == first_pair(b"")
     other = dataclasses.replace(pair, left_out=LeftOut(bytes(16), ((0x20000000, 16), (0, 0))))
     assert Pair.from_bytes(other.to_bytes()) == other
+    more = dataclasses.replace(other, decided=bytes(range(16, 32)))
+    assert Pair.from_bytes(more.to_bytes()) == more
+    assert Pair.from_bytes(more.to_bytes()).decided == more.decided
     for damaged in (b"", pair.to_bytes()[:20], b"\xff" + pair.to_bytes()[1:], other.to_bytes()[:80]):
         with pytest.raises(StorageError):
             Pair.from_bytes(damaged)

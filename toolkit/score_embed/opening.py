@@ -71,7 +71,7 @@ def go_on(
         board.require_tools()
     else:
         board = load_board(find_profile(settings.board), settings.run, settings.port)
-    image = load_image(record.folder / workplace.IMAGE, board)
+    image = load_image(record.folder / workplace.IMAGE)
     target = stack.enter_context(ready_target(board, image)) if with_target else None
     return Opened(settings, board, image, record, target)
 

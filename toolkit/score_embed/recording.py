@@ -44,7 +44,7 @@ def record_tree(folder: Path, most: int | None = None, port: str | None = None) 
         paths = record.path_hashes()
     board = find_board(settings.board, settings.run, port or settings.port)
     board.require_tools()
-    image = load_image(folder / workplace.IMAGE, board)
+    image = load_image(folder / workplace.IMAGE)
     target = workplace.start_target(board, image.elf, image.build_id)
     try:
         again = _Again(settings, image, target, first.input)

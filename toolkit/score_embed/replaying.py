@@ -38,7 +38,7 @@ def replay_tests(folder: Path, wanted: int | None, port: str | None = None) -> l
             raise UsageError(what, str(folder), "The numbers are in the names of the files in tests/ and bugs/.")
         board = find_board(settings.board, settings.run, port or settings.port)
         board.require_tools()
-        image = load_image(folder / workplace.IMAGE, board)
+        image = load_image(folder / workplace.IMAGE)
     target = workplace.start_target(board, image.elf, image.build_id)
     try:
         results: list[Replayed] = []

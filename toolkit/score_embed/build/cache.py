@@ -1,12 +1,22 @@
-"""What was built is kept, by a hash of everything that went into it: equal inputs are built once."""
+"""What was built is kept, by a hash of everything that went into it: equal inputs are built once.
+
+The folder does not grow without end: what was not used for longest goes first. An image that some process has loaded
+is locked by it, as an emulator is started from it again and again; an object is used only while a build takes.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from score_embed.errors import StorageError
+
+LIMIT = 2 << 30  # bytes that may lie there
+SPARED = 3600  # seconds in which what was used is not thrown away: a build may be about to link it
 
 
 def cache_folder() -> Path:
@@ -21,13 +31,66 @@ def cache_folder() -> Path:
     return root
 
 
+def is_kept(path: Path) -> bool:
+    """Whether it is there; if so it counts as used now."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return path.is_file()  # someone else's, or a file system that cannot be written: it only looks older
+    return True
+
+
 def publish(built: Path, kept: Path) -> None:
     """Into the cache in one step: another process may build the same. Raises StorageError."""
     try:
         part = kept.with_suffix(f".{os.getpid()}")
-        shutil.copy2(built, part)
+        shutil.copy(built, part)
         part.replace(kept)
     except OSError as error:
         raise StorageError(
             f"cannot write the build cache: {error.strerror}", str(kept), "Set XDG_CACHE_HOME."
         ) from None
+
+
+def hold(path: Path) -> int:
+    """Keep a file from being thrown away until the returned descriptor is closed. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    with suppress(OSError):  # a file system without locks: then what was used lately is spared, no more
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return descriptor
+
+
+def trim(folder: Path, limit: int = LIMIT, spared: float = SPARED) -> None:
+    """Throw away files of `folder`, the longest unused first, until the rest has at most `limit` bytes.
+
+    Left are those held and those used in the last `spared` seconds. What cannot be thrown away stays: it harms nobody.
+    """
+    found = []
+    for path in folder.rglob("*"):
+        with suppress(OSError):  # another process throws away, too
+            if path.is_file():
+                state = path.stat()
+                found.append((state.st_mtime, state.st_size, path))
+    found.sort()
+    total = sum(size for _, size, _ in found)
+    old = time.time() - spared
+    for used, size, path in found:
+        if total <= limit or used >= old:
+            return
+        with suppress(OSError):
+            if _throw_away(path):
+                total -= size
+
+
+def _throw_away(path: Path) -> bool:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

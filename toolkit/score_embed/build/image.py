@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
-from score_embed.build.cache import cache_folder, publish
+from score_embed.build.cache import cache_folder, hold, is_kept, publish, trim
 from score_embed.build.constants import Constants
 from score_embed.build.layout import check_sections, link_firmware
 from score_embed.build.library import library_models
@@ -125,7 +126,7 @@ def build_image(
     facts = json.dumps(plain, separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = cache_folder() / f"{build_id.hex()}.elf"
-    if not elf.is_file():
+    if not is_kept(elf):
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             identity = _identity_source(program, build_id, facts)
             try:
@@ -144,12 +145,29 @@ def build_image(
             except BuildError as error:
                 raise _explained(error, program) from None
             publish(built, elf)
-    return load_image(elf, board)
+            trim(cache_folder())
+    return load_image(elf)
 
 
-def load_image(elf: Path, board: Board | None = None) -> Image:
-    """Read an image's site table, build id and notes. Raises BuildError if it is not one of ours."""
-    del board  # the ELF says everything
+def load_image(elf: Path) -> Image:
+    """Read an image's site table, build id and notes; the file is held while the Image is there.
+
+    Raises BuildError if it is not one of ours.
+    """
+    try:
+        held = hold(elf)
+    except OSError as error:
+        raise StorageError(f"cannot read the image: {error.strerror}", str(elf)) from None
+    try:
+        image = _read_image(elf)
+    except BaseException:
+        os.close(held)
+        raise
+    weakref.finalize(image, os.close, held)
+    return image
+
+
+def _read_image(elf: Path) -> Image:
     try:
         with elf.open("rb") as file:
             data = ELFFile(file)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from score_embed.build.cache import publish
+from score_embed.build.cache import is_kept, publish
 from score_embed.build.toolchain import Toolchain
 from score_embed.frontend.layout import OBJECT
 
@@ -38,10 +39,9 @@ class Measured:
         board = self._toolchain.board
         digest = hashlib.sha256(repr([board.cc, board.cflags, list(own), text]).encode("utf-8", "surrogateescape"))
         kept = self._cache / f"{digest.hexdigest()[:32]}.layout"
-        try:
-            return _objects(kept)
-        except (OSError, ELFError):
-            pass  # not there yet, or damaged
+        if is_kept(kept):
+            with suppress(OSError, ELFError):  # damaged, or just thrown away
+                return _objects(kept)
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             made, c = Path(work) / "layout.o", Path(work) / "layout.c"
             c.write_text(text, encoding="utf-8", errors="surrogateescape")

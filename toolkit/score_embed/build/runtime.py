@@ -9,7 +9,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from score_embed.build.cache import cache_folder, publish
+from score_embed.build.cache import cache_folder, is_kept, publish
 from score_embed.build.toolchain import Toolchain
 from score_embed.errors import StorageError
 
@@ -23,7 +23,7 @@ def runtime_objects(toolchain: Toolchain, *, verify: bool, heap: bool = False) -
         command = toolchain.runtime_command(source, verify=verify)
         name = hashlib.sha256(common + repr(command).encode()).hexdigest()[:32]
         kept = folder / f"{name}.o"
-        if not kept.is_file():
+        if not is_kept(kept):
             with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
                 built = Path(work) / kept.name
                 toolchain.compile_runtime(source, built, verify=verify)

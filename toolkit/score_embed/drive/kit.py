@@ -11,7 +11,7 @@ from pathlib import Path
 
 from score_embed import config
 from score_embed.board.profile import Board, find_board
-from score_embed.build.cache import cache_folder
+from score_embed.build.cache import cache_folder, is_kept, trim
 from score_embed.build.image import Image, load_image
 from score_embed.errors import StorageError, TargetError
 from score_embed.fleet import service
@@ -61,7 +61,7 @@ def installed(kit: service.Kit) -> Path | None:
     """The image, if it was fetched before."""
     path = _path(kit)
     try:
-        return path if digest_of(path.read_bytes()) == kit.digest else None
+        return path if is_kept(path) and digest_of(path.read_bytes()) == kit.digest else None
     except OSError:
         return None
 
@@ -78,6 +78,7 @@ def install(kit: service.Kit, image: bytes) -> Path:
             file.write(image)
         Path(name).chmod(0o755)
         Path(name).replace(path)
+        trim(cache_folder())
     except OSError as error:
         raise StorageError(f"cannot keep the image: {error.strerror}", str(path.parent), "Free some space.") from error
     return path

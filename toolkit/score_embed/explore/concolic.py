@@ -20,7 +20,6 @@ from score_embed.explore.pair import (
     Pair,
     child,
     decided,
-    elsewhere_id,
     first_pair,
     rest,
     without,
@@ -207,7 +206,8 @@ class Explorer:
                     self._flip(index, condition, asked_for, flips, without(pair, index, condition))
                 except Stopped:
                     flips.broken_off = True
-                    flips.children.append(rest(pair, asked_for, index, hashes.value(condition.before), self._origin))
+                    before = hashes.value(condition.before)
+                    flips.children.append(rest(pair, self._ids[index], asked_for, index, before, self._origin))
             self._scope.pass_by(condition)
             self._bounded.pass_by(condition)
             self._ids.append(decided(self._ids[-1], condition))
@@ -215,11 +215,16 @@ class Explorer:
         self._trail.extend(visit)
 
     def _went_as_predicted(self, pair: Pair) -> bool:
-        """The host's own look at the hash that the target compared, where it can see that far."""
+        """The host's own look at what was predicted, where it can see that far: not only the hash that the target compared.
+
+        A run that found another object at an address than its pair was derived with is not the pair's.
+        """
         trail = self._trail
         if trail.diverged or not pair.predicted:
             return True
-        return len(trail.conditions) >= pair.predicted and trail.condition_hash(pair.predicted) == pair.condition_hash
+        if len(trail.conditions) < pair.predicted or trail.condition_hash(pair.predicted) != pair.condition_hash:
+            return False
+        return self._ids[pair.predicted] == (pair.decided or pair.id)
 
     def _check(self, finished: Finished, notes: Counter[tuple[str, int]]) -> bool:
         """Take over what the path says was lost, and compare it with what the target counted.
@@ -261,8 +266,8 @@ class Explorer:
         else:
             answer = self._chain.solve(*self._scope.queries(_other_side(condition, left_out), data))
             if answer.result is Result.SAT:
-                ident = elsewhere_id(self._ids[index], condition, left_out)
-                derived = child(ident, answer.apply(data), index, condition, Origin(self._origin, index), left_out)
+                origin = Origin(self._origin, index)
+                derived = child(self._ids[index], answer.apply(data), index, condition, origin, left_out)
                 flips.children.append(derived)
                 flips.bytes += len(derived.input)
                 if condition.loose:

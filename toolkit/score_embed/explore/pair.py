@@ -1,7 +1,8 @@
 """A pair (test case, neg_limit): what queues hold, stores keep and clients will exchange.
 
-It carries its prediction (the hash over the first `predicted` conditions), so that whoever runs it can tell
-whether the run went where the solver said.
+It carries its prediction, so that whoever runs it can tell whether the run went where the solver said: the hash over the
+first `predicted` conditions, which the target compares, and the id of their decisions, which the host can work out where
+it sees the whole path. The second knows of objects, too, and nothing but the same decisions has it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _HEAD = struct.Struct("<BIIQIII")  # version, neg_limit, predicted, condition ha
 _MORE = struct.Struct("<B16s")  # behind the id: how many objects are left out, and the digest of the address
 _OBJECT = struct.Struct("<QQ")
 _DECISION = struct.Struct("<IiB")
-_VERSION = 4
+_VERSION = 5
+_HAS_DECISIONS = 0x80  # beside the number of objects
 MOST_LEFT_OUT = 64
 
 
@@ -54,12 +56,16 @@ class Pair:
     site: int
     targets: range = range(0)
     left_out: LeftOut | None = None
+    decided: bytes | None = None  # the id of the predicted decisions, if it is not `id`
     origin: Origin | None = field(default=None, compare=False, repr=False)  # known in memory only
 
     def to_bytes(self) -> bytes:
         start, stop = self.targets.start, self.targets.stop
         head = _HEAD.pack(_VERSION, self.neg_limit, self.predicted, self.condition_hash, self.site, start, stop)
-        return head + self.id + (self.left_out or _NOTHING).to_bytes() + self.input
+        more = bytearray((self.left_out or _NOTHING).to_bytes())
+        if self.decided is not None:
+            more[0] |= _HAS_DECISIONS
+        return head + self.id + more + (self.decided or b"") + self.input
 
     @staticmethod
     def from_bytes(data: bytes) -> Pair:
@@ -68,13 +74,15 @@ class Pair:
             raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
         _, neg_limit, predicted, condition_hash, site, *targets = _HEAD.unpack_from(data)
         count, address = _MORE.unpack_from(data, start)
-        end = start + _MORE.size + count * _OBJECT.size
-        if len(data) < end:
+        end = start + _MORE.size + (count & ~_HAS_DECISIONS) * _OBJECT.size
+        rest_of_it = end + (ID_BYTES if count & _HAS_DECISIONS else 0)
+        if len(data) < rest_of_it:
             raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
         objects = tuple(_OBJECT.iter_unpack(data[start + _MORE.size : end]))
         left_out = LeftOut(address, objects) if objects else None
-        ident = data[_HEAD.size : start]
-        return Pair(ident, data[end:], neg_limit, predicted, condition_hash, site, range(*targets), left_out)
+        ident, decisions = data[_HEAD.size : start], data[end:rest_of_it] or None
+        of = range(*targets)
+        return Pair(ident, data[rest_of_it:], neg_limit, predicted, condition_hash, site, of, left_out, decisions)
 
 
 def is_serialised(data: bytes, ident: bytes) -> bool:
@@ -91,33 +99,39 @@ def first_pair(data: bytes) -> Pair:
     return Pair(ROOT, data, 0, 0, value(START), 0)
 
 
-def rest(pair: Pair, data: bytes, neg_limit: int, condition_hash: int, origin: Origin) -> Pair:
-    """What is left of a pair whose flips were broken off at `neg_limit`: the same path once more, flipped from there."""
+def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition_hash: int, origin: Origin) -> Pair:
+    """What is left of a pair whose flips were broken off at `neg_limit`: the same path once more, flipped from there.
+
+    `before`: the id of the decisions up to there.
+    """
     ident = blake2b(pair.id + neg_limit.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
     left_out = pair.left_out if neg_limit == pair.neg_limit else None
     origin = Origin(origin, neg_limit)
-    return Pair(ident, data, neg_limit, neg_limit, condition_hash, pair.site, left_out=left_out, origin=origin)
+    return Pair(
+        ident, data, neg_limit, neg_limit, condition_hash, pair.site, left_out=left_out, decided=before, origin=origin
+    )
 
 
 _NEVER = 0xFFFFFFFF  # a limit no path reaches
 
 
 def child(
-    ident: bytes, data: bytes, index: int, condition: Condition, origin: Origin, left_out: LeftOut | None = None
+    decisions: bytes, data: bytes, index: int, condition: Condition, origin: Origin, left_out: LeftOut | None = None
 ) -> Pair:
     """The other side of condition `index`. Where the target cannot tell that it is, the run is for its end only.
 
-    `left_out`: the side is that of any other object; which one the run will say, and flip that on to the next.
+    `decisions`: the id of those before; `left_out`: the side is that of any other object; which one the run will say, and flip that on to the next.
     """
+    ident, site = elsewhere_id(decisions, condition, left_out), condition.site
     before = value(condition.before)
     if left_out is not None:
-        return Pair(ident, data, index, index, before, condition.site, left_out=left_out, origin=origin)
+        return Pair(ident, data, index, index, before, site, left_out=left_out, decided=decisions, origin=origin)
     if condition.loose:
-        return Pair(ident, data, _NEVER, index, before, condition.site, origin=origin)
+        return Pair(ident, data, _NEVER, index, before, site, decided=decisions, origin=origin)
     leads_to = condition.elsewhere
     targets = range(leads_to[0], leads_to[-1] + 1) if leads_to else range(0)
     hashed = condition.hash(flipped=True)
-    return Pair(ident, data, index + 1, index + 1, hashed, condition.site, targets, origin=origin)
+    return Pair(ident, data, index + 1, index + 1, hashed, site, targets, origin=origin)
 
 
 def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:

@@ -1,0 +1,53 @@
+"""The build cache: what is in use stays, what was not used for longest goes first."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from score_embed.build.cache import hold, is_kept, trim
+
+
+def _file(folder: Path, name: str, size: int, hours: float) -> Path:
+    """One that was used so long ago."""
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(bytes(size))
+    then = time.time() - hours * 3600
+    os.utime(path, (then, then))
+    return path
+
+
+def test_the_longest_unused_goes_first(tmp_path: Path) -> None:
+    old, older, new = (_file(tmp_path, *of) for of in (("a.elf", 100, 5), ("fleet/b.elf", 100, 9), ("c.o", 100, 2)))
+    trim(tmp_path, limit=250)
+    assert [path.exists() for path in (older, old, new)] == [False, True, True]
+    trim(tmp_path, limit=100)
+    assert [path.exists() for path in (older, old, new)] == [False, False, True]
+
+
+def test_nothing_goes_while_there_is_room(tmp_path: Path) -> None:
+    path = _file(tmp_path, "a.elf", 100, 99)
+    trim(tmp_path, limit=100)
+    assert path.exists()
+
+
+def test_what_was_used_lately_stays(tmp_path: Path) -> None:
+    used, unused = _file(tmp_path, "a.o", 100, 99), _file(tmp_path, "b.o", 100, 98)
+    assert is_kept(used)
+    assert not is_kept(tmp_path / "c.o")
+    trim(tmp_path, limit=0)
+    assert used.exists()
+    assert not unused.exists()
+
+
+def test_what_is_held_stays_until_it_is_let_go(tmp_path: Path) -> None:
+    path = _file(tmp_path, "a.elf", 100, 99)
+    holding, as_well = hold(path), hold(path)
+    for descriptor in (holding, as_well):
+        trim(tmp_path, limit=0)
+        assert path.exists()
+        os.close(descriptor)
+    trim(tmp_path, limit=0)
+    assert not path.exists()
