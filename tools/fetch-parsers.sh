@@ -3,7 +3,7 @@
 # examples/parsers finds), into ~/.cache/score-embed/parsers. Does nothing when all are there. Called by setup.sh.
 # Works without root: apt reads its lists of source packages into a folder of ours.
 set -eu
-packages="libb64 libmodbus libtomcrypt cjson http-parser zlib"
+packages="libb64 libmodbus libtomcrypt cjson http-parser zlib jsmn mbedtls libtommath"
 place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed/parsers"
 
 missing=""

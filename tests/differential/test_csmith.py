@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import corpus
@@ -24,7 +25,9 @@ SEEDS = [seed for seed in range(1, 361 if corpus.FULL else 34) if seed not in EN
 FLAGS = (f"-I{HEADERS}", "-w")
 CALLER = "int random_main(int, char **);\nint main(int argc, char **argv) { return random_main(argc, argv); }\n"
 # Programs are kept small: csmith's own size has nothing to do with how many constructs meet in one function.
-CSMITH = ("--max-funcs", "5", "--max-block-size", "4", "--max-block-depth", "4", "--no-float")
+SIZE = ("--max-funcs", "5", "--max-block-size", "4", "--max-block-depth", "4")
+CSMITH = (*SIZE, "--no-float")
+FLOAT_SEEDS = SEEDS[:100] if corpus.FULL else SEEDS[1:3]  # the first has no end
 # Where int has 16 bits and RAM 8 KiB: what csmith thinks of the machine is in a file in its working folder.
 SHORT_INT = "integer size = 2\npointer size = 2\n"
 TINY = ("--no-bitfields", "--max-funcs", "3", "--max-array-dim", "1", "--max-array-len-per-dim", "4", "--no-longlong")
@@ -69,7 +72,7 @@ def branches(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+@pytest.mark.parametrize("board", ["native", "mps2-an385", *(["native32"] if corpus.FULL else [])])
 def test_same_checksum(board: str, seed: int, tmp_path: Path) -> None:
     compare(board, seed, tmp_path)
 
@@ -80,8 +83,14 @@ def test_same_checksum_on_linux(seed: int, tmp_path: Path) -> None:
     compare(LINUX[SEEDS.index(seed) // 3 % len(LINUX)], seed, tmp_path)
 
 
-def compare(board: str, seed: int, tmp_path: Path) -> None:
-    command = ["csmith", "--seed", str(seed), *CSMITH]
+@pytest.mark.parametrize("seed", FLOAT_SEEDS)
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_same_checksum_with_floating_point(board: str, seed: int, tmp_path: Path) -> None:
+    compare(board, seed, tmp_path, (*SIZE, "--float"))
+
+
+def compare(board: str, seed: int, tmp_path: Path, options: Sequence[str] = CSMITH) -> None:
+    command = ["csmith", "--seed", str(seed), *options]
     text = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
     (tmp_path / "random.c").write_bytes(text)
     expected = once(board, tmp_path, plain=True)

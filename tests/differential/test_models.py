@@ -60,6 +60,30 @@ def test_a_model_does_what_the_library_does(machine: str, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stdout + done.stderr[:2000]
 
 
+@pytest.mark.parametrize("machine", COMPILERS)
+def test_models_of_standard_input_do_what_the_library_does(machine: str, tmp_path: Path) -> None:
+    """Compiled as one text with other names: <stdio.h>, which they need, declares the library's."""
+    unit, declared = tmp_path / "stdin.c", tmp_path / "stdin_models.h"
+    models = sorted((LIBC / "stdin").glob("*.c"))
+    unit.write_text("#define _GNU_SOURCE\n" + "".join(f'#include "{path}"\n' for path in models))
+    flags = [*COMPILERS[machine], "-std=gnu11", "-O1", "-g", "-w", "-fno-builtin", f"-I{tmp_path}"]
+    whole = subprocess.run(
+        [*flags, "-E", "-P", str(unit)], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    names = "|".join(path.stem for path in models)
+    whole = re.sub(r'__asm__ \("" "__isoc\w+"\)', "", whole)  # another name for the linker
+    renamed = re.sub(rf'(?<!")\b({names})\b(?!")', r"model_\1", whole)
+    (tmp_path / "renamed.c").write_text(renamed)
+    declarations = re.findall(r"^[\w *]*?\bmodel_\w+\([^{;]*(?=\s*\{)", renamed, re.MULTILINE)
+    assert len(declarations) == len(models)
+    declared.write_text("#include <stdio.h>\n" + "".join(f"{one};\n" for one in declarations))
+    program = tmp_path / "compare"
+    sources = [str(SUPPORT / "stdin_models.c"), str(tmp_path / "renamed.c")]
+    subprocess.run([*flags, *sources, "-o", str(program)], check=True, timeout=120)
+    done = subprocess.run([program, "1", str(ROUNDS)], capture_output=True, text=True, timeout=3600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[:2000]
+
+
 def test_every_model_is_compared() -> None:
     text = (SUPPORT / "models.c").read_text()
     assert [name for name in NAMES if not re.search(rf"\b(SAME|CLASS|NUMBER)\({name}\b", text)] == []

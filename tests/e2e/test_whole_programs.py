@@ -103,13 +103,71 @@ def test_sym_argv_gives_arguments(tmp_path: Path) -> None:
     assert done.returncode == -6
 
 
-def test_what_reads_standard_input_without_a_model_is_named(tmp_path: Path) -> None:
-    program = (
-        '#include <stdio.h>\nint main(void)\n{\n    int x = 0;\n    scanf("%d", &x);\n    return getchar() == x;\n}\n'
+SCANNER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(void)
+{
+    int speed, n = 0;
+    char unit[3], *line = NULL;
+    size_t size = 0;
+    if (scanf("%d%2[a-z]", &speed, unit) != 2)
+        return 2;
+    if (speed < 0 || strcmp(unit, "rp") != 0)
+        return 3;
+    if (fscanf(stdin, " %*c%n", &n) == EOF)
+        return 4;
+#ifdef __linux__
+    if (getline(&line, &size, stdin) < 0)
+        return 5;
+#else /* newlib has none */
+    line = malloc(8);
+    if (!line || !fgets(line, 8, stdin))
+        return 5;
+#endif
+    if (speed == 42 && n == 2 && line[0] == '!')
+        abort();
+    printf("%d %d\n", speed > 9, n);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_scanf_and_getline_read_the_symbolic_input(board: str, tmp_path: Path) -> None:
+    found = explore(
+        tmp_path, {"s.c": SCANNER}, "--board", board, "--stdin-bytes", "7", "--verify", "--max-tests", "3000"
     )
+    assert not [row for row in found.incomplete if "tests" not in row["what"]]
+    assert found.bug_kinds == ["abort"]
+    done = score_embed("export", "out", "--corpus", "corpus", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["gcc", "-w", "s.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)
+    endings = set()
+    for data in sorted((tmp_path / "corpus").glob("*.bin")):
+        plain = subprocess.run(
+            ["./plain"], cwd=tmp_path, input=data.read_bytes(), capture_output=True, timeout=60, check=False
+        )
+        endings.add((plain.returncode, plain.stdout))
+    assert endings >= {(-6, b""), (2, b""), (3, b""), (0, b"0 2\n"), (0, b"1 1\n")}
+
+
+@pytest.mark.parametrize("format_", ['"%f"', '"%d %p"', "text"])
+def test_a_format_that_the_model_does_not_know_is_named(format_: str, tmp_path: Path) -> None:
+    program = f"""#include <stdio.h>
+int main(void)
+{{
+    const char *text = "%Lf";
+    long double x = 0;
+    scanf({format_}, &x, &x);
+    return getchar() == 3;
+}}
+"""
     found = explore(tmp_path, {"p.c": program}, "--stdin-bytes", "2")
     assert [(row["what"], row["line"]) for row in found.summary["incomplete"]] == [
-        ("scanf does not read the symbolic input", 5)
+        ("scanf with such a format does not read the symbolic input", 6)
     ]
 
 

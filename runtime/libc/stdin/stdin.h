@@ -9,8 +9,11 @@
 #undef fgetc
 #undef getc
 #undef getchar
+#undef getc_unlocked
+#undef fgetc_unlocked
+#undef getchar_unlocked
 
-extern unsigned char __score_stdin[]; /* with room before the input for what is pushed back */
+extern unsigned char __score_stdin[]; /* with room before the input for what is pushed back, and a zero behind it */
 extern __SIZE_TYPE__ __score_stdin_at, __score_stdin_end;
 extern int __score_stdin_over;        /* the end was met */
 

@@ -35,6 +35,10 @@ class Models:
     load: Callable[[Sequence[str]], str] = lambda names: ""
     heap: bool = False
 
+    def without_heap(self) -> Models:
+        """For a program that has an allocator of its own."""
+        return Models({name: text for name, text in self.texts.items() if name not in ON_HEAP}, self.load)
+
     def closure(self, names: Collection[str]) -> list[str]:
         """These models and those that they call."""
         found: set[str] = set()
@@ -57,14 +61,17 @@ class Parsed:
         return node.coord is None or str(node.coord.file) not in self.system
 
 
+def has_allocator(units: Sequence[Parsed]) -> bool:
+    """Whether the program defines one of malloc's family: then all of it is the program's, for models as well."""
+    return bool(HEAP & set().union(*(_defined(unit, external=False) for unit in units)))
+
+
 def wanted(units: Sequence[Parsed], available: Collection[str], *, closed: bool) -> list[set[str]]:
     """For each unit the models that it is to call.
 
     `closed`: no other code of the program's is linked; else only what a header of the system declares is the library's.
     """
     elsewhere = {name for unit in units for name in _defined(unit, external=True)}
-    if HEAP & elsewhere.union(*(_defined(unit, external=False) for unit in units)):
-        elsewhere |= ON_HEAP
     found: list[set[str]] = []
     for unit in units:
         names = {name.removeprefix(_BUILTIN) for name in _named(unit)} & set(available)
@@ -84,10 +91,7 @@ def prepare(unit: Parsed, names: Collection[str], library: c_ast.FileAST) -> dic
     for index, ext in enumerate(extern):
         if isinstance(ext, c_ast.FuncDef) and ext.decl.name in names and not unit.is_user(ext):
             extern[index] = _declaration(ext)
-    for ext in extern:
-        if isinstance(ext, c_ast.Decl) and ext.name in names and getattr(ext, "attributes", None):
-            # `int sscanf(…) __asm__("__isoc99_sscanf");` would lead to the library's whatever its name is here.
-            ext.attributes = [node for node in ext.attributes if not isinstance(node, AsmLabel)]
+    _take_labels_away(unit.tree, names)
     builtins = {name for name in names if f"{_BUILTIN}{name}" in set(_named(unit))}
     declared = {ext.name for ext in extern if isinstance(ext, c_ast.Decl)}
     for ext in library.ext:
@@ -96,9 +100,18 @@ def prepare(unit: Parsed, names: Collection[str], library: c_ast.FileAST) -> dic
     return {name: MODEL + name for name in names}
 
 
-def defined_in(tree: c_ast.FileAST) -> dict[str, str]:
-    """How the definitions of the library's unit are to be renamed."""
-    return {e.decl.name: MODEL + e.decl.name for e in tree.ext if isinstance(e, c_ast.FuncDef)}
+def prepare_library(tree: c_ast.FileAST) -> dict[str, str]:
+    """The same for the unit of the models themselves."""
+    names = [ext.decl.name for ext in tree.ext if isinstance(ext, c_ast.FuncDef)]
+    _take_labels_away(tree, names)
+    return {name: MODEL + name for name in names}
+
+
+def _take_labels_away(tree: c_ast.FileAST, names: Collection[str]) -> None:
+    """`int sscanf(…) __asm__("__isoc99_sscanf");` would lead to the library's whatever its name is here."""
+    for ext in tree.ext:
+        if isinstance(ext, c_ast.Decl) and ext.name in names and getattr(ext, "attributes", None):
+            ext.attributes = [node for node in ext.attributes if not isinstance(node, AsmLabel)]
 
 
 def _declaration(definition: c_ast.FuncDef) -> c_ast.Decl:

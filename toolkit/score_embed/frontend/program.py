@@ -19,7 +19,7 @@ from score_embed.frontend.layout import Layout
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
-from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, defined_in, prepare, wanted
+from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import defined_functions, drop_promises
@@ -119,10 +119,12 @@ def instrument_program(
 def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple[list[Unit], bool, bool]:
     """The program's units, and after them one with the models that they call; whether they call any, and use the heap."""
     parsed = [_parse(source) for source in sources]
+    if has_allocator(parsed):
+        models = models.without_heap()
     names = wanted(parsed, {*models.texts, *((FREE,) if models.heap else ())}, closed=closed)
-    heap = bool(ON_HEAP & set().union(*names))
+    called = models.closure(set().union(*names) - {FREE})
+    heap = bool(ON_HEAP & set(called).union(*names))
     names = [own - {FREE} for own in names]
-    called = models.closure(set().union(*names))
     if not called:
         return [_unit(source, unit, {}) for source, unit in zip(sources, parsed, strict=True)], False, heap
     library = Source(Path(LIBRARY), models.load(called))
@@ -131,7 +133,7 @@ def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple
         _unit(source, unit, prepare(unit, own, last.tree))
         for source, unit, own in zip(sources, parsed, names, strict=True)
     ]
-    return [*units, _unit(library, last, defined_in(last.tree))], True, heap
+    return [*units, _unit(library, last, prepare_library(last.tree))], True, heap
 
 
 def _printed(

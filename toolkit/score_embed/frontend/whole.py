@@ -1,7 +1,7 @@
 """Whole programs as they are: symbolic arguments (`--argv`) and standard input (`--stdin-bytes`).
 
 The program's `main` gets another name, and one of ours is appended to its file, which makes the input and calls it. What
-reads standard input has models (runtime/libc/stdin); what reads it and has none would find it empty, and is noted.
+reads standard input has models (runtime/libc/stdin). `scanf` with a format that they do not know finds it empty, and is noted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from score_embed.frontend.program import Source
 from score_embed.frontend.sites import PROGRAM_MAIN
 
 _PUSHED_BACK = 8  # bytes of room before the input
-_NOT_MODELLED = frozenset(["scanf", "vscanf", "fscanf", "vfscanf", "getline", "getdelim", "getchar_unlocked"])
+_SCANS = {"scanf": 0, "vscanf": 0, "fscanf": 1, "vfscanf": 1}  # which argument is the format
+# What runtime/libc/scan.h knows. Any other percent sign makes a format the library's, which finds nothing there.
+_CONVERSION = re.compile(r"%(?:%|\*?\d*(?:[cs]|\[\^?\]?[^\]]*\]|[hlzjt]*[diuoxXn]))")
 _TEXT_OR_MAIN = re.compile(r'^#.*$|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|\bmain\b', re.MULTILINE)
 
 
@@ -68,7 +70,7 @@ def _main(whole: Whole, count: int, size_type: str) -> str:
     if whole.stdin:
         end = _PUSHED_BACK + whole.stdin
         lines += [
-            f"unsigned char __score_stdin[{end}];",
+            f"unsigned char __score_stdin[{end + 1}];",
             f"{size_type} __score_stdin_at = {_PUSHED_BACK}, __score_stdin_end = {end};",
             "int __score_stdin_over;",
         ]
@@ -92,11 +94,19 @@ def _not_followed(sources: Sequence[Source], trees: Sequence[c_ast.FileAST]) -> 
             if isinstance(ext, c_ast.FuncDef) and str(ext.decl.coord.file) not in system:
                 for call in _calls(ext.body):
                     where = call.coord
-                    yield Note(f"{call.name.name} does not read the symbolic input", str(where.file), where.line)
+                    what = f"{call.name.name} with such a format does not read the symbolic input"
+                    yield Note(what, str(where.file), where.line)
+
+
+def _is_modelled(format_: Sequence[c_ast.Node]) -> bool:
+    """Of the format: a text, in which all conversions are known."""
+    return all(isinstance(one, c_ast.Constant) and "%" not in _CONVERSION.sub("", one.value) for one in format_)
 
 
 def _calls(node: c_ast.Node) -> Iterator[c_ast.FuncCall]:
-    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name in _NOT_MODELLED:
-        yield node
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name in _SCANS:
+        arguments = node.args.exprs if node.args else []
+        if not _is_modelled(arguments[_SCANS[node.name.name] :][:1]):
+            yield node
     for _, child in node.children():
         yield from _calls(child)

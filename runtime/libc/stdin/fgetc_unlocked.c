@@ -1,0 +1,3 @@
+#include "stdin.h"
+
+int fgetc_unlocked(FILE *from) { return fgetc(from); }

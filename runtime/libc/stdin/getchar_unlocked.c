@@ -1,0 +1,3 @@
+#include "stdin.h"
+
+int getchar_unlocked(void) { return fgetc(stdin); }
