@@ -5,6 +5,7 @@ A small one in every test run, all with SCORE_PROOF=full. tools/fetch-parsers.sh
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,7 @@ SUPPORT = Path(__file__).resolve().parents[1] / "support"
 ZLIB = (
     "adler32 compress crc32 deflate gzclose gzlib gzread gzwrite infback inffast inflate inftrees trees uncompr zutil"
 )
+_INCLUDED = re.compile(r'^\s*#\s*include\s*["<](?:.*/)?(\w+\.c)[">]', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,10 @@ class TestOf:
 
     @property
     def sources(self) -> list[Path]:
-        """A file that others include (`…tab.c`) is none."""
+        """What others include (`aes_tab.c`) is none."""
         found = [path for name in self.files for path in sorted((FETCHED / self.package).glob(name))]
-        return [path for path in dict.fromkeys(found) if not path.stem.endswith("tab")]
+        included = {name for path in found for name in _INCLUDED.findall(path.read_text(errors="replace"))}
+        return [path for path in dict.fromkeys(found) if path.name not in included]
 
     @property
     def cflags(self) -> list[str]:
@@ -117,7 +120,7 @@ BRANCHES = 2**32 - 1
 def plain(board: str, test: TestOf, folder: Path) -> Finished:
     """What the program does without probes: by the same runtime, its files compiled as `--native`."""
     caller, renamed = folder / "caller.c", folder / "renamed.c"
-    caller.write_text("int test_main(void);\nint main(void) { return test_main(); }\n")
+    caller.write_text("int test_main(int, char **);\nint main(int n, char **words) { return test_main(n, words); }\n")
     renamed.write_text(f'#define main test_main\n#include "{test.sources[0]}"\n')
     return run(board, corpus.build(board, [caller], native=[renamed, *test.sources[1:]], cflags=test.cflags))
 

@@ -12,7 +12,7 @@ from pycparser import c_ast
 from score_embed.frontend.arithmetic import zero
 from score_embed.frontend.assignments import Assignments
 from score_embed.frontend.ir import Branch, Copy, SetPlain
-from score_embed.frontend.ir_exp import NEGATED, Binary, Const, Exp, Place, Raw
+from score_embed.frontend.ir_exp import NEGATED, Binary, Const, Exp, Place, Raw, is_constant
 from score_embed.frontend.lowering import decayed
 from score_embed.frontend.types import (
     CType,
@@ -79,7 +79,8 @@ class Conditions(Assignments):
             else:
                 op = NEGATED[op]
             when = not when
-        self.b.add(Branch(self.b.coord, op, left, right, label, when, assumed is not None))
+        constant = is_constant(left) and is_constant(right)
+        self.b.add(Branch(self.b.coord, op, left, right, label, when, assumed is not None, constant))
 
     def _settle_raw(self, exp: Exp) -> Exp:
         if is_untracked(exp.type):

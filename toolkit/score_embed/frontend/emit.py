@@ -113,6 +113,8 @@ class Emitter(MemoryEmitter, CallEmitter):
         return text
 
     def _emit_Branch(self, s: Branch) -> str:
+        if s.constant:
+            return f"if ({'' if s.when else '!'}({s.left.c()} {s.op} {s.right.c()})) goto {s.label};"
         op, left, right = oriented(s.op, s.left, s.right)
         template = TemplateText(self.types, self.never, self.maybe)
         a, b = (Side(exp, substituted(exp, self._known)) for exp in (left, right))

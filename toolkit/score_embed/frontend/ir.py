@@ -97,7 +97,11 @@ class VaStart(Stmt):
 
 @dataclass
 class Branch(Stmt):
-    """`if ((left op right) == when) goto label;`: the comparison is the user's, whatever the jump's sense."""
+    """`if ((left op right) == when) goto label;`: the comparison is the user's, whatever the jump's sense.
+
+    `constant`: only constants are compared. Then it is no decision, and the compiler must see that one side is dead: C's
+    way to leave out calls of what does not exist in this configuration.
+    """
 
     op: str
     left: Exp
@@ -105,6 +109,7 @@ class Branch(Stmt):
     label: str
     when: bool
     assumption: bool = False
+    constant: bool = False
 
 
 @dataclass

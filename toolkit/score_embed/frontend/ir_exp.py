@@ -219,6 +219,11 @@ class Raw(Exp):
         return self.reads
 
 
+def is_constant(exp: Exp) -> bool:
+    """Whether it is made of nothing but constants, also of those whose value only the compiler knows."""
+    return all(isinstance(part, (Const, Unary, Binary, Convert)) for part in exp.walk())
+
+
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 

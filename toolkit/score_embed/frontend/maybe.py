@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 
 from pycparser import c_ast
 
+from score_embed.frontend.flow import RESULT_SLOT
 from score_embed.frontend.gnu_ast import AsmLabel
 from score_embed.frontend.ir import Assign, Body, Call, Stmt, Symbolic
 from score_embed.frontend.ir_exp import Exp, GlobalAddress, Load, Place, Raw, SlotRef
@@ -20,6 +21,8 @@ from score_embed.frontend.signature import attribute_texts
 from score_embed.frontend.types import is_scalar
 
 IsPrivate = Callable[[str], bool]
+_Node = tuple[int, int] | str  # a slot of a function, by the id of its body, or a variable's name
+_ANY = 0  # in place of a body: a function that is called through a pointer
 
 
 class Maybe:
@@ -77,65 +80,97 @@ class Everything(Maybe):
 
 
 class Analysis:
-    """The least set of slots and private variables that is closed under everything the program does."""
+    """The least set of slots and private variables that is closed under everything the program does.
+
+    What leads to what is a graph, made in one look at every statement, and the set is what its starts reach: time and
+    memory grow with the program, not with its square.
+    """
 
     def __init__(self, bodies: Sequence[Body], is_private: IsPrivate) -> None:
         self._is_private = is_private
         self._variables: set[str] = set()
         self._slots: dict[int, set[int]] = {id(body): set() for body in bodies}
         self._named: dict[str, list[Body]] = {}
+        self._leads: dict[_Node, list[_Node]] = {}
+        self._starts: list[_Node] = []
         for body in bodies:
             self._named.setdefault(body.emitted_name, []).append(body)
-        self._bodies = bodies
-        while any(self._pass(body) for body in bodies):
-            pass
+        for body in bodies:
+            for statement in body.statements:
+                self._statement(body, statement)
+            for index in range(1, body.scalars + 1):
+                self._lead((_ANY, index), (id(body), index))
+        self._reach()
 
     def of(self, body: Body) -> Maybe:
         return Maybe(self._slots[id(body)], self._variables, self._is_private)
 
-    def _size(self) -> int:
-        return len(self._variables) + sum(map(len, self._slots.values()))
-
-    def _pass(self, body: Body) -> bool:
-        """One look at all statements of a function; true if something new may be symbolic."""
-        before = self._size()
-        maybe = self.of(body)
-        for statement in body.statements:
-            self._statement(body, maybe, statement)
-        return self._size() > before
-
-    def _statement(self, body: Body, maybe: Maybe, statement: Stmt) -> None:
+    def _statement(self, body: Body, statement: Stmt) -> None:
         match statement:
-            case Assign() if maybe.exp(statement.exp):
-                self._add(body, statement.dest)
+            case Assign():
+                self._flow(body, statement.exp, _node(body, statement.dest))
             case Symbolic():
-                self._add(body, statement.dest)
+                self._start(_node(body, statement.dest))
             case Call():
-                self._call(body, maybe, statement)
+                self._call(body, statement)
 
-    def _add(self, body: Body, dest: SlotRef | Place) -> None:
-        if isinstance(dest, SlotRef):
-            self._slots[id(body)].add(dest.slot.index)
-            return
-        name = variable_of(dest)
-        if name is not None:
-            self._variables.add(name)
-
-    def _call(self, body: Body, maybe: Maybe, call: Call) -> None:
+    def _call(self, body: Body, call: Call) -> None:
         # A pointer may lead to any function; an opaque one's result is remembered as coming from symbolic data.
         callees = self._named.get(call.callee, []) if call.kind == "known" else []
-        if call.kind == "indirect":
-            callees = list(self._bodies)
-        scalars = [a.exp for a in call.args if isinstance(a.exp, Exp)]
-        for index, exp in enumerate(scalars, 1):
-            if maybe.exp(exp):
-                for callee in callees:
-                    if index <= callee.scalars:
-                        self._slots[id(callee)].add(index)
-        if isinstance(call.dest, SlotRef) and (
-            call.kind != "known" or any(0 in self._slots[id(callee)] for callee in callees)
-        ):
-            self._add(body, call.dest)
+        for index, exp in enumerate((a.exp for a in call.args if isinstance(a.exp, Exp)), 1):
+            if call.kind == "indirect":
+                self._flow(body, exp, (_ANY, index))
+            for callee in callees:
+                if index <= callee.scalars:
+                    self._flow(body, exp, (id(callee), index))
+        if isinstance(call.dest, SlotRef):
+            dest = _node(body, call.dest)
+            if call.kind != "known":
+                self._start(dest)
+            for callee in callees:
+                self._lead((id(callee), RESULT_SLOT), dest)
+
+    def _flow(self, body: Body, exp: Exp, dest: _Node | None) -> None:
+        """`dest` may be symbolic if something is that `exp` is computed from."""
+        match exp:
+            case SlotRef():
+                self._lead((id(body), exp.slot.index), dest)
+            case Load():
+                name = variable_of(exp.place)
+                if name is None or not self._is_private(name):
+                    self._start(dest)
+                else:
+                    self._lead(name, dest)
+            case Raw():
+                pass  # as Maybe.exp says
+            case _:
+                for child in exp.children():
+                    self._flow(body, child, dest)
+
+    def _lead(self, source: _Node, dest: _Node | None) -> None:
+        if dest is not None:
+            self._leads.setdefault(source, []).append(dest)
+
+    def _start(self, dest: _Node | None) -> None:
+        if dest is not None:
+            self._starts.append(dest)
+
+    def _reach(self) -> None:
+        """Everything that the starts lead to."""
+        waiting, seen = self._starts, set(self._starts)
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, str):
+                self._variables.add(node)
+            elif node[0] != _ANY:
+                self._slots[node[0]].add(node[1])
+            new = [dest for dest in self._leads.get(node, ()) if dest not in seen]
+            seen.update(new)
+            waiting += new
+
+
+def _node(body: Body, dest: SlotRef | Place) -> _Node | None:
+    return (id(body), dest.slot.index) if isinstance(dest, SlotRef) else variable_of(dest)
 
 
 def variable_of(place: Place) -> str | None:

@@ -204,11 +204,21 @@ class Statements:
         return isinstance(called, c_ast.ID) and called.name == "__score_assume_fail"
 
     def _loop(self, node: c_ast.Node, cond: c_ast.Node | None, top: str, end: str) -> None:
-        if cond is None or self.b.declarations.constant(cond):
+        if cond is None:
             self.b.add(Tick(self.b.coord))
-        if cond is not None:
-            self.e.jump(cond, end, False)
+        else:
+            self._turn(cond, end, False)
+
+    def _turn(self, cond: c_ast.Node, label: str, when: bool) -> None:
+        """The condition of a loop. Where it is constant, at least in part, no probe may count the turns."""
+        with self.b.buffered() as decided:
+            self.e.jump(cond, label, when)
             self.b.end_full_expression()
+        known = self.b.declarations.constant(cond)
+        branches = [s for s in decided if isinstance(s, Branch)]
+        if known or (known is None and (not branches or any(s.constant for s in branches))):
+            self.b.add(Tick(self.b.coord))
+        self.b.body.statements.extend(decided)
 
     def _body(self, body: c_ast.Node, again: str, end: str) -> None:
         self._continues.append(again)
@@ -228,13 +238,10 @@ class Statements:
     def _do_DoWhile(self, node: c_ast.DoWhile) -> None:
         top, again, end = self.b.label("do"), self.b.label("while"), self.b.label("end")
         self.b.place_label(top)
-        if self.b.declarations.constant(node.cond):
-            self.b.add(Tick(self.b.coord))
         self._body(node.stmt, again, end)
         self.b.place_label(again)
         self.b.at(node.cond)
-        self.e.jump(node.cond, top, True)
-        self.b.end_full_expression()
+        self._turn(node.cond, top, True)
         self.b.place_label(end)
 
     def _do_For(self, node: c_ast.For) -> None:
