@@ -6,15 +6,17 @@
  * restore brings back before each test. */
 #include "heap.h"
 
-#if __SIZEOF_POINTER__ == 8
-enum { GUARD = 32, PAGES = 4096 };
-#define MOST_FREE 0x100000u /* bytes that may be free before they are used again */
-#elif __SIZEOF_POINTER__ == 4
-enum { GUARD = 8, PAGES = 64 };
-#define MOST_FREE 0x100000u
+#if __SIZEOF_POINTER__ == 2
+enum { GUARD = 4 };
+#define MOST_FREE 0x7FFFu /* bytes that may be free before they are used again */
 #else
-enum { GUARD = 4, PAGES = 8 };
-#define MOST_FREE 0x7FFFu
+enum { GUARD = __SIZEOF_POINTER__ == 8 ? 32 : 8 };
+#define MOST_FREE 0x100000u
+#endif
+#ifdef __linux__ /* 128 MiB of small blocks, and programs that work on several at a time */
+enum { PAGES = 8192, RECENT = 64 };
+#else
+enum { PAGES = __SIZEOF_POINTER__ == 2 ? 8 : 64, RECENT = 1 };
 #endif
 enum { ALIGN = __BIGGEST_ALIGNMENT__ < 2 ? 2 : __BIGGEST_ALIGNMENT__ > 16 ? 16 : __BIGGEST_ALIGNMENT__ };
 enum { GUARDED = 0xC5, LIVE = 0x11FE, FREED = 0xF4EE };
@@ -29,11 +31,11 @@ enum { HEAD = (sizeof(block) + GUARD + ALIGN - 1) / ALIGN * ALIGN, LEAST = (HEAD
 
 static struct {
     sc_u8 *start, *end;   /* of the blocks */
-    block *last;          /* that was looked for */
     block *rover;         /* where to look for free ones */
     sc_uptr free;         /* bytes in blocks that are free */
     sc_u32 shift;         /* a page has 1 << shift bytes */
     block *pages[PAGES];  /* the block that each page begins in, so that a search is short */
+    block *recent[RECENT]; /* that were looked for, by some bits of the address */
 } heap;
 
 static sc_u8 *bytes_of(const block *b)
@@ -70,12 +72,19 @@ static block *sound(block *b)
 static block *find(const void *p)
 {
     sc_uptr at = (sc_uptr)((const sc_u8 *)p - heap.start);
-    block *b = heap.last;
+    block **recent = &heap.recent[at >> 4 & (RECENT - 1u)], *b = *recent;
     if (at >= (sc_uptr)(heap.end - heap.start)) return 0;
     if (b && (sc_uptr)((const sc_u8 *)p - (sc_u8 *)b) < b->extent) return sound(b);
     b = sound(heap.pages[at >> heap.shift]);
     while ((const sc_u8 *)next(b) <= (const sc_u8 *)p) b = sound(next(b));
-    return heap.last = b;
+    return *recent = b;
+}
+
+/* Blocks are about to be cut or joined. */
+static void forget(void)
+{
+    sc_u32 i;
+    for (i = 0; i < RECENT; i++) heap.recent[i] = 0;
 }
 
 /* Whoever called malloc: a damaged guard zone is reported there if nobody frees the block. */
@@ -150,7 +159,7 @@ static void join(block *b)
     while ((sc_u8 *)b + extent < heap.end && sound((block *)((sc_u8 *)b + extent))->state == FREED)
         extent += ((block *)((sc_u8 *)b + extent))->extent;
     if (extent == b->extent) return;
-    heap.last = 0;
+    forget();
     heap.free -= extent;
     make(b, extent, extent - LEAST, FREED);
 }
@@ -166,7 +175,7 @@ static block *reuse(sc_uptr extent, sc_uptr within)
         heap.rover = next(b);
         seen += b->extent;
         if (b->state != FREED || b->extent < extent) continue;
-        heap.last = 0;
+        forget();
         heap.free -= b->extent;
         if (b->extent - extent >= LEAST) {
             heap.rover = (block *)((sc_u8 *)b + extent);

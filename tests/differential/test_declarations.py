@@ -99,3 +99,48 @@ def test_inline_before_c99_is_emitted_and_may_be_replaced(dialect: str, tmp_path
         done = target.run(Run(1, b""))
     assert (done.verdict, done.output) == (Verdict.RETURN, b"2 4 3\n")
     assert not image.notes
+
+
+MODES = r"""
+typedef unsigned __attribute__((mode(DI))) wide;
+typedef int byte __attribute__((__mode__(__QI__)));
+typedef unsigned word __attribute__((mode(word)));
+typedef int like_pointer __attribute__((mode(pointer)));
+typedef unsigned product __attribute__((mode(PRODUCT)));
+typedef float number __attribute__((__mode__(__SF__)));
+
+static unsigned long factor = -1;
+
+int main(void)
+{
+    static int times;
+    byte small = 300;
+    product p = factor;
+    like_pointer minus = -1;
+    number third = 1.0f / 3;
+    if (times++)
+        return 0;
+    p = p * factor >> PRODUCT_BITS / 2;
+    return (small != 44) + 2 * ((wide)1 << 33 >> 33 != 1) + 4 * (p != factor - 1)
+        + 8 * (sizeof(minus) != sizeof(void *) || minus > 0) + 16 * ((word)-1 < 255) + 32 * (third * 3 > 2);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("board", "mode", "bits"),
+    [
+        ("native", "TI", 128),
+        ("native32", "DI", 64),
+        ("mps2-an385", "DI", 64),
+        ("arduino-mega2560", "DI", 64),
+    ],
+)
+def test_a_mode_says_how_wide_a_type_is(board: str, mode: str, bits: int, tmp_path: Path) -> None:
+    source = tmp_path / "modes.c"
+    source.write_text(MODES)
+    image = corpus.build(board, [source], cflags=(f"-DPRODUCT={mode}", f"-DPRODUCT_BITS={bits}"))
+    assert not image.notes
+    with corpus.target_of(board, image) as target:
+        found = target.run(Run(1, b""))
+    assert (found.verdict, found.code) == (Verdict.RETURN, 0)

@@ -50,7 +50,9 @@ _FLOATS = {
 _OWN_TYPE = re.compile(r"\b_*(aligned|vector_size)_*\b")
 _CONSTANT_BUILTINS = ("__builtin_offsetof", "__builtin_constant_p", "__builtin_types_compatible_p")
 MEMBER = "sc_member_"  # how tags begin by which C does not know their record: that of a member without a name
-_MODES = {"QI": 8, "HI": 16, "SI": 32, "DI": 64, "byte": 8, "word": 0, "pointer": 0}
+_MODE = re.compile(r"\b_{0,2}mode_{0,2}\s*\(\s*_{0,2}([A-Za-z]\w*?)_{0,2}\s*\)")
+_MODES = {"QI": 8, "HI": 16, "SI": 32, "DI": 64, "TI": 128, "byte": 8}
+_FLOAT_MODES = {"SF": 32, "DF": 64}
 
 
 class Declarations:
@@ -127,7 +129,7 @@ class Declarations:
     def _qualify(self, t: CType, quals: list[str] | None) -> CType:
         words = [q for q in quals or [] if isinstance(q, str)]
         for word in words:
-            if "mode" in word and isinstance(t, Int):
+            if isinstance(t, (Int, Float)):
                 t = self._moded(t, word)
             if "vector_size" in word:
                 raise Unsupported("a vector without a typedef")
@@ -137,15 +139,24 @@ class Declarations:
         t = qualified(t, volatile=atomic or "volatile" in words, const="const" in words)
         return replace(t, atomic=True) if atomic else t
 
-    def _moded(self, t: Int, text: str) -> Int:
-        found = re.search(r"mode__?\s*\(\s*_{0,2}(\w+?)_{0,2}\s*\)|\bmode\s*\(\s*_{0,2}(\w+?)_{0,2}\s*\)", text)
+    def _moded(self, t: Int | Float, text: str) -> Int | Float:
+        """`__attribute__((mode(DI)))`: as wide as that mode, whatever the type before it says (GCC manual, 6.33.1)."""
+        found = _MODE.search(text)
         if not found:
             return t
-        bits = _MODES.get(found.group(1) or found.group(2), 0) or self.types.model.pointer
-        for candidate in (self.types.int, self.types.schar, self.types.short, self.types.long, self.types.llong):
-            if candidate.bits == bits:
-                return candidate if t.signed else self.types.unsigned_of(candidate)
-        return t
+        name = found[1]
+        if isinstance(t, Float):
+            same = [of for of in (self.types.float, self.types.double) if of.bits and of.bits == _FLOAT_MODES.get(name)]
+            if not same:
+                raise Unsupported(f"mode {name} of floating point")
+            return same[0]
+        pointer = self.types.model.pointer
+        bits = {**_MODES, "pointer": pointer, "word": 8 if pointer == 16 else pointer}.get(name)
+        types = self.types
+        for of in (types.int, types.schar, types.short, types.long, types.llong, types.int128):
+            if of.bits == bits:
+                return of if t.signed else types.unsigned_of(of)
+        raise Unsupported(f"mode {name} of an integer")
 
     def _basic(self, names: list[str], node: c_ast.Node) -> CType:
         if len(names) == 1:
