@@ -36,6 +36,8 @@ typedef int vector __attribute__((vector_size(16)));
 int vectors(int x) { vector v = { x, 2, 3, 4 }; v += v; return v[0] + v[3]; }
 static int lowered(int n, int a[n]) { int m[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } }; return sum(2, 3, m) + a[n - 1]; }
 int one(void) { return 1; }
+struct __attribute__((scalar_storage_order("big-endian"))) swapped { int x; };
+static int turned(void) { struct swapped s = { 258 }; return s.x + ((unsigned char *) &s)[3]; }
 
 int main(void)
 {
@@ -47,16 +49,18 @@ int main(void)
     printf("%s %s %d %d\n", __func__, __FUNCTION__, (int) sizeof __func__, entries[0]() + strcmp(__func__, "main"));
     printf("%d %d %u %d\n", cleaned(4), counted(5), moved(), typed(6));
     printf("%d %d %d %d %d\n", parameter(&counter), lowered(n, a), sized(4), hidden(), vectors(3));
+    printf("%d\n", turned());
     return 0;
 }
 """
-OUTPUT = b"main main 5 0\ncleanup 4\n5 5 3 6\n5 11 7 1 14\n"
+OUTPUT = b"main main 5 0\ncleanup 4\n5 5 3 6\n5 11 7 1 14\n260\n"
 LEFT_ALONE = {
     "cleaned": "attribute cleanup",
     "counted": "arithmetic on an _Atomic object",
     "moved": "arithmetic on an _Atomic object",
     "sized": "a pointer to a variable length array",
     "vectors": "this initialiser of a scalar",
+    "turned": "struct swapped has a byte order of its own",
 }
 
 

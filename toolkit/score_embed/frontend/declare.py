@@ -267,6 +267,8 @@ class Declarations:
     def _complete(self, record: Record, node: c_ast.Node) -> None:
         record.members = []
         try:
+            if any("scalar_storage_order" in text for text in attribute_texts(node)):
+                raise Unsupported("a byte order of its own", node)
             for decl in node.decls:
                 self._member(record.members, decl)
         except Unsupported as error:
