@@ -112,6 +112,11 @@ typedef unsigned word __attribute__((mode(word)));
 typedef int like_pointer __attribute__((mode(pointer)));
 typedef unsigned product __attribute__((mode(PRODUCT)));
 typedef float number __attribute__((__mode__(__SF__)));
+typedef enum { LOW, HIGH = 200 } __attribute__((mode(QI))) level;
+enum order { FIRST, SECOND };
+static enum order narrow __attribute__((mode(QI)));
+static struct { int first __attribute__((mode(HI))); enum order second __attribute__((mode(QI))); } member;
+static int passed(int x __attribute__((mode(QI)))) { return x; }
 
 static unsigned long factor = -1;
 
@@ -122,11 +127,16 @@ int main(void)
     product p = factor;
     like_pointer minus = -1;
     number third = 1.0f / 3;
+    level of = (level)(256 + HIGH);
     if (times++)
         return 0;
+    narrow = (enum order)(300 - times);
+    member.first = (int)factor - times;
+    member.second = (enum order)(258 + times);
     p = p * factor >> PRODUCT_BITS / 2;
     return (small != 44) + 2 * ((wide)1 << 33 >> 33 != 1) + 4 * (p != factor - 1)
-        + 8 * (sizeof(minus) != sizeof(void *) || minus > 0) + 16 * ((word)-1 < 255) + 32 * (third * 3 > 2);
+        + 8 * (sizeof(minus) != sizeof(void *) || minus > 0) + 16 * ((word)-1 < 255) + 32 * (third * 3 > 2) + 64 * (of != HIGH || narrow != 43)
+        + 128 * (member.first != -2 || member.second != 3 || passed(255 + 2 * times) != 1);
 }
 """
 

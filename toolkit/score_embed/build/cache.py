@@ -68,8 +68,8 @@ def trim(folder: Path, limit: int = LIMIT, spared: float = SPARED) -> None:
     Left are those held and those used in the last `spared` seconds. What cannot be thrown away stays: it harms nobody.
     """
     found = []
-    for path in folder.rglob("*"):
-        with suppress(OSError):  # another process throws away, too
+    with suppress(OSError):  # someone else throws away, too, perhaps the whole folder
+        for path in folder.rglob("*"):
             if path.is_file():
                 state = path.stat()
                 found.append((state.st_mtime, state.st_size, path))

@@ -31,6 +31,7 @@ from score_embed.frontend.types import (
     Struct,
     Types,
     VaList,
+    as_int,
     qualified,
 )
 
@@ -129,8 +130,8 @@ class Declarations:
     def _qualify(self, t: CType, quals: list[str] | None) -> CType:
         words = [q for q in quals or [] if isinstance(q, str)]
         for word in words:
-            if isinstance(t, (Int, Float)):
-                t = self._moded(t, word)
+            if isinstance(t, (Int, Enum, Float)) and _MODE.search(word):
+                t = self._moded(t if isinstance(t, Float) else as_int(t), word)
             if "vector_size" in word:
                 raise Unsupported("a vector without a typedef")
         atomic = "_Atomic" in words
@@ -142,8 +143,7 @@ class Declarations:
     def _moded(self, t: Int | Float, text: str) -> Int | Float:
         """`__attribute__((mode(DI)))`: as wide as that mode, whatever the type before it says (GCC manual, 6.33.1)."""
         found = _MODE.search(text)
-        if not found:
-            return t
+        assert found
         name = found[1]
         if isinstance(t, Float):
             same = [of for of in (self.types.float, self.types.double) if of.bits and of.bits == _FLOAT_MODES.get(name)]
@@ -285,7 +285,7 @@ class Declarations:
         if decl.bitsize is not None:
             bits = self.constant(decl.bitsize)
             bits = -1 if bits is None else bits
-        members.append(Member(decl.name or "", self.type_of(decl.type), bits))
+        members.append(Member(decl.name or "", self.type_of(decl), bits))
 
     def _enum(self, node: c_ast.Enum) -> CType:
         tag = self._tag(node)
@@ -316,6 +316,8 @@ class Declarations:
     def _enum_type(self, node: c_ast.Enum, low: int, high: int) -> Int:
         """The integer type behind an enum with values from low to high, as gcc chooses it."""
         t = self.types
+        for text in filter(_MODE.search, attribute_texts(node)):
+            return as_int(self._moded(t.int if low < 0 else t.uint, text))
         usual = (t.uint, t.int, t.ulong, t.long, t.ullong, t.llong)
         if self.types.model.short_enums or _packed(node):  # of two types of one width gcc prefers int to short
             return self._fitting(
