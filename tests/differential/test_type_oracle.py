@@ -42,6 +42,11 @@ LIBRARIES = {
     ),
     "libtomcrypt": Library("src", ("-I{}/src/headers", "-DLTC_SOURCE"), "pk/asn1/der/utf8/der_decode_utf8_string.c"),
     "cjson": Library(".", ("-I{}",), "cJSON.c"),
+    "http-parser": Library(".", ("-I{}",), "http_parser.c"),
+    "jsmn": Library(".", ("-I{}",), "example/simple.c"),
+    "libtommath": Library(".", ("-I{}",), "bn_mp_div.c"),
+    "mbedtls": Library("library", ("-I{}/include", "-I{}/library"), "asn1parse.c"),
+    "zlib": Library(".", ("-I{}", "-DHAVE_UNISTD_H"), "inftrees.c"),
 }
 
 CASES = [(board, name) for board in BOARDS for name in LIBRARIES]
@@ -146,5 +151,36 @@ def test_qualifiers_of_an_array_are_its_elements(board: str, tmp_path: Path) -> 
     needs(board)
     source = tmp_path / "p.c"
     source.write_text(QUALIFIED)
+    verdicts = judge(find_board(board), source, [], tmp_path)
+    assert (verdicts.wrong, verdicts.skipped) == ([], 0)
+
+
+CHOSEN = """
+typedef int row[2];
+int main(void)
+{
+    int x = 1;
+    int *plain = &x;
+    const int *fixed = &x;
+    volatile int *shared = &x;
+    void *anything = &x;
+    const void *unknown = &x;
+    const char *text = "";
+    row rows[2];
+    const row *table = (const row *)rows;
+    row *writable = rows;
+    return (x ? plain : fixed) == 0 || (x ? fixed : shared) == 0 || (x ? shared : anything) == 0 || (x ? "" : text) == 0
+        || (x ? unknown : plain) == 0 || (x ? 0 : fixed) == 0 || (x ? plain : (void *)0) == 0 || (fixed ?: plain) == 0
+        || (x ? anything : fixed) == 0 || (x ? table : writable) == 0 || (x ? writable : table) == 0 || *(x ? plain : shared);
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_conditional_points_to_what_both_qualify(board: str, tmp_path: Path) -> None:
+    """C11 6.5.15p6."""
+    needs(board)
+    source = tmp_path / "p.c"
+    source.write_text(CHOSEN)
     verdicts = judge(find_board(board), source, [], tmp_path)
     assert (verdicts.wrong, verdicts.skipped) == ([], 0)

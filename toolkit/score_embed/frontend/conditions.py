@@ -25,6 +25,8 @@ from score_embed.frontend.types import (
     is_float,
     is_integer,
     is_untracked,
+    qualified,
+    qualifiers,
 )
 
 
@@ -159,12 +161,14 @@ class Conditions(Assignments):
         return b if isinstance(b, Pointer) else a
 
     def _common_pointer(self, a: Pointer, b: Pointer, node: c_ast.TernaryOp) -> Pointer:
-        """C11 6.5.15p6: a null pointer constant takes the other's type, else `void *` wins."""
+        """C11 6.5.15p6: a null pointer constant takes the other's type, else `void *` wins, and all qualifiers stay."""
         if self._is_null_constant(node.iffalse):
             return a
-        if self._is_null_constant(node.iftrue or node.cond) or isinstance(b.to, Void):
+        if self._is_null_constant(node.iftrue or node.cond):
             return b
-        return a
+        chosen, other = (b, a) if isinstance(b.to, Void) else (a, b)
+        volatile, const = qualifiers(other.to)
+        return Pointer(qualified(chosen.to, volatile=volatile, const=const))
 
     def _is_null_constant(self, node: c_ast.Node) -> bool:
         """An integer constant 0, also cast to `void *` (C11 6.3.2.3)."""

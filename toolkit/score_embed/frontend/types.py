@@ -328,6 +328,13 @@ def qualified(t: CType, *, volatile: bool, const: bool = False) -> CType:
     return replace(t, volatile=t.volatile or volatile, const=t.const or const)
 
 
+def qualifiers(t: CType) -> tuple[bool, bool]:
+    """Whether it is volatile and const, or its elements are."""
+    while isinstance(t, Array):
+        t = t.of
+    return t.volatile, t.const
+
+
 def is_scalar(t: CType) -> bool:
     return isinstance(t, (Int, Float, Pointer, Enum))
 
