@@ -105,11 +105,31 @@ def test_what_has_no_formula_is_said_and_never_wrong(tmp_path: Path) -> None:
         ("conversion to an integer out of range", 13),
         ("pattern of a floating-point result", 16),
         ("opaque result in a condition", 17),
-        ("floating point", 18),
+        ("long double", 18),
     } <= lines
     # The first test is out of both ranges, and where it is not all of n's bits but the opaque one's are found.
     taken = {item["line"] for item in found.summary["unflipped"] if item["direction"] == "true"}
     assert not taken & {12, 13}
+
+
+WIDE = """
+#include "score.h"
+int main(void)
+{
+    unsigned __int128 product;
+    unsigned long x;
+    SYM_BYTES(&x, sizeof x);
+    product = (unsigned __int128) x * x;
+    if (product >> 64 == 4) return 1;
+    return (__int128) x == 9;
+}
+"""
+
+
+def test_integers_of_128_bits_are_no_floating_point(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"w.c": WIDE}, "--verify", "--max-tests", "20")
+    assert found.summary["divergences"] == 0
+    assert {(item["what"], item["line"]) for item in found.summary["incomplete"]} == {("128 bits", 8), ("128 bits", 10)}
 
 
 def test_entry_with_floating_point_arguments(tmp_path: Path) -> None:

@@ -183,3 +183,48 @@ def test_a_text_may_lie_in_another_constant(tmp_path: Path) -> None:
     """As texts do that the linker merged."""
     found = explore(tmp_path, {"a.c": INCLUDES + TAIL}).summary
     assert (found["stopped"], found["paths"]) == ("exhausted", 6)
+
+
+SHARED = """
+#include "score.h"
+enum { NAMES = 3 };
+struct pair { short key, value; };
+extern const unsigned char table[], unknown[];
+extern struct pair pairs[];
+extern const char *const names[NAMES][2];
+extern int sums[];
+int main(void)
+{
+    unsigned char x, y;
+    SYM_U8(x);
+    SYM_U8(y);
+    if (y < 20)
+        return table[x] == 77; /* 6 elements */
+    if (y < 40)
+        return pairs[x].value == 5; /* 2 elements */
+    if (y < 60)
+        return sums[x] == 3; /* 4 elements */
+    if (y < 80 && x < 6)
+        return unknown[x] == 8;
+    return x < 3 && names[x][1][0] == 'b';
+}
+int sums[4] = { 1, 2, 3 };
+"""
+SHARING = """
+struct pair { short key, value; };
+const unsigned char table[] = { [2] = 77, [5] = 1 };
+struct pair pairs[] = { { 1, 2 }, { 3, 5 } };
+const char *const names[][2] = { { "a", "b" }, { "c", "d" }, { "e", "f" } };
+static int sums[] = { 1 };
+int other(void) { return sums[0]; }
+"""
+
+
+def test_arrays_are_as_long_as_the_file_that_defines_them_says(tmp_path: Path) -> None:
+    files = {"p.c": SHARED, "shared.c": SHARING, "opaque.c": "const unsigned char unknown[] = { 4, 8 };\n"}
+    found = explore(tmp_path, files, "--verify", native=("opaque.c",)).summary
+    assert (found["stopped"], found["divergences"]) == ("exhausted", 0)
+    missed = {bug["line"]: bug["kind"] for bug in found["bugs"]}
+    lines = [n for n, line in enumerate(SHARED.splitlines(), 1) if "elements" in line]
+    assert missed == dict.fromkeys(lines, "out-of-bounds")
+    assert found["coverage"]["branches_covered"] == found["coverage"]["branches_total"]

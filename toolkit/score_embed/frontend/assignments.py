@@ -15,6 +15,7 @@ from score_embed.frontend.types import (
     as_int,
     is_untracked,
     unqualified,
+    why_untracked,
 )
 
 
@@ -85,7 +86,7 @@ class Assignments(Places):
         if dest.bit_field is not None:
             return self._store_bit_field(dest, dest.bit_field, exp, wanted)
         if is_untracked(unqualified(dest.type)):
-            self.b.add(ForgetObject(self.b.coord, dest.text, "floating point", True))
+            self.b.add(ForgetObject(self.b.coord, dest.text, why_untracked(unqualified(dest.type)), True))
             self.b.add(SetPlain(self.b.coord, dest.text, exp))
             return Raw(unqualified(dest.type), dest.text) if wanted else None
         if wanted and not isinstance(exp, Const):

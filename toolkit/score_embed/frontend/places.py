@@ -38,6 +38,7 @@ from score_embed.frontend.types import (
     is_untracked,
     qualified,
     unqualified,
+    why_untracked,
     without_const,
 )
 
@@ -204,7 +205,7 @@ class Places(ValueLowering):
             return self._read_bit_field(place, place.bit_field)
         t = unqualified(place.type)
         if is_untracked(t):
-            self.b.add(ForgetObject(self.b.coord, place.text, "floating point", False))
+            self.b.add(ForgetObject(self.b.coord, place.text, why_untracked(t), False))
             return Raw(t, place.text)
         load = Load(as_int(t) if is_integer(t) else t, place)
         return self.b.save(load) if place.type.volatile else load

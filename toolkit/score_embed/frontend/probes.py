@@ -30,6 +30,8 @@ from score_embed.frontend.types import (
     Types,
     as_int,
     is_float,
+    is_untracked,
+    why_untracked,
 )
 
 ARRAY = "sc_word [])"  # how an array of a probe's words begins
@@ -165,7 +167,7 @@ class Probes:
             for raw in exp.walk():
                 if isinstance(raw, Raw):
                     for read in tracked_reads(raw):
-                        notes.setdefault(f"raw {read.c()}", self._pin(read, "floating point"))
+                        notes.setdefault(f"raw {read.c()}", self._pin(read, _why(raw)))
         return list(notes.values())
 
     def _pin(self, exp: Exp, reason: str) -> str:
@@ -186,3 +188,8 @@ class Probes:
         """A template without leaves."""
         one = long_words("1", self.types.model.pointer)
         return ["0", str(1 + len(one)), str(int(Op.CONST) | bits << 8), *one]
+
+
+def _why(raw: Raw) -> str:
+    """Why it has no formula."""
+    return next((why_untracked(part.type) for part in raw.walk() if is_untracked(part.type)), "address")

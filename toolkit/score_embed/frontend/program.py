@@ -16,6 +16,7 @@ from pycparser import c_ast
 from score_embed.frontend.emit import OBJECTS, Emitter
 from score_embed.frontend.ir import Body
 from score_embed.frontend.layout import Layout
+from score_embed.frontend.lengths import complete_arrays
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
@@ -78,6 +79,7 @@ def instrument_program(
     excluded: frozenset[str] = frozenset()
     notes: dict[str, Note] = {}
     types = Types(model)
+    complete_arrays(units, types)
     layouts = [Layout(functools.partial(measure, Path(unit.source))) if measure else None for unit in units]
     while True:
         results = [

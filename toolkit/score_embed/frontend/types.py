@@ -348,6 +348,12 @@ def is_untracked(t: CType) -> bool:
     return isinstance(t, VaList) or (isinstance(t, Float) and not t.bits) or (isinstance(t, Int) and t.bits > 64)
 
 
+def why_untracked(t: CType) -> str:
+    if isinstance(t, Int):
+        return f"{t.bits} bits"
+    return "long double" if isinstance(t, Float) else "va_list"
+
+
 def is_float(t: CType) -> TypeGuard[Float]:
     """A floating type whose values have formulas."""
     return isinstance(t, Float) and bool(t.bits)
