@@ -18,6 +18,11 @@ from pathlib import Path
 HARNESSES = Path(__file__).resolve().parents[1] / "examples" / "parsers"
 FETCHED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed" / "parsers"
 BOARDS = ("native", "mps2-an385")
+BIGNUM = (
+    "mp_add_d mp_clamp mp_clear mp_cmp mp_cmp_mag mp_copy mp_div_2d mp_div_3 mp_div_d mp_exch mp_grow mp_init "
+    "mp_init_copy mp_init_size mp_lshd mp_mod_2d mp_mul_2d mp_mul_d mp_radix_smap mp_read_radix mp_rshd mp_sub_d "
+    "mp_to_radix mp_zero s_mp_reverse"
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,14 @@ PARSERS = {
     "json": Parser("json.c", "cjson", ("cJSON.c",), (".",)),
     "length": Parser("length.c", "cjson", ("cJSON.c",), (".",)),
     "http": Parser("http.c", "http-parser", ("http_parser.c",), (".",)),
+    "bignum": Parser("bignum.c", "libtommath", tuple(f"bn_{name}.c" for name in BIGNUM.split()), (".",)),
+    "x509": Parser(
+        "x509/name.c",
+        "mbedtls",
+        tuple(f"library/{name}.c" for name in ("x509", "asn1parse", "oid", "platform", "platform_util")),
+        ("include",),
+        ("-DMBEDTLS_CONFIG_FILE=<config.h>",),
+    ),
     "inflate": Parser(
         "inflate.c", "zlib", ("inflate.c", "inftrees.c", "inffast.c", "adler32.c", "crc32.c", "zutil.c"), (".",)
     ),

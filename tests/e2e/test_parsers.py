@@ -96,6 +96,16 @@ def test_json_reads_past_the_length_it_was_told(tmp_path: Path) -> None:
     assert bytes.fromhex(bug["inputs"]["text"]).endswith(b",")
 
 
+def test_bignum_reads_past_its_table_where_char_is_unsigned(tmp_path: Path) -> None:
+    """0x80 is 88 places behind '(', where the table of digits ends: what lies there is taken for a digit."""
+    found = explored("bignum", tmp_path / "arm", "mps2-an385", "--max-tests", "12")
+    (bug,) = found["bugs"]
+    place = (bug["kind"], Path(bug["file"]).name, bug["function"], bug["confirmed"])
+    assert place == ("out-of-bounds", "bn_mp_read_radix.c", "mp_read_radix", True)
+    assert 0x80 in bytes.fromhex(bug["inputs"]["text"])
+    assert explored("bignum", tmp_path / "native", "native", "--max-tests", "100")["bugs"] == []
+
+
 @pytest.mark.parametrize(
     ("name", "board"),
     [("http", "native"), *([(name, board) for name in PARSERS for board in BOARDS] if FULL else [])],
