@@ -108,6 +108,46 @@ int main(void)
     assert {(item["what"], item["line"]) for item in found["incomplete"]} == {("symbolic address", n) for n in lines}
 
 
+def test_what_has_no_formula_is_found_at_an_address_that_has_one(tmp_path: Path) -> None:
+    """Objects of types without formulas, volatile bit-fields and _Atomic objects: pinned where they lie, and checked."""
+    text = """
+static long double wide[4];
+static volatile struct { unsigned f : 3; } registers[4];
+static _Atomic int counters[4];
+int main(void)
+{
+    uint8_t x, y, z, u;
+    int r = 0;
+    SYM_U8(x);
+    SYM_U8(y);
+    SYM_U8(z);
+    SYM_U8(u);
+    if (x < 5) {
+        wide[x] = 5; /* here, bug */
+        if (wide[2] == 5) r |= 1;
+    } else if (x == 5) {
+        registers[y & 3].f = 5; /* here */
+        if (registers[2].f == 5) r |= 2;
+        if (registers[y & 1].f == 4) r |= 4; /* here */
+    } else if (x == 6) {
+        counters[z & 3] += u; /* here, step */
+        counters[z & 3]--; /* the same one */
+        if (counters[z & 3]++ == 3) r |= 8;
+    }
+    return r;
+}
+"""
+    text = INCLUDES + text
+    found = explore(tmp_path, {"a.c": text}, "--verify").summary
+    lines = {
+        mark: {n for n, line in enumerate(text.splitlines(), 1) if mark in line} for mark in ("here", "bug", "step")
+    }
+    expected = {("symbolic address", n) for n in lines["here"]} | {("_Atomic", n) for n in lines["step"]}
+    assert (found["stopped"], found["divergences"]) == ("drained", 0)
+    assert {(item["what"], item["line"]) for item in found["incomplete"]} == expected
+    assert {(bug["kind"], bug["line"]) for bug in found["bugs"]} == {("out-of-bounds", n) for n in lines["bug"]}
+
+
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
 def test_the_end_of_a_table_is_a_condition(board: str, tmp_path: Path) -> None:
     """An index that may leave its table is led there: to a bug, or, unchecked, to what nobody knows."""

@@ -13,6 +13,7 @@ from score_embed.frontend.types import DataModel, Types
 from score_embed.frontend.unused import without_unused_prototypes
 
 _SOURCE_NAME = re.compile(r'^\s*\.file|"<stdin>"')
+_NUMBERED = re.compile(r"\b([A-Za-z_]\w*)\.(\d+)\b")
 
 COMPILERS = [
     ["gcc"],
@@ -43,7 +44,9 @@ def assembly(compiler: str, text: str, flags: tuple[str, ...] = ()) -> str:
     command = [compiler, *flags, "-g0", "-fpreprocessed", "-w", "-O1", "-S", "-x", "c", "-", "-o", "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr.decode()[:2000] + text[-2000:]
-    return "\n".join(line for line in done.stdout.decode().splitlines() if not _SOURCE_NAME.search(line))
+    lines = "\n".join(line for line in done.stdout.decode().splitlines() if not _SOURCE_NAME.search(line))
+    numbers: dict[str, int] = {}  # of static locals: old compilers count declarations, also those that are left out
+    return _NUMBERED.sub(lambda found: f"{found[1]}.{numbers.setdefault(found[0], len(numbers))}", lines)
 
 
 def assert_same_code(compiler: str, source: Path, flags: tuple[str, ...] = ()) -> None:

@@ -179,7 +179,7 @@ def test_an_expression_is_evaluated_once_and_in_the_order_of_positions(
         ("int v[] = { [sizeof(struct s)] = x };", "this designator"),
         ("struct t v = { x, 2 };", "a member of type 'inner' without a name"),
         ("struct c v = { x, 2 };", "a constant bit-field"),
-        ("int v = { };", "this initialiser of a scalar"),
+        ("int v = { };", "a scalar or vector with other than one initialiser"),
     ],
 )
 def test_what_has_no_certain_meaning_is_left_alone(model: DataModel, declaration: str, reason: str) -> None:

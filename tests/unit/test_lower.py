@@ -80,7 +80,6 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
         ("int f(int n) { typedef int t[n]; t a; return a[0]; }", "a typedef of variable length arrays"),
         ('int f(int x) { __asm__ goto ("nop" : : : : l); l: return x; }', "asm goto"),
         ("int f(int x) { { __label__ l; l: x++; } return x; }", "local labels"),
-        ("_Atomic int a; int f(void) { return a++; }", "arithmetic on an _Atomic object"),
         ("_Atomic struct { int a; } a; int f(void) { return (a).a; }", "_Atomic of what is no scalar"),
         ("int f(int x) { return _Generic(x, long: 1, char: 2); }", "_Generic without an association that fits"),
         ("void f(void *p) { *p; }", "dereference of a pointer to void"),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from score_embed.frontend.ir import Copy, ForgetObject, SetPlain
+from score_embed.frontend.ir import Copy, ForgetObject, SetPlain, Verbatim
 from score_embed.frontend.ir_exp import Binary, BitField, Const, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.lowering import LValue
 from score_embed.frontend.places import Places
-from score_embed.frontend.symbols import PlainVariable, Unsupported
+from score_embed.frontend.symbols import PlainVariable
 from score_embed.frontend.types import (
     CType,
     Struct,
     as_int,
+    is_integer,
     is_untracked,
     unqualified,
     why_untracked,
@@ -47,14 +48,20 @@ class Assignments(Places):
         if more:
             right = self.b.save(right) if any(isinstance(e, (Load, Raw)) for e in right.walk()) else right
             self.b.body.statements.extend(more)
+        if isinstance(dest, Place) and dest.type.atomic:
+            right = right if isinstance(right, (Const, SlotRef)) else self.b.save(right)
+            self.b.report(right, "_Atomic")
+            return self._atomic_step(dest, f"{dest.text} {node.op} {right.c()}", wanted)
         old = self._old(dest, node.op[:-1], wanted)
         return self.store(dest, self.arith.binary(node.op[:-1], old, right, self.size_text), wanted=wanted)
 
     def _step(self, node: c_ast.UnaryOp, *, wanted: bool) -> Exp | None:
         """`++` and `--`, before and after."""
         dest = self.lvalue(node.expr)
-        old = self._old(dest, "+", wanted)
         post = node.op.startswith("p")
+        if isinstance(dest, Place) and dest.type.atomic:
+            return self._atomic_step(dest, f"{dest.text}{node.op[1:]}" if post else f"{node.op}{dest.text}", wanted)
+        old = self._old(dest, "+", wanted)
         if post and wanted:
             old = self.b.save(old)
         one = Const(self.types.int, "1", 1)
@@ -62,10 +69,20 @@ class Assignments(Places):
         result = self.store(dest, new, wanted=wanted and not post)
         return old if post and wanted else result
 
+    def _atomic_step(self, dest: Place, step: str, wanted: bool) -> Exp | None:
+        """`op=`, `++` or `--`, which others may not see half done: the program's own, and what it makes is concrete."""
+        self.b.add(ForgetObject(self.b.coord, dest.text, "_Atomic", True, dest))
+        if not wanted:
+            self.b.add(Verbatim(self.b.coord, f"{step};"))
+            return None
+        t = unqualified(dest.type)
+        t = as_int(t) if is_integer(t) else t
+        name = self.b.plain_temporary(t)
+        self.b.add(SetPlain(self.b.coord, name, Raw(t, f"({step})")))
+        return Raw(t, name)
+
     def _old(self, dest: LValue, op: str, wanted: bool) -> Exp:
         """What `op=` begins with."""
-        if isinstance(dest, Place) and dest.type.atomic:  # one step of the program's: not to be taken apart
-            raise Unsupported("arithmetic on an _Atomic object")
         # The low bits of most results are the same in a wider type, and no others are kept.
         if isinstance(dest, Place) and not wanted and op not in ("/", "%"):
             old = self.read_exactly(dest)
@@ -86,7 +103,7 @@ class Assignments(Places):
         if dest.bit_field is not None:
             return self._store_bit_field(dest, dest.bit_field, exp, wanted)
         if is_untracked(unqualified(dest.type)):
-            self.b.add(ForgetObject(self.b.coord, dest.text, why_untracked(unqualified(dest.type)), True))
+            self.b.add(ForgetObject(self.b.coord, dest.text, why_untracked(unqualified(dest.type)), True, dest))
             self.b.add(SetPlain(self.b.coord, dest.text, exp))
             return Raw(unqualified(dest.type), dest.text) if wanted else None
         if wanted and not isinstance(exp, Const):
@@ -101,7 +118,7 @@ class Assignments(Places):
             self.b.assign(dest, exp)
         else:  # what lies around a volatile one may not be read once more, and its new value depends on that
             self.b.report(exp, "bit-field")
-            self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", True))
+            self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", True, dest))
             self.b.add(SetPlain(self.b.coord, dest.text, exp))
         if not wanted:
             return None

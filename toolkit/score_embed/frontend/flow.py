@@ -15,6 +15,7 @@ from score_embed.frontend.ir import (
     Call,
     Check,
     Copy,
+    ForgetObject,
     Goto,
     HeapCheck,
     Jump,
@@ -96,6 +97,8 @@ def places(s: Stmt) -> list[Place]:
     match s:
         case Assign(dest=Place() as dest) | Symbolic(dest=Place() as dest):
             found.append(dest)
+        case ForgetObject(place=Place() as place):
+            found.append(place)
         case Copy():
             found += [s.dest, s.source]
         case Call():

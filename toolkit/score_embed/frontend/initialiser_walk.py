@@ -202,7 +202,7 @@ def scalar_value(init: c_ast.Node) -> c_ast.Node:
     """The expression that initialises a scalar: it may stand in braces."""
     while isinstance(init, c_ast.InitList):
         if len(init.exprs) != 1 or isinstance(init.exprs[0], c_ast.NamedInitializer):
-            raise Unsupported("this initialiser of a scalar", init)
+            raise Unsupported("a scalar or vector with other than one initialiser", init)
         init = init.exprs[0]
     return init
 

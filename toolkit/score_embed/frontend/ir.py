@@ -62,11 +62,12 @@ class Pin(Stmt):
 
 @dataclass
 class ForgetObject(Stmt):
-    """A construct without a formula touches this object: report and forget its taint."""
+    """A construct without a formula touches this object: report and forget its taint. `place`: where it is."""
 
     text: str
     reason: str
     clear: bool
+    place: Place | None = None
 
 
 @dataclass

@@ -205,7 +205,7 @@ class Places(ValueLowering):
             return self._read_bit_field(place, place.bit_field)
         t = unqualified(place.type)
         if is_untracked(t):
-            self.b.add(ForgetObject(self.b.coord, place.text, why_untracked(t), False))
+            self.b.add(ForgetObject(self.b.coord, place.text, why_untracked(t), False, place))
             return Raw(t, place.text)
         load = Load(as_int(t) if is_integer(t) else t, place)
         return self.b.save(load) if place.type.volatile else load
@@ -227,7 +227,7 @@ class Places(ValueLowering):
             return self.read(place)
         t = unqualified(place.type)
         if field.storage is None:
-            self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", False))
+            self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", False, place))
         return self.b.save(Raw(t, place.text) if field.storage is None else Load(t, place))
 
     def _read_bit_field(self, place: Place, field: BitField) -> Exp:
@@ -239,7 +239,7 @@ class Places(ValueLowering):
         if field.storage is not None:
             load = Load(t, place)
             return self.b.save(load) if place.type.volatile else load
-        self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", False))
+        self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", False, place))
         ref = self.b.temporary(t)
         self.b.add(Assign(self.b.coord, ref, Raw(t, place.text)))
         return ref

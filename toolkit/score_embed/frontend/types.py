@@ -351,7 +351,7 @@ def is_untracked(t: CType) -> bool:
 def why_untracked(t: CType) -> str:
     if isinstance(t, Int):
         return f"{t.bits} bits"
-    return "long double" if isinstance(t, Float) else "va_list"
+    return t.name if isinstance(t, Float) else "va_list"
 
 
 def is_float(t: CType) -> TypeGuard[Float]:

@@ -60,6 +60,8 @@ class Variadic:
         found = self.e.lvalue(node)
         if not isinstance(found, (PlainVariable, Place)) or not isinstance(found.type, VaList):
             raise Unsupported("a va_list of another type", node)
+        if isinstance(found, Place) and found.slots:
+            self.b.add(Pin(self.b.coord, found.address, "address"))
         return found.name if isinstance(found, PlainVariable) else found.text
 
     def _special__builtin_va_start(self, node: c_ast.FuncCall) -> None:
