@@ -229,7 +229,7 @@ SHARED = """
 #include "score.h"
 enum { NAMES = 3 };
 struct pair { short key, value; };
-extern const unsigned char table[], unknown[];
+extern const unsigned char table[], unknown[], weak[], begin[];
 extern struct pair pairs[];
 extern const char *const names[NAMES][2];
 extern int sums[];
@@ -246,22 +246,28 @@ int main(void)
         return sums[x] == 3; /* 4 elements */
     if (y < 80 && x < 6)
         return unknown[x] == 8;
+    if (y < 100 && x < 5)
+        return weak[x] == 7 || begin[x] == 4;
     return x < 3 && names[x][1][0] == 'b';
 }
 int sums[4] = { 1, 2, 3 };
 """
 SHARING = """
 struct pair { short key, value; };
+extern const unsigned char begin[1]; /* of something longer */
+__attribute__((weak)) const unsigned char weak[] = { 1 };
+int first(void) { return begin[0]; }
 const unsigned char table[] = { [2] = 77, [5] = 1 };
 struct pair pairs[] = { { 1, 2 }, { 3, 5 } };
 const char *const names[][2] = { { "a", "b" }, { "c", "d" }, { "e", "f" } };
 static int sums[] = { 1 };
 int other(void) { return sums[0]; }
 """
+OPAQUE = "const unsigned char unknown[] = { 4, 8 }, weak[5] = { [3] = 7 }, begin[5] = { [4] = 4 };\n"
 
 
 def test_arrays_are_as_long_as_the_file_that_defines_them_says(tmp_path: Path) -> None:
-    files = {"p.c": SHARED, "shared.c": SHARING, "opaque.c": "const unsigned char unknown[] = { 4, 8 };\n"}
+    files = {"p.c": SHARED, "shared.c": SHARING, "opaque.c": OPAQUE}
     found = explore(tmp_path, files, "--verify", native=("opaque.c",)).summary
     assert (found["stopped"], found["divergences"]) == ("exhausted", 0)
     missed = {bug["line"]: bug["kind"] for bug in found["bugs"]}

@@ -14,17 +14,18 @@ from pycparser import c_ast
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.lower import Unit
+from score_embed.frontend.signature import declared_attributes
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Array, Types
 
 
 def complete_arrays(units: Sequence[Unit], types: Types) -> None:
     """Write the lengths that other units know into the declarations without (C11 6.2.7p3)."""
-    incomplete = [ext for unit in units for ext in unit.tree.ext if _is_shared(ext) and not _says_its_length(ext)]
+    incomplete = [ext for unit in units for ext in unit.tree.ext if _is_shared(ext) and not (ext.type.dim or ext.init)]
     wanted = {ext.name for ext in incomplete}
     found: dict[str, int] = {}
     for unit in units:
-        defined = {ext.name for ext in unit.tree.ext if _is_shared(ext) and _says_its_length(ext)}
+        defined = {ext.name for ext in unit.tree.ext if _is_shared(ext) and _is_definition(ext)}
         if defined & wanted:
             found |= _lengths(unit, defined & wanted, types)
     for ext in incomplete:
@@ -37,8 +38,10 @@ def _is_shared(ext: c_ast.Node) -> bool:
     return array and "static" not in (ext.storage or [])
 
 
-def _says_its_length(ext: c_ast.Decl) -> bool:
-    return ext.type.dim is not None or ext.init is not None
+def _is_definition(ext: c_ast.Decl) -> bool:
+    """One that holds: what is declared `extern` may be shorter, and others take the place of what is weak."""
+    weak = any("weak" in text for text in declared_attributes(ext))
+    return not weak and (ext.init is not None or (ext.type.dim is not None and "extern" not in (ext.storage or [])))
 
 
 def _lengths(unit: Unit, wanted: Set[str], types: Types) -> dict[str, int]:
