@@ -71,7 +71,7 @@ class Subject:
 SUBJECTS = (
     Subject("tokenizer", ROOT / "bench/tokenizer.c"),
     Subject("packet parser", ROOT / "examples/tlv.c", entry="tlv_sum"),
-    Subject("jsmn", ROOT / "examples/jsmn_harness.c", instrument=("*/jsmn.h",), flags=("-I/usr/include",)),
+    Subject("jsmn", ROOT / "examples/jsmn_harness.c", instrument=("*/jsmn.h",), flags=("-idirafter", "/usr/include")),
 )
 
 
