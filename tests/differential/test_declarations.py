@@ -7,7 +7,8 @@ from pathlib import Path
 import corpus
 import pytest
 
-from score_embed.target.base import Run, Verdict
+from score_embed.build.image import Image
+from score_embed.target.base import Finished, Run, Verdict
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -62,13 +63,18 @@ LEFT_ALONE = {
 }
 
 
+def ran(board: str, folder: Path, text: str, *cflags: str) -> tuple[Image, Finished]:
+    """The instrumented program, and what it did."""
+    source = folder / "program.c"
+    source.write_text(text)
+    image = corpus.build(board, [source], cflags=cflags)
+    with corpus.target_of(board, image) as target:
+        return image, target.run(Run(1, b""))
+
+
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
 def test_only_the_users_of_a_declaration_are_left_alone(board: str, tmp_path: Path) -> None:
-    source = tmp_path / "declarations.c"
-    source.write_text(PROGRAM)
-    image = corpus.build(board, [source], cflags=["-w"])
-    with corpus.target_of(board, image) as target:
-        done = target.run(Run(1, b""))
+    image, done = ran(board, tmp_path, PROGRAM, "-w")
     assert (done.verdict, done.output) == (Verdict.RETURN, OUTPUT)
     assert sorted(what for what, _, _ in image.notes) == sorted(
         f"function '{name}' is not instrumented: {why}" for name, why in LEFT_ALONE.items()
@@ -113,11 +119,7 @@ int main(void)
 
 @pytest.mark.parametrize("board", ["native", "native32", "mps2-an385"])
 def test_atomic_objects_change_in_one_step(board: str, tmp_path: Path) -> None:
-    source = tmp_path / "atomic.c"
-    source.write_text(ATOMIC)
-    image = corpus.build(board, [source], cflags=["-w"])
-    with corpus.target_of(board, image) as target:
-        done = target.run(Run(1, b""))
+    image, done = ran(board, tmp_path, ATOMIC, "-w")
     assert (done.verdict, done.code, image.notes) == (Verdict.RETURN, 0, [])
 
 
@@ -138,11 +140,8 @@ int main(void)
 
 @pytest.mark.parametrize("dialect", ["-std=gnu89", "-ansi"])
 def test_inline_before_c99_is_emitted_and_may_be_replaced(dialect: str, tmp_path: Path) -> None:
-    source = tmp_path / "inline.c"
-    source.write_text(OLD_INLINE if dialect != "-ansi" else OLD_INLINE.replace("inline", "__inline__"))
-    image = corpus.build("native", [source], cflags=["-w", dialect])
-    with corpus.target_of("native", image) as target:
-        done = target.run(Run(1, b""))
+    text = OLD_INLINE if dialect != "-ansi" else OLD_INLINE.replace("inline", "__inline__")
+    image, done = ran("native", tmp_path, text, "-w", dialect)
     assert (done.verdict, done.output) == (Verdict.RETURN, b"2 4 3\n")
     assert not image.notes
 
@@ -193,10 +192,6 @@ int main(void)
     ],
 )
 def test_a_mode_says_how_wide_a_type_is(board: str, mode: str, bits: int, tmp_path: Path) -> None:
-    source = tmp_path / "modes.c"
-    source.write_text(MODES)
-    image = corpus.build(board, [source], cflags=(f"-DPRODUCT={mode}", f"-DPRODUCT_BITS={bits}"))
+    image, found = ran(board, tmp_path, MODES, f"-DPRODUCT={mode}", f"-DPRODUCT_BITS={bits}")
     assert not image.notes
-    with corpus.target_of(board, image) as target:
-        found = target.run(Run(1, b""))
     assert (found.verdict, found.code) == (Verdict.RETURN, 0)

@@ -151,16 +151,6 @@ int main(void)
 """
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_qualifiers_of_an_array_are_its_elements(board: str, tmp_path: Path) -> None:
-    """They stay when it decays: what is volatile is read each time."""
-    needs(board)
-    source = tmp_path / "p.c"
-    source.write_text(QUALIFIED)
-    verdicts = judge(find_board(board), source, [], tmp_path)
-    assert (verdicts.wrong, verdicts.skipped) == ([], 0)
-
-
 CHOSEN = """
 typedef int row[2];
 int main(void)
@@ -182,11 +172,12 @@ int main(void)
 """
 
 
+@pytest.mark.parametrize("text", [QUALIFIED, CHOSEN], ids=["arrays", "conditionals"])
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_conditional_points_to_what_both_qualify(board: str, tmp_path: Path) -> None:
-    """C11 6.5.15p6."""
+def test_qualifiers_of_what_is_pointed_to(board: str, text: str, tmp_path: Path) -> None:
+    """Those of an array are its elements' and stay when it decays; a conditional has both sides' (C11 6.5.15p6)."""
     needs(board)
     source = tmp_path / "p.c"
-    source.write_text(CHOSEN)
+    source.write_text(text)
     verdicts = judge(find_board(board), source, [], tmp_path)
     assert (verdicts.wrong, verdicts.skipped) == ([], 0)

@@ -32,6 +32,8 @@ KEPT = [
     '_Static_assert(sizeof(int) > 1, "int f(void);");',
     "int f(void) int a;",
     "f(void);",
+    'extern int f asm("name");',
+    'extern int f __attribute__((section("name")));',
 ]
 USES = [
     "int g(void) { return f(); }",

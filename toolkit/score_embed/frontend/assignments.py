@@ -103,7 +103,7 @@ class Assignments(Places):
         if dest.bit_field is not None:
             return self._store_bit_field(dest, dest.bit_field, exp, wanted)
         if is_untracked(unqualified(dest.type)):
-            self.b.add(ForgetObject(self.b.coord, dest.text, why_untracked(unqualified(dest.type)), True, dest))
+            self.b.add(ForgetObject(self.b.coord, dest.text, why_untracked(dest.type), True, dest))
             self.b.add(SetPlain(self.b.coord, dest.text, exp))
             return Raw(unqualified(dest.type), dest.text) if wanted else None
         if wanted and not isinstance(exp, Const):

@@ -130,8 +130,9 @@ class Declarations:
     def _qualify(self, t: CType, quals: list[str] | None) -> CType:
         words = [q for q in quals or [] if isinstance(q, str)]
         for word in words:
-            if isinstance(t, (Int, Enum, Float)) and _MODE.search(word):
-                t = self._moded(t if isinstance(t, Float) else as_int(t), word)
+            mode = _MODE.search(word)
+            if mode and isinstance(t, (Int, Enum, Float)):
+                t = self._moded(t if isinstance(t, Float) else as_int(t), mode[1])
             if "vector_size" in word:
                 raise Unsupported("a vector without a typedef")
         atomic = "_Atomic" in words
@@ -140,11 +141,8 @@ class Declarations:
         t = qualified(t, volatile=atomic or "volatile" in words, const="const" in words)
         return replace(t, atomic=True) if atomic else t
 
-    def _moded(self, t: Int | Float, text: str) -> Int | Float:
+    def _moded(self, t: Int | Float, name: str) -> Int | Float:
         """`__attribute__((mode(DI)))`: as wide as that mode, whatever the type before it says (GCC manual, 6.33.1)."""
-        found = _MODE.search(text)
-        assert found
-        name = found[1]
         if isinstance(t, Float):
             same = [of for of in (self.types.float, self.types.double) if of.bits and of.bits == _FLOAT_MODES.get(name)]
             if not same:
@@ -316,8 +314,9 @@ class Declarations:
     def _enum_type(self, node: c_ast.Enum, low: int, high: int) -> Int:
         """The integer type behind an enum with values from low to high, as gcc chooses it."""
         t = self.types
-        for text in filter(_MODE.search, attribute_texts(node)):
-            return as_int(self._moded(t.int if low < 0 else t.uint, text))
+        mode = _MODE.search(" ".join(attribute_texts(node)))
+        if mode:
+            return as_int(self._moded(t.int if low < 0 else t.uint, mode[1]))
         usual = (t.uint, t.int, t.ulong, t.long, t.ullong, t.llong)
         if self.types.model.short_enums or _packed(node):  # of two types of one width gcc prefers int to short
             return self._fitting(

@@ -23,6 +23,8 @@ def complete_arrays(units: Sequence[Unit], types: Types) -> None:
     """Write the lengths that other units know into the declarations without (C11 6.2.7p3)."""
     incomplete = [ext for unit in units for ext in unit.tree.ext if _is_shared(ext) and not (ext.type.dim or ext.init)]
     wanted = {ext.name for ext in incomplete}
+    if not wanted:
+        return
     found: dict[str, int] = {}
     for unit in units:
         defined = {ext.name for ext in unit.tree.ext if _is_shared(ext) and _is_definition(ext)}

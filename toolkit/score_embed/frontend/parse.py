@@ -42,6 +42,7 @@ from score_embed.frontend.gnu_ast import (
 )
 from score_embed.frontend.gnu_lexer import ATTRIBUTE, GnuLexer, is_attribute
 from score_embed.frontend.gnu_statements import GnuStatements
+from score_embed.frontend.unused import without_unused_prototypes
 
 _BUILTIN_TYPES = ("__builtin_va_list", "__int128_t", "__uint128_t")
 # What begins an external declaration that needs nothing of ours.
@@ -53,11 +54,11 @@ _LINEMARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.MULTILINE)
 
 
 def parse(text: str, filename: str) -> c_ast.FileAST:
-    """Parse the compiler's `-E` output. Raises BuildError at the user's `file:line:column`."""
+    """Parse the compiler's `-E` output of a file, without what unused.py leaves out. Raises BuildError at the user's `file:line:column`."""
     if sys.getrecursionlimit() < _RECURSION_LIMIT:
         sys.setrecursionlimit(_RECURSION_LIMIT)
     try:
-        return _GnuParser().parse(text.replace("\r\n", "\n"), filename)
+        return _GnuParser().parse(without_unused_prototypes(text.replace("\r\n", "\n"), filename), filename)
     except _SyntaxFault as fault:
         raise BuildError(fault.what, fault.where) from None
     except ParseError as error:  # raised by pycparser's own transformations, as "file:line:column: what"

@@ -25,7 +25,6 @@ from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import defined_functions, drop_promises
 from score_embed.frontend.types import DataModel, Types
-from score_embed.frontend.unused import without_unused_prototypes
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
 _OF_MODELS = frozenset({"null", "heap"})  # checked in models: what a program may do wrong by calling them
@@ -177,8 +176,7 @@ def private_names(units: Sequence[Unit], *, closed: bool) -> IsPrivate:
 
 
 def _parse(source: Source) -> Parsed:
-    text = without_unused_prototypes(source.text, str(source.path))
-    return Parsed(parse(text, str(source.path)), frozenset(system_files(source.text)))
+    return Parsed(parse(source.text, str(source.path)), frozenset(system_files(source.text)))
 
 
 def _unit(source: Source, parsed: Parsed, renamed: Mapping[str, str]) -> Unit:

@@ -349,6 +349,7 @@ def is_untracked(t: CType) -> bool:
 
 
 def why_untracked(t: CType) -> str:
+    """What a report calls such a type."""
     if isinstance(t, Int):
         return f"{t.bits} bits"
     return t.name if isinstance(t, Float) else "va_list"

@@ -15,8 +15,8 @@ _NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 _BOUNDARY = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*\#[^\n]*$|[{};]', re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.MULTILINE)
 _LINEMARKER = re.compile(r'# \d+ "(.*)"')
-_PLACED = re.compile(rf"\b__(?:attribute(?:__)?|asm(?:__)?)\s*{_NESTED}")
-_PROTOTYPE = re.compile(rf"(?:\w+[\s*]+)+(?<!\w)(\w+)\s*{_NESTED}\s*;")
+_PLACED = re.compile(rf"\b(?:__attribute(?:__)?|(?:__)?asm(?:__)?)\s*{_NESTED}")
+_PROTOTYPE = re.compile(rf"(?:\w+[\s*]+)+(\w+)\s*{_NESTED}\s*;")
 # A typedef declares a type; an alias defines what it names.
 _MORE = re.compile(r"\btypedef\b|alias|ifunc|weakref")
 _NAME = re.compile(r"[A-Za-z_]\w*")
