@@ -114,6 +114,15 @@ def test_what_has_no_formula_is_found_at_an_address_that_has_one(tmp_path: Path)
 static long double wide[4];
 static volatile struct { unsigned f : 3; } registers[4];
 static _Atomic int counters[4];
+static int taken(uint8_t x, ...)
+{
+    __builtin_va_list lists[2];
+    int n;
+    __builtin_va_start(lists[x & 1], x); /* here */
+    n = __builtin_va_arg(lists[x & 1], int); /* here */
+    __builtin_va_end(lists[x & 1]); /* here */
+    return n;
+}
 int main(void)
 {
     uint8_t x, y, z, u;
@@ -133,6 +142,8 @@ int main(void)
         counters[z & 3] += u; /* here, step */
         counters[z & 3]--; /* the same one */
         if (counters[z & 3]++ == 3) r |= 8;
+    } else if (x == 7) {
+        r = taken(y, 16);
     }
     return r;
 }
