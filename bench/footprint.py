@@ -23,7 +23,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from page import write_table
 
-from score_embed.board.profile import Board, QemuRun, known_boards, load_board
+from score_embed.board.desk import DeskRun
+from score_embed.board.profile import Board, known_boards, load_board
 from score_embed.build.image import build_image
 from score_embed.build.toolchain import SHARED
 
@@ -192,9 +193,9 @@ def items_of(elf: Path, runtime: Iterable[str]) -> Iterator[Item]:
                 yield Item(name, source, symbol["st_size"], not section["sh_flags"] & 1, section.name == ".vectors")
 
 
-def over_uart(board: Board) -> Board:
-    """As it would be on the desk: an emulator's own channel is not counted."""
-    return replace(board, run=replace(board.run, link="uart")) if isinstance(board.run, QemuRun) else board
+def on_the_desk(board: Board) -> Board:
+    """Where flash is dear: for an emulator the runtime is compiled for speed."""
+    return replace(board, run=DeskRun())
 
 
 def footprint(board: Board, program: str, folder: Path) -> list[Item]:
@@ -204,7 +205,7 @@ def footprint(board: Board, program: str, folder: Path) -> list[Item]:
     runtime = ROOT / "runtime"
     folders = (runtime, runtime / board.runtime, runtime / SHARED[board.runtime])
     names = [path.name for place in folders for path in place.iterdir()]
-    return list(items_of(build_image(over_uart(board), [source]).elf, names))
+    return list(items_of(build_image(on_the_desk(board), [source]).elf, names))
 
 
 def bare_boards() -> dict[str, Board]:

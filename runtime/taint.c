@@ -45,6 +45,19 @@ sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
     sc_uptr at = (sc_uptr)p - SC_MAP_BASE, end;
     sc_u32 turn = (sc_u32)at & 31u, found = 0;
     if (at >= SC_MAP_SIZE || !(sc_any | value)) return 0;
+    if (FAR && n <= 8u && turn + n <= 32u) { /* a scalar, in one word: only where such a memory makes flash cheap */
+        sc_u32 *word = &bits[at >> 5], all = (1u << n) - 1u;
+        found = *word >> turn & all;
+        value &= all;
+        if (write && value != found) {
+            *word ^= (value ^ found) << turn;
+            if (value) {
+                mark((sc_u32)(at >> 5));
+                sc_any = 1;
+            }
+        }
+        return found;
+    }
     end = n > SC_MAP_SIZE - at ? SC_MAP_SIZE : at + n;
     value = turn_left(value, turn); /* now bit i is that of every byte i of a word */
     while (at < end) {

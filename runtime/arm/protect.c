@@ -1,4 +1,6 @@
-/* Cortex-M: what makes wrong accesses fault, set anew before each test, for the program may have changed it.
+/* Cortex-M: what makes wrong accesses fault, looked at before each test, for the program may have changed it.
+ *
+ * What stands as it should is not written: an emulator forgets all its translated addresses at a write to the MPU.
  *
  * ARMv7-M has an MPU of regions that are powers of two, over the default map; in ARMv8-M regions cannot overlap, so
  * what no region names faults. ARMv6-M has neither MPU nor traps: there the stack's place at the end of RAM must do. */
@@ -45,18 +47,23 @@ void sc_bare_protect(void)
 
 enum { READ_WRITE = 1 << 1 | 1, READ_EXECUTE = 3 << 1 }; /* AP and XN */
 enum { NORMAL = 0, DEVICE = 1 };
+enum { ON = 1 };
 
 static void region(sc_u32 number, sc_u32 base, sc_u32 size, sc_u32 access, sc_u32 attributes)
 {
+    sc_u32 limit = ((base + size - 1u) & ~31u) | attributes << 1 | 1u;
     REGISTER(MPU_RNR) = number;
+    if (REGISTER(MPU_RBAR) == (base | access) && REGISTER(MPU_RLAR) == limit) return;
+    REGISTER(MPU_CTRL) = 0;
     REGISTER(MPU_RBAR) = base | access;
-    REGISTER(MPU_RLAR) = ((base + size - 1u) & ~31u) | attributes << 1 | 1u;
+    REGISTER(MPU_RLAR) = limit;
 }
 
 static void regions(void)
 {
     sc_u32 code = SC_FLASH_BASE < SC_NULL_PAGE ? SC_NULL_PAGE : SC_FLASH_BASE;
-    REGISTER(MPU_MAIR0) = 0x0444u; /* 0: normal memory, not cached; 1: device */
+    enum { MAIR = 0x0444 }; /* 0: normal memory, not cached; 1: device */
+    if (REGISTER(MPU_MAIR0) != MAIR) REGISTER(MPU_MAIR0) = MAIR;
     region(0, code, SC_FLASH_BASE + SC_FLASH_SIZE - code, READ_EXECUTE, NORMAL);
 #ifdef SC_OWN_LAYOUT
     sc_u32 guard = (sc_u32)__put_stack_base - SC_GUARD;
@@ -66,19 +73,32 @@ static void regions(void)
     region(1, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, NORMAL);
 #endif
     region(2, 0x40000000u, 0x20000000u, READ_WRITE, DEVICE);
-    REGISTER(MPU_CTRL) = 1;
 }
 
 #else
 
 enum { READ_ONLY = 6, READ_WRITE = 3, NO_ACCESS = 0, EXECUTE = 0, DATA = 1 };
+enum { ON = 5 }; /* elsewhere the default map: peripherals */
+
+static sc_u32 at(sc_u32 base, sc_u32 number)
+{
+    sc_u32 found = REGISTER(MPU_RBAR);
+#ifdef SC_QEMU /* which reads any base as 0 (7.2) */
+    if (found == number) return 1;
+#endif
+    return found == (base | number);
+}
 
 /* A region's size is a power of two, at least 32. */
 static void region(sc_u32 number, sc_u32 base, sc_u32 size, sc_u32 access, sc_u32 no_execute)
 {
     sc_u32 log2size = 32u - (sc_u32)__builtin_clz(size - 1u);
-    REGISTER(MPU_RBAR) = base | 1u << 4 | number;
-    REGISTER(MPU_RASR) = no_execute << 28 | access << 24 | 1u << 17 | (log2size - 1u) << 1 | 1u;
+    sc_u32 what = no_execute << 28 | access << 24 | 1u << 17 | (log2size - 1u) << 1 | 1u;
+    REGISTER(MPU_RNR) = number;
+    if (at(base, number) && REGISTER(MPU_RASR) == what) return;
+    REGISTER(MPU_CTRL) = 0;
+    REGISTER(MPU_RBAR) = base; /* of the region that RNR names */
+    REGISTER(MPU_RASR) = what;
 }
 
 static void regions(void)
@@ -87,7 +107,6 @@ static void regions(void)
     if (SC_NULL_PAGE) region(1, 0x00000000u, SC_NULL_PAGE, NO_ACCESS, DATA);
     region(2, SC_RAM_BASE, SC_RAM_SIZE, READ_WRITE, DATA);
     region(3, (sc_u32)__put_stack_base - SC_GUARD, SC_GUARD, NO_ACCESS, DATA); /* what lies below may not fault by itself */
-    REGISTER(MPU_CTRL) = 5; /* on; elsewhere the default map: peripherals */
 }
 
 #endif
@@ -105,8 +124,8 @@ void sc_bare_protect(void)
     __asm__ volatile("dsb\n\tisb\n\tvmsr fpscr, %0" ::"r"(0));
 #endif
     if (!(REGISTER(MPU_TYPE) & 0xFF00u)) return;
-    REGISTER(MPU_CTRL) = 0;
     regions();
+    if (REGISTER(MPU_CTRL) != ON) REGISTER(MPU_CTRL) = ON;
     __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from footprint import bare_boards, footprint, sums
+from footprint import bare_boards, footprint, on_the_desk, sums
+
+from score_embed.board.profile import find_board
+from score_embed.build.toolchain import Toolchain
 
 MARGIN = 1.05  # of the figures reached, for the next version of the compiler
 STATE = {"least": 392, "everything": 496}  # bytes of RAM besides taint bits and buffers
@@ -26,3 +29,19 @@ def test_what_is_not_used_costs_nothing(tmp_path: Path) -> None:
     assert (
         sums(footprint(board, "least", tmp_path))["probes"] < sums(footprint(board, "everything", tmp_path))["probes"]
     )
+
+
+@pytest.mark.parametrize(
+    ("board", "desk", "goal"),
+    [
+        ("native", False, "-O2"),
+        ("mps2-an385", False, "-O2"),
+        ("mps2-an385", True, "-Os"),
+        ("riscv32-virt", False, "-O2"),
+        ("arduino-uno", False, "-Os"),
+    ],
+)
+def test_bytes_are_saved_where_there_is_flash(board: str, desk: bool, goal: str) -> None:
+    found = find_board(board)
+    flags = Toolchain(on_the_desk(found) if desk else found).runtime_flags()
+    assert [flag for flag in flags if flag.startswith("-O")] == [goal]

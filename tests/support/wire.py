@@ -20,16 +20,18 @@ STREAMS = int(os.environ.get("SCORE_PROOF_STREAMS", "20000"))
 SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
 
 
-def build_c_side(folder: Path) -> Path:
+def build_c_side(folder: Path, ram: int | None = None) -> Path:
+    """`ram`: bytes of its memory, if not the port's own 64 KiB."""
     port = SUPPORT / "wire_port"
     output = folder / "wire"
     sources = [*map(str, sorted(RUNTIME.glob("*.c"))), str(port / "port.c")]
+    size = [f"-DSC_RAM_SIZE={ram}u"] if ram else []
     objects = []
     for source in sources:
         target = folder / (Path(source).stem + ("_port.o" if source == sources[-1] else ".o"))
         rename = [] if source == sources[-1] else ["-Dexit=wire_exit"]
         command = ["gcc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *SANITIZE, *rename]
-        compile_c([*command, f"-I{RUNTIME}", f"-I{port}", "-c", source, "-o", str(target)])
+        compile_c([*command, *size, f"-I{RUNTIME}", f"-I{port}", "-c", source, "-o", str(target)])
         objects.append(str(target))
     compile_c(["gcc", *SANITIZE, *objects, "-o", str(output)])
     return output

@@ -147,8 +147,10 @@ static void taint(void)
         case 'w': ram[a] = (sc_u8)n; break;
         case 'p': sc_shadow(0); break;
         case 'd':
-            for (i = 0; i < SC_RAM_SIZE; i++)
-                if (sc_taint_get(ram + i, 1)) printf("%u ", i);
+            for (i = 0; i < SC_RAM_SIZE; i++) {
+                if (!(i & 31u) && !sc_taint_get(ram + i, 32)) i += 31u;
+                else if (sc_taint_get(ram + i, 1)) printf("%u ", i);
+            }
             puts("");
             break;
         default: exit(4);

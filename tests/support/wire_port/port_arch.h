@@ -3,7 +3,9 @@
 #define SC_PORT_ARCH_H
 
 #define SC_RAM_BASE 0x10000000u
+#ifndef SC_RAM_SIZE
 #define SC_RAM_SIZE 0x00010000u
+#endif
 #define SC_INPUT_CAPACITY 300u
 #define SC_CHUNK 64u
 #define SC_SHADOW 16u

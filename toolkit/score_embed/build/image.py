@@ -31,7 +31,7 @@ from score_embed.build.linking import RUNTIME, Parts, link_parts
 from score_embed.build.measure import Measured
 from score_embed.build.objects import ASSEMBLY, check_objects, defined_names
 from score_embed.build.runtime import runtime_objects
-from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, RUNTIME_FLAGS, Toolchain
+from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.harness import add_harness
@@ -264,7 +264,7 @@ def _identity(
     ]
     parts += [
         INSTRUMENTED,
-        RUNTIME_FLAGS,
+        toolchain.runtime_flags(),
         toolchain.whole(),
         PORTS[board.runtime],
         program.texts,

@@ -32,7 +32,7 @@ SEMANTICS = (
 # There all variables of the user's have the scope of their function: only what probes are handed shares places.
 INSTRUMENTED = (*SEMANTICS, "-fstack-reuse=all")
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
-RUNTIME_FLAGS = ("-std=gnu99", "-Os", "-fno-tree-loop-im", "-ffreestanding", "-w")
+_RUNTIME = ("-std=gnu99", "-fno-tree-loop-im", "-ffreestanding", "-w")
 _WRAPPED = ("_exit", "_Exit", "sbrk", "__sbrk", "mmap", "mmap64", "__mmap", "__mmap64")
 _LINUX = ("-static", "-no-pie", "-Wl,-Ttext-segment=0x400000", *(f"-Wl,--wrap={name}" for name in _WRAPPED))
 PORTS: dict[str, tuple[str, ...]] = {
@@ -52,8 +52,11 @@ HEAP_NAMES = tuple(
         *("_malloc_r", "_free_r", "_calloc_r", "_realloc_r", "_memalign_r"),
     )
 )
-# Where flash is dear gcc sees the whole runtime at once and drops the probes that a program does not use.
-WHOLE = ("-flto=1", "-flto-partition=one", "-fno-inline-functions-called-once", "-fno-ipa-cp")
+# gcc sees the whole runtime at once: what every probe calls can become part of it, and probes that a program does not use
+# are left out.
+_WHOLE = ("-flto=1", "-flto-partition=one")
+_SMALL = ("-fno-inline-functions-called-once", "-fno-ipa-cp")
+_FAST = {"riscv": ("-mno-relax",)}  # of addresses that -O2 makes ld 2.40 says: can't relax section
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
@@ -135,17 +138,29 @@ class Toolchain:
 
     def whole(self) -> tuple[str, ...]:
         """Flags with which the runtime is compiled and linked as one, if this compiler has them."""
-        return WHOLE if SHARED[self.board.runtime] == "bare" and Path(self.board.cc).name.endswith("gcc") else ()
+        if not Path(self.board.cc).name.endswith("gcc"):
+            return ()
+        return (*_WHOLE, *(_FAST.get(self.board.runtime, ()) if self._flash_is_cheap() else _SMALL))
+
+    def runtime_flags(self) -> tuple[str, ...]:
+        """How the runtime is compiled, on its own or as one."""
+        return (*_RUNTIME, "-O2" if self._flash_is_cheap() else "-Os")
+
+    def _flash_is_cheap(self) -> bool:
+        """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in what gcc makes at -O2."""
+        emulated = isinstance(self.board.run, QemuRun) and self.board.runtime != "avr"
+        return emulated or SHARED[self.board.runtime] == "posix"
 
     def compile_identity(self, source: Path, output: Path) -> None:
         """The generated file, whose objects are looked for by name: never a part of the whole."""
-        flags = [*self.board.cflags, *RUNTIME_FLAGS, f"-I{self.runtime}"]
+        flags = [*self.board.cflags, *self.runtime_flags(), f"-I{self.runtime}"]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def runtime_command(self, source: Path, *, verify: bool) -> list[str]:
         """How one of the runtime's files is compiled."""
         includes = [f"-I{folder}" for folder in (self.runtime, *self._port())]
-        flags = [*self.board.cflags, *RUNTIME_FLAGS, *self.whole(), *includes, *(["-DSC_VERIFY"] if verify else [])]
+        flags = [*self.board.cflags, *self.runtime_flags(), *self.whole()]
+        flags += [*includes, *(["-DSC_VERIFY"] if verify else [])]
         return [self.board.cc, *flags, *self.macros(), "-c", str(source)]
 
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
