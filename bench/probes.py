@@ -2,10 +2,11 @@
 
     .venv/bin/python bench/probes.py
 
-For a tokenizer, a packet parser and jsmn. Size: text and read-only data of the program's own object files for a
+For a tokenizer, a packet parser and jsmn, and a program that computes without symbolic data. Size: text and read-only data of the program's own object files for a
 Cortex-M3 at -Os. Time: processor time of a native run of the first inputs of a campaign, everything elided, so
 that it is the program's and the probes' alone; "hash only" is the same instrumented C with all probes but the
-branch hash compiled to nothing. All figures are ratios within this run.
+branch hash compiled to nothing. The program without symbolic data (it has some in memory, as most programs under test)
+is also run without any probes, and in an emulator. All figures are ratios within this run.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from score_embed.workplace import start_target
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS, TESTS = 8000, 400
+CONCRETE_RUNS = {"native": 1000, "mps2-an385": 40}
 HASH_ONLY = """
 #include "probe.h"
 #define sc_assign(...) ((void)0)
@@ -63,6 +65,8 @@ static inline __attribute__((always_inline)) sc_u32 hash_compare(sc_u32 relation
 class Subject:
     name: str
     source: Path
+    others: tuple[Path, ...] = ()
+    native: tuple[Path, ...] = ()
     entry: str | None = None
     instrument: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -73,6 +77,11 @@ SUBJECTS = (
     Subject("packet parser", ROOT / "examples/tlv.c", entry="tlv_sum"),
     Subject("jsmn", ROOT / "examples/jsmn_harness.c", instrument=("*/jsmn.h",), flags=("-idirafter", "/usr/include")),
 )
+
+
+MAIN, WORK = ROOT / "bench/concrete_main.c", ROOT / "bench/concrete.c"
+PLAIN = Subject("plain", MAIN, native=(WORK,))
+PROBED = Subject("with probes", MAIN, others=(WORK,))
 
 
 def flash(objects: list[Path]) -> tuple[int, int]:
@@ -112,35 +121,41 @@ def sizes(subject: Subject, folder: Path) -> tuple[tuple[int, int], tuple[int, i
 
 
 def built(subject: Subject, board: Board, extra: tuple[str, ...] = ()) -> Image:
-    kept = toolchains.SEMANTICS
-    toolchains.SEMANTICS = (*kept, *extra)
+    kept = toolchains.INSTRUMENTED
+    toolchains.INSTRUMENTED = (*kept, *extra)
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(dir=os.environ["SCORE_BENCH"])  # the flags are in no build id
     try:
         return build_image(
-            board, [subject.source], entry=subject.entry, instrument=subject.instrument, cflags=subject.flags
+            board,
+            [subject.source, *subject.others],
+            native=subject.native,
+            entry=subject.entry,
+            instrument=subject.instrument,
+            cflags=subject.flags,
         )
     finally:
-        toolchains.SEMANTICS = kept
+        toolchains.INSTRUMENTED = kept
 
 
-def seconds(image: Image, board: Board, inputs: list[bytes]) -> float:
-    """Processor seconds of the target for each run."""
+def seconds(image: Image, board: Board, inputs: list[bytes], runs: int = RUNS) -> float:
+    """Processor seconds of the target (an emulator's are its own) for each run."""
     target = start_target(board, image.elf, image.build_id)
     try:
         prefixes = [target.run(Run(0, data)).events for data in inputs]
         pid = target._process.pid  # type: ignore[attr-defined]
         before = cpu(pid)
-        for number in range(RUNS):
+        for number in range(runs):
             k = number % len(inputs)
             target.run(Run(number, inputs[k], prefix=prefixes[k]))
-        return (cpu(pid) - before) / RUNS
+        return (cpu(pid) - before) / runs
     finally:
         target.close()
 
 
 def cpu(pid: int) -> float:
-    """Processor seconds so far (schedstat counts nanoseconds)."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+    """Processor seconds of all its threads so far (schedstat counts nanoseconds)."""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
 
 def inputs_of(subject: Subject, folder: Path) -> list[bytes]:
@@ -159,6 +174,18 @@ def inputs_of(subject: Subject, folder: Path) -> list[bytes]:
     assert done.returncode in (0, 1), done.stderr
     with Store.open(out) as record:
         return [row.input for row in record.tests()][::20]
+
+
+def concrete(name: str, header: Path) -> str:
+    """The program that has nothing symbolic to compute with, as multiples of itself without probes."""
+    board, runs = find_board(name), CONCRETE_RUNS[name]
+    plain = seconds(built(PLAIN, board), board, [bytes(8)], runs)
+    full = seconds(built(PROBED, board), board, [bytes(8)], runs)
+    hashed = seconds(built(PROBED, board, ("-include", str(header))), board, [bytes(8)], runs)
+    return (
+        f"without symbolic data, {name}: a run {full / plain:.1f} x plain, {hashed / plain:.1f} x hash only "
+        f"({full * 1e3:.2f} : {hashed * 1e3:.2f} : {plain * 1e3:.2f} ms)"
+    )
 
 
 def main() -> None:
@@ -181,6 +208,9 @@ def main() -> None:
                 f"a run {(idle + full) / (idle + hashed):.2f} x hash only ({full * 1e6:.1f} : {hashed * 1e6:.1f} us "
                 f"beside a fixed cost of {idle * 1e6:.1f} us)"
             )
+            sys.stdout.flush()
+        for name in CONCRETE_RUNS:
+            print(concrete(name, header))
             sys.stdout.flush()
 
 

@@ -34,10 +34,10 @@ def test_what_is_not_used_costs_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("board", "desk", "goal"),
     [
-        ("native", False, "-O2"),
-        ("mps2-an385", False, "-O2"),
+        ("native", False, "-O3"),
+        ("mps2-an385", False, "-O3"),
         ("mps2-an385", True, "-Os"),
-        ("riscv32-virt", False, "-O2"),
+        ("riscv32-virt", False, "-O3"),
         ("arduino-uno", False, "-Os"),
     ],
 )

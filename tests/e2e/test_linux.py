@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from corpus import build, target_of
 from runner import LINUX, explore, score_embed
 
+from score_embed.board.profile import find_board
+from score_embed.build.toolchain import CALLED, Toolchain
 from score_embed.target.base import Finished, Run, Verdict
 
 MISALIGNED = """
@@ -150,3 +153,66 @@ def test_an_emulator_that_does_not_start_says_why(tmp_path: Path) -> None:
     done = score_embed("run", "--board", "mine.yaml", "p.c", cwd=tmp_path)
     assert done.returncode == 4
     assert "no READY: the target ended (exit status 1: qemu-arm: unable to find CPU model 'no-such-cpu')" in done.stderr
+
+
+OWN_NAMES = """
+#include <stddef.h>
+#include "score.h"
+static unsigned char table[300000] = {1, 2, 3};
+static int calls;
+void *memset(void *p, int c, size_t n) { unsigned char *q = p; while (n--) *q++ = (unsigned char)c; return p; }
+void *memcpy(void *p, const void *f, size_t n)
+{
+    unsigned char *q = p;
+    const unsigned char *g = f;
+    while (n--) *q++ = *g++;
+    return p;
+}
+int read(int fd, char *p) { (void)fd; calls++; *p = 3; return 1; }
+int write(int fd, const char *p) { (void)fd; calls++; return *p; }
+int signal = 4;
+int main(void)
+{
+    char c, d = 0;
+    SYM_CHAR(c);
+    read(1, &d);
+    table[5]++;
+    if (c > 'x') return write(2, &d) + calls + signal;
+    return table[0] + calls;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", *LINUX])
+def test_names_of_the_c_library_may_be_the_programs(board: str, tmp_path: Path) -> None:
+    """The runtime goes on calling the library's: the program's memset is not run, and has no probe, between tests."""
+    found = explore(tmp_path, {"own.c": OWN_NAMES}, "--board", board).summary
+    assert (found["stopped"], found["paths"], found["bugs"]) == ("exhausted", 2, [])
+    assert found["coverage"] == {
+        "branches_total": 6,
+        "branches_covered": 2,
+    }  # of main; the loops of memset and memcpy never ran
+
+
+def test_two_definitions_of_such_a_name(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(OWN_NAMES)
+    (tmp_path / "b.c").write_text("int read(int fd)\n{\n    return fd;\n}\n")
+    done = score_embed("run", "--board", "native", "a.c", "b.c", cwd=tmp_path)
+    assert (done.returncode, "`read' is defined twice" in done.stderr, "sc_own" in done.stderr) == (3, True, False)
+
+
+@pytest.mark.parametrize("board", ["native", "native32", "arm-linux"])
+def test_all_that_the_runtime_calls_of_the_c_library_is_known(board: str, tmp_path: Path) -> None:
+    tools = Toolchain(find_board(board))
+    output = tmp_path / "part.o"
+    nm = subprocess.run([tools.board.cc, "-print-prog-name=nm"], capture_output=True, text=True, check=True).stdout
+    called: set[str] = set()
+    for source in tools.runtime_sources(heap=True):
+        command = [word for word in tools.runtime_command(source, verify=True) if not word.startswith("-flto")]
+        subprocess.run([*command, "-o", output], check=True, timeout=60)
+        listing = subprocess.run([nm.strip(), "-u", output], capture_output=True, text=True, check=True, timeout=60)
+        called |= {line.split()[-1] for line in listing.stdout.splitlines()}
+    reserved = {name for name in called if name.startswith(("_", "sc_"))} | {"sc", "_end"}
+    answered = {"mmap", "mmap64", "mallopt", "exit"}  # wrapped; asked whether it is there; called when all is over
+    assert called - reserved - answered <= CALLED["posix"]
+    assert called >= {"memset", "read", "write"}

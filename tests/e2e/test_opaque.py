@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -323,8 +322,8 @@ def test_no_formula_is_wrong_where_an_opaque_result_flows_into_it(tmp_path: Path
             while pair := explorer.next():
                 plain = Run(1, pair.input, pair.predicted, pair.condition_hash)
                 whole = target.run(plain)
-                found = target.run(replace(plain, prefix=explorer.expected(pair)))
-                assert replace(found, coverage=()) == replace(whole, coverage=())
+                found = target.run(plain._replace(prefix=explorer.expected(pair)))
+                assert found._replace(coverage=()) == whole._replace(coverage=())
                 outcome = explorer.record(pair, found, pair.input)
                 tried["tests"] += 1
                 tried["mispredicted"] += outcome.mispredicted

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -129,8 +129,8 @@ def outcome(result: Result) -> Result:
     """Without what differs from attempt to attempt."""
     end = result.end
     flags = end.flags & ~(EndFlag.CHUNKED | EndFlag.EXTRAS)
-    end = replace(end, number=0, flags=flags, offset=None, tail=b"", link_errors=0, coverage_size=0)
-    return replace(result, end=end, coverage=())
+    end = end._replace(number=0, flags=flags, offset=None, tail=b"", link_errors=0, coverage_size=0)
+    return result._replace(end=end, coverage=())
 
 
 def test_a_campaign_over_a_bad_line_has_the_results_of_a_good_one(c_side: Path) -> None:

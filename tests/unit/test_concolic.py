@@ -35,7 +35,7 @@ def finish(path: Trail, **changes: object) -> Finished:
         Verdict.RETURN, 0, 0, 0, 0, (), hash_, len(path.conditions), True, path.operand_hash, path.events, (), 9,
         len(path.data), b"",
     )  # fmt: skip
-    return dataclasses.replace(whole, **changes)  # type: ignore[arg-type]
+    return whole._replace(**changes)  # type: ignore[arg-type]
 
 
 def ints(x: int, y: int) -> bytes:

@@ -35,7 +35,7 @@ def case(data: bytes) -> testcase.TestCase:
 def test_a_test_case_round_trips_through_its_json(tmp_path: Path) -> None:
     data = (-5).to_bytes(4, "little", signed=True) + b"\xfe" + b"\x0a\x0b\x0c"
     test = case(data)
-    assert test.named_inputs() == {"x": -5, "x#2": 254, "buf": "0a0b0c"}
+    assert testcase.named_inputs(test.objects, test.input) == {"x": -5, "x#2": 254, "buf": "0a0b0c"}
     test.write(tmp_path)
     assert (tmp_path / "000012-89abcdef.bin").read_bytes() == data
     written = json.loads((tmp_path / "000012-89abcdef.json").read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def test_floating_point_inputs(tmp_path: Path) -> None:
     )
     data = bytes.fromhex("cdcccc3d9a9999999999b9bf010080ff")
     test = testcase.TestCase(1, data, objects, "return", 0, 1, "", b"")
-    assert test.named_inputs() == {"f": 0.1, "d": -0.1, "n": "010080ff"}
+    assert testcase.named_inputs(test.objects, test.input) == {"f": 0.1, "d": -0.1, "n": "010080ff"}
     test.write(tmp_path)
     first = testcase.read_first(tmp_path / f"{test.stem}.json")
     assert first.fill(b"", objects) == data

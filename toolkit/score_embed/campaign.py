@@ -144,7 +144,8 @@ class Campaign:
                 self._enter(last)
             if self._record.due():
                 self._commit(explorer)
-            self._show(explorer, status)
+            if status.due:
+                self._show(explorer, status)
             last = self._finish(explorer, pair, test)
         raise AssertionError("endless")
 

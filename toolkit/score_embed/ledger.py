@@ -14,7 +14,7 @@ from score_embed.results.bugs import Bug, BugList
 from score_embed.results.coverage import Coverage, Direction
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
-from score_embed.results.testcase import TestCase
+from score_embed.results.testcase import TestCase, named_inputs
 
 SHOWN_OUTPUT = 80
 
@@ -50,17 +50,8 @@ class Ledger:
     def enter(self, number: int, entry: Entry, new_path: bool, fresh: Sequence[int]) -> Bug | None:
         """Book one executed test; returns the bug if it found a new one. `fresh`: the coverage it was the first to set."""
         verdict, place = entry.verdict, entry.place
-        test = TestCase(
-            number=number,
-            input=entry.input,
-            objects=entry.objects,
-            verdict=verdict.value,
-            code=entry.code,
-            path_hash=entry.path_hash,
-            where=str(place) if verdict.is_bug else "",
-            output=entry.output,
-            versions=self._versions,
-        )
+        where = str(place) if verdict.is_bug else ""
+        inputs = named_inputs(entry.objects, entry.input)
         kind = _kind(entry, new_path)
         self.totals["runs"] += 1
         self.totals[kind] += 1
@@ -70,18 +61,9 @@ class Ledger:
             self.conditions_max = max(self.conditions_max, entry.conditions)
         bug = None
         if verdict.is_bug:
-            bug = self.bugs.add(Bug(verdict.value, place, test.named_inputs(), number, confirmed=entry.confirmed))
-        row = TestRow(
-            number,
-            test.input,
-            test.verdict,
-            test.code,
-            test.path_hash,
-            kind,
-            test.where,
-            test.named_inputs(),
-            test.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0],
-        )
+            bug = self.bugs.add(Bug(verdict.value, place, inputs, number, confirmed=entry.confirmed))
+        output = entry.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0]
+        row = TestRow(number, entry.input, verdict.value, entry.code, entry.path_hash, kind, where, inputs, output)
         self._record.add_test(row, new_path)
         self._record.add_coverage(fresh, number)
         if verdict.is_bug:
@@ -89,8 +71,21 @@ class Ledger:
             assert known is not None
             self._record.put_bug(known)
         if fresh or bug or number == 1:
-            self._write_files(test, bug is not None)
+            self._write_files(self._test(number, entry, where), bug is not None)
         return bug
+
+    def _test(self, number: int, entry: Entry, where: str) -> TestCase:
+        return TestCase(
+            number=number,
+            input=entry.input,
+            objects=entry.objects,
+            verdict=entry.verdict.value,
+            code=entry.code,
+            path_hash=entry.path_hash,
+            where=where,
+            output=entry.output,
+            versions=self._versions,
+        )
 
     def _write_files(self, test: TestCase, is_bug: bool) -> None:
         folder = self._record.folder / ("bugs" if is_bug else "tests")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from score_embed import workplace
@@ -102,7 +101,7 @@ class _Again:
         test = Run(number, data, pair.predicted, pair.condition_hash, settings.max_branches, prefix)
         finished = self._target.run(test)
         while finished.input_used > len(test.input):  # once more with as much input as the program asks for
-            test = replace(test, input=grow(settings.seed, test.input, finished.input_used))
+            test = test._replace(input=grow(settings.seed, test.input, finished.input_used))
             finished = self._target.run(test)
         self._longest = max(self._longest, finished.input_used)
         self._covered.update(finished.coverage)

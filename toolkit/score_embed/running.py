@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from score_embed import config
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
@@ -38,7 +36,7 @@ class Runner:
         """The end of the test that was begun, and the test as it was run in the end."""
         finished = self.target.finish()
         while finished.input_used > len(test.input):  # once more with as much input as the program asks for
-            test = dataclasses.replace(test, input=self.grow(test.input, finished.input_used))
+            test = test._replace(input=self.grow(test.input, finished.input_used))
             finished = self.target.run(test)
         self._longest = max(self._longest, finished.input_used)
         return test, finished

@@ -15,7 +15,7 @@ REFRESH_SECONDS = 0.25
 
 
 class Status:
-    """`with Status("max3 on native") as status: status.show(…)`; cheap enough to call after each test."""
+    """`with Status("max3 on native") as status: if status.due: status.show(…)`."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -35,14 +35,16 @@ class Status:
         if self._live is not None:
             self._live.stop()
 
+    @property
+    def due(self) -> bool:
+        """What was shown last is old."""
+        return time.monotonic() - self._shown >= (REFRESH_SECONDS if self._live else LINE_SECONDS)
+
     def show(
         self, *, runs: int, paths: int, waiting: int, covered: int, total: int, bugs: int, clients: int = 0
     ) -> None:
-        now = time.monotonic()
-        if now - self._shown < (REFRESH_SECONDS if self._live else LINE_SECONDS):
-            return
-        self._shown = now
-        seconds = now - self._began
+        self._shown = time.monotonic()
+        seconds = self._shown - self._began
         percent = 100 * covered // total if total else 100
         text = (
             f"{self._title}: {seconds:.0f} s, {runs} tests ({runs / seconds:.0f}/s), {paths} paths, "

@@ -6,11 +6,12 @@ The names the linker knows are those of files in a working folder; the user's ar
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from score_embed.build.toolchain import LinkFailed, Toolchain, failure
+from score_embed.build.toolchain import CALLED, SHARED, LinkFailed, Toolchain, failure
 from score_embed.errors import BuildError
 from score_embed.frontend.sites import shown
 
@@ -25,6 +26,7 @@ ANSWERED = frozenset(
     }
 )
 _OURS = re.compile(r"sc_\w+|sc|__put_\w+|__sc_\w+")
+_OWN = "sc_own_"  # begins the name of what is apart from the C library's
 
 _TWICE = re.compile(
     r"(?P<second>[^;\s][^;]*?): multiple definition of `(?P<symbol>[^']+)'; (?P<first>[^;\s][^;]*?): first defined here"
@@ -64,6 +66,7 @@ def link_parts(
     toolchain: Toolchain, parts: Parts, output: Path, cflags: Sequence[str], extra: Sequence[str] = ()
 ) -> Parts:
     """Link the image; returns what it was linked of. `extra`: further flags. Raises BuildError."""
+    parts = _apart(toolchain, parts, output.parent)
     messages = Messages(parts.names, toolchain)
     try:
         try:
@@ -87,15 +90,29 @@ def _replaced(clashes: Sequence[Clash]) -> list[str]:
     return []
 
 
+def _apart(toolchain: Toolchain, parts: Parts, work: Path) -> Parts:
+    """What the program has of its own and the runtime calls of the C library becomes two: the runtime would run the
+    program's, between tests and within its own probes."""
+    called = CALLED[SHARED[toolchain.board.runtime]]
+    own = [path for path in (*parts.made, *parts.kept) if parts.names.get(str(path)) != RUNTIME]
+    renamed = {name: _OWN + name for name in sorted(called & toolchain.defined(own))} if called else {}
+    return _changed(parts, work, "own", partial(toolchain.rename, renamed)) if renamed else parts
+
+
 def _weakened(toolchain: Toolchain, parts: Parts, symbols: Sequence[str], work: Path) -> Parts:
-    """Copies of the program's files whose definitions of these symbols make way."""
+    """The program's definitions of these symbols make way."""
+    return _changed(parts, work, "weak", partial(toolchain.weaken, symbols))
+
+
+def _changed(parts: Parts, work: Path, label: str, change: Callable[[Path, Path], None]) -> Parts:
+    """With changed copies of the program's files."""
     names = dict(parts.names)
 
     def copy(path: Path, prefix: str, index: int) -> Path:
         if names.get(str(path)) == RUNTIME:
             return path
-        output = work / f"{prefix}{index}{path.suffix}"
-        toolchain.weaken(symbols, path, output)
+        output = work / f"{label}-{prefix}{index}{path.suffix}"
+        change(path, output)
         names[str(output)] = names.get(str(path), str(path))
         return output
 
@@ -117,7 +134,8 @@ class Messages:
             match = _TWICE.search(line)
             if match:
                 places = (self._place(match["first"], ""), self._place(match["second"], within))
-                found.setdefault(match["symbol"], Clash(match["symbol"], places, RUNTIME in places))
+                symbol = match["symbol"].removeprefix(_OWN)
+                found.setdefault(symbol, Clash(symbol, places, RUNTIME in places))
         return list(found.values())
 
     def error(self, messages: str) -> BuildError | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from score_embed.board import share
@@ -32,7 +32,8 @@ SEMANTICS = (
 # There all variables of the user's have the scope of their function: only what probes are handed shares places.
 INSTRUMENTED = (*SEMANTICS, "-fstack-reuse=all")
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
-_RUNTIME = ("-std=gnu99", "-fno-tree-loop-im", "-ffreestanding", "-w")
+# Nor may a loop become a call of memset: the program may have one of its own, with probes in it.
+_RUNTIME = ("-std=gnu99", "-fno-tree-loop-im", "-fno-tree-loop-distribute-patterns", "-ffreestanding", "-w")
 _WRAPPED = ("_exit", "_Exit", "sbrk", "__sbrk", "mmap", "mmap64", "__mmap", "__mmap64")
 _LINUX = ("-static", "-no-pie", "-Wl,-Ttext-segment=0x400000", *(f"-Wl,--wrap={name}" for name in _WRAPPED))
 PORTS: dict[str, tuple[str, ...]] = {
@@ -44,6 +45,18 @@ PORTS: dict[str, tuple[str, ...]] = {
 }
 # What several ports have in common.
 SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", "avr": "bare"}
+# What the runtime calls of the C library that a program may well have one of its own of: there that gets another name.
+CALLED = {
+    "posix": frozenset(
+        {
+            *("close", "dup2", "execv", "fcntl", "ftruncate", "lseek", "madvise", "memcpy", "memfd_create", "memset"),
+            *("mincore", "munmap", "open", "personality", "prctl", "pread", "raise", "read", "setitimer", "setrlimit"),
+            *("sigaction", "sigaltstack", "sigemptyset", "signal", "sigprocmask", "strchr", "strlen", "strstr"),
+            *("syscall", "write"),
+        }
+    ),
+    "bare": frozenset(),
+}
 # With an arena of the runtime's own these are its functions in code without probes, the C library's included.
 HEAP_NAMES = tuple(
     f"-Wl,--wrap={name}"
@@ -56,7 +69,7 @@ HEAP_NAMES = tuple(
 # are left out.
 _WHOLE = ("-flto=1", "-flto-partition=one")
 _SMALL = ("-fno-inline-functions-called-once", "-fno-ipa-cp")
-_FAST = {"riscv": ("-mno-relax",)}  # of addresses that -O2 makes ld 2.40 says: can't relax section
+_FAST = {"riscv": ("-mno-relax",)}  # of addresses that -O3 makes ld 2.40 says: can't relax section
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
@@ -144,10 +157,10 @@ class Toolchain:
 
     def runtime_flags(self) -> tuple[str, ...]:
         """How the runtime is compiled, on its own or as one."""
-        return (*_RUNTIME, "-O2" if self._flash_is_cheap() else "-Os")
+        return (*_RUNTIME, "-O3" if self._flash_is_cheap() else "-Os")
 
     def _flash_is_cheap(self) -> bool:
-        """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in what gcc makes at -O2."""
+        """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in such code."""
         emulated = isinstance(self.board.run, QemuRun) and self.board.runtime != "avr"
         return emulated or SHARED[self.board.runtime] == "posix"
 
@@ -197,8 +210,23 @@ class Toolchain:
 
     def weaken(self, symbols: Sequence[str], source: Path, output: Path) -> None:
         """A copy of an object or archive whose definitions of these symbols make way for others."""
-        tool = self._run([self.board.cc, "-print-prog-name=objcopy"], "objcopy").strip()
-        self._run([tool, *(f"--weaken-symbol={name}" for name in symbols), str(source), str(output)], str(source))
+        self._copy([f"--weaken-symbol={name}" for name in symbols], source, output)
+
+    def rename(self, symbols: Mapping[str, str], source: Path, output: Path) -> None:
+        """A copy of an object or archive in which these symbols have other names."""
+        self._copy([f"--redefine-sym={old}={new}" for old, new in symbols.items()], source, output)
+
+    def defined(self, files: Sequence[Path]) -> set[str]:
+        """The symbols that objects and archives define for others."""
+        lines = self._run([self._tool("nm"), "-g", "--defined-only", *map(str, files)], "nm").splitlines()
+        return {line.split()[-1] for line in lines if len(line.split()) == 3}
+
+    def _copy(self, changes: Sequence[str], source: Path, output: Path) -> None:
+        self._run([self._tool("objcopy"), *changes, str(source), str(output)], str(source))
+
+    def _tool(self, name: str) -> str:
+        """The program of that name that comes with the compiler."""
+        return self._run([self.board.cc, f"-print-prog-name={name}"], name).strip()
 
     def _linker_script(self, output: Path) -> Path | None:
         """The port's script, preprocessed with the board's memory map."""

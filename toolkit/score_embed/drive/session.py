@@ -65,7 +65,8 @@ class FleetSession:
                     self._look_after_clients()
                     self._begin(interrupt)
                     self._heed(interrupt)
-                    self._show(status)
+                    if status.due:
+                        self._show(status)
                 self._crew.hurry()
                 self._crew.end(_GO)
             finally:

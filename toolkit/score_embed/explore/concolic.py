@@ -6,10 +6,10 @@ children and the finished pair together, and what is known but not done is all t
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.lineage import Origin, in_common
@@ -38,11 +38,15 @@ from score_embed.trace.path import Condition, SymbolicObject
 from score_embed.trace.selects import OUTSIDE
 from score_embed.trace.trail import Trail
 
+_Notes = defaultdict[tuple[str, int], int]  # a Counter takes a microsecond to be made
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+def _no_notes() -> _Notes:
+    return defaultdict(int)
+
+
+class Outcome(NamedTuple):
     """What one test brought. `new_path`: its path was not seen before (also of a mispredicted run)."""
 
     children: tuple[Pair, ...]  # shallowest flip first
@@ -51,7 +55,7 @@ class Outcome:
     is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
     new_path: bool
     mispredicted: bool
-    notes: Counter[tuple[str, int]]  # (what, site): why the campaign's result is incomplete
+    notes: Mapping[tuple[str, int], int]  # (what, site) → how often: why the campaign's result is incomplete
 
     @property
     def redundant(self) -> bool:
@@ -59,13 +63,13 @@ class Outcome:
         return self.is_path and not self.new_path and not self.mispredicted
 
 
-@dataclass
+@dataclass(slots=True)
 class _Flips:
     """What came of one path's conditions."""
 
     children: list[Pair] = field(default_factory=list)
-    notes: Counter[tuple[str, int]] = field(default_factory=Counter)
-    unflipped: Counter[tuple[int, str]] = field(default_factory=Counter)
+    notes: _Notes = field(default_factory=_no_notes)
+    unflipped: defaultdict[tuple[int, str], int] = field(default_factory=lambda: defaultdict(int))
     bytes: int = 0  # of the children's inputs
     broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
 
@@ -154,7 +158,7 @@ class Explorer:
 
     def record(self, pair: Pair, finished: Finished, data: bytes) -> Outcome:
         """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""
-        notes: Counter[tuple[str, int]] = Counter()
+        notes = _no_notes()
         is_path = finished.verdict not in _NO_PATH
         new = is_path and self._paths.add(finished.path_hash)
         lost = finished.verdict is Verdict.LOST  # then the target could not say
@@ -179,8 +183,8 @@ class Explorer:
         if mispredicted:
             notes["mispredicted", pair.site] += 1
             self.unflipped.update((index, "mispredicted") for index in pair.targets)
-        if flips.notes:
-            notes.update(flips.notes)
+        for note, count in flips.notes.items():
+            notes[note] += count
         if flips.unflipped:
             self.unflipped.update(flips.unflipped)
         if notes:
@@ -226,14 +230,15 @@ class Explorer:
             return False
         return self._ids[pair.predicted] == (pair.decided or pair.id)
 
-    def _check(self, finished: Finished, notes: Counter[tuple[str, int]]) -> bool:
+    def _check(self, finished: Finished, notes: _Notes) -> bool:
         """Take over what the path says was lost, and compare it with what the target counted.
 
         False: the formulas do not describe the run, so nothing may be derived from it.
         """
         trail = self._trail
         if trail.notes:
-            notes.update(trail.notes)
+            for note, count in trail.notes.items():
+                notes[note] += count
             self.concretized += sum(count for (what, _), count in trail.notes.items() if what != "divergence")
         for disagreement in trail.disagreements:
             notes["value differs from its formula", disagreement.site] += 1

@@ -7,7 +7,7 @@ Any byte stream decodes to frames and named errors; nothing raises, hangs or gro
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cobs import cobs
 
@@ -40,8 +40,7 @@ class BadSequence(DecodeError):
     """A frame is missing before this one (which is good)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """`type` and `sequence`: 4 bits each."""
 
     type: int

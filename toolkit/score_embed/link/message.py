@@ -11,9 +11,10 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from score_embed.link.frame import DecodeError
 
@@ -91,6 +92,7 @@ _READY = struct.Struct("<HHB16sIIHI")
 _END = struct.Struct("<BBQII")
 _SHORT = struct.Struct("<H")
 _CRC = struct.Struct("<I")
+_BLOCK = 16  # bytes of two inputs that are compared at once
 
 
 class MessageError(DecodeError):
@@ -109,8 +111,7 @@ class Ready:
     coverage_total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(NamedTuple):
     """Bytes of the event stream of a test, from `offset` on."""
 
     number: int
@@ -118,8 +119,7 @@ class Trace:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """How a test ended. `tail`: the last bytes of its event stream, from `offset` on; `event_crc` is over all of them.
 
     `input_used`, `offset`: None stands for the input's size, and for what was left out.
@@ -146,15 +146,13 @@ class End:
     tail: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(NamedTuple):
     number: int
     offset: int
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Coverage indices of a test that the host has not acknowledged, 4 bytes each, from the `offset`-th on."""
 
     number: int
@@ -190,8 +188,7 @@ def fold(condition_hash: int) -> int:
     return (condition_hash ^ condition_hash >> 32) & 0xFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class RunMessage:
+class RunMessage(NamedTuple):
     """RUN: the limits go with the whole input only, since they hardly ever change."""
 
     number: int
@@ -245,17 +242,25 @@ def difference(base: bytes | None, data: bytes) -> bytes:
     if base == data:
         return b""
     spans: list[list[int]] = []
-    for at in range(len(data)):
-        if base[at] != data[at]:
-            if spans and at - spans[-1][1] <= 2:
-                spans[-1][1] = at + 1
-            else:
-                spans.append([at, at + 1])
+    for at in _differing(base, data):
+        if spans and at - spans[-1][1] <= 2:
+            spans[-1][1] = at + 1
+        else:
+            spans.append([at, at + 1])
     out, position = [], 0
     for first, last in spans:
         out += [varint(first - position), varint(last - first), data[first:last]]
         position = last
     return b"".join(out)
+
+
+def _differing(base: bytes, data: bytes) -> Iterator[int]:
+    """Where two inputs of one length differ: mostly in very few places."""
+    for block in range(0, len(data), _BLOCK):
+        if base[block : block + _BLOCK] != data[block : block + _BLOCK]:
+            for at in range(block, min(block + _BLOCK, len(data))):
+                if base[at] != data[at]:
+                    yield at
 
 
 def parse(kind: int, payload: bytes) -> Reply:

@@ -21,7 +21,7 @@ class Pieces:
 
     def __len__(self) -> int:
         """All bytes held, those beyond the gap too (where pieces overlap they count twice)."""
-        return len(self.whole) + sum(map(len, self._later.values()))
+        return len(self.whole) + (sum(map(len, self._later.values())) if self._later else 0)
 
     def add(self, offset: int, data: bytes) -> None:
         """A piece has arrived, perhaps not for the first time."""

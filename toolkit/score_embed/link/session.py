@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from score_embed.errors import TargetError
 from score_embed.link import message
@@ -25,8 +25,7 @@ SMALLEST_CHUNK = 16  # bytes of payload; with 1 % of bytes damaged, 3 of 4 such 
 CLEAN_TESTS = 16  # since the last damage, until payloads grow again
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One test. `prefix`: event bytes the host already holds and expects; they are not sent again."""
 
     data: bytes
@@ -37,8 +36,7 @@ class Request:
     prefix: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     end: message.End
     input_used: int  # bytes
     events: bytes  # empty if the run was mispredicted

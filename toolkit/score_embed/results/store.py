@@ -47,7 +47,7 @@ ON CONFLICT(id) DO UPDATE SET data = NULL, done = 1, owner = NULL, path = exclud
 _MOST_IDS = 500  # in one question
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class TestRow:
     """One executed test. `outcome`: new, redundant, mispredicted, or "no path" (an assumption failed)."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import pack, unpack
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from score_embed.errors import UsageError
 
@@ -27,8 +27,7 @@ def stem(number: int, path_hash: int) -> str:
     return f"{number:06d}-{path_hash & 0xFFFFFFFF:08x}"
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A symbolic object of the program and where its bytes lie in the input."""
 
     name: str
@@ -63,6 +62,11 @@ def _packs_to(value: float, how: str, part: bytes) -> bool:
         return False
 
 
+def named_inputs(objects: Iterable[Named], data: bytes) -> dict[str, Value]:
+    """The values that the input gives them."""
+    return {named.name: named.value(data) for named in objects}
+
+
 @dataclass(frozen=True)
 class TestCase:
     """One executed test with what came of it."""
@@ -83,16 +87,13 @@ class TestCase:
     def stem(self) -> str:
         return stem(self.number, self.path_hash)
 
-    def named_inputs(self) -> dict[str, Value]:
-        return {named.name: named.value(self.input) for named in self.objects}
-
     def write(self, folder: Path) -> None:
         (folder / f"{self.stem}.bin").write_bytes(self.input)
         text = json.dumps(
             {
                 "v": 1,
                 "test": self.number,
-                "inputs": self.named_inputs(),
+                "inputs": named_inputs(self.objects, self.input),
                 "verdict": self.verdict,
                 "code": self.code,
                 "path": f"{self.path_hash:016x}",

@@ -26,6 +26,7 @@ from score_embed.solve.smt import DEFAULT_RLIMIT, LEARNING_RLIMIT, LearningLayer
 
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
 _MODELS_KEPT = 8
+_REFUTED = Answer(Result.UNSAT, "domain")
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
 
 
@@ -43,11 +44,11 @@ class DomainLayer:
         index = query.target.only_byte
         if index < 0:
             if negate(query.target) in query.several:  # the path says the opposite
-                return Answer(Result.UNSAT, "domain")
+                return _REFUTED
             return self._inner.solve(query)
         left = query.sets.get(index, FULL) & byte_set(query.target)
         if not left:
-            return Answer(Result.UNSAT, "domain")
+            return _REFUTED
         if not any(condition.deps >> index & 1 for condition in query.several):
             return Answer(Result.SAT, "domain", {index: smallest(left)})
         return self._inner.solve(query)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from score_embed.solve.expr import Expr, bytes_of, evaluate
 
@@ -20,15 +20,14 @@ class Result(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """Find input bytes that satisfy `target` and the slice: each byte in its set, and all of `several`."""
 
     target: Expr
     sets: Mapping[int, int]  # by input byte of the slice: the values its single-byte conditions leave
     several: Sequence[Expr]  # conditions over two bytes or more
     data: bytes  # the input of the run whose path this is
-    single: Mapping[int, Sequence[Expr]] = field(default_factory=dict)  # the conditions that the sets are made of
+    single: Mapping[int, Sequence[Expr]] = MappingProxyType({})  # the conditions that the sets are made of
 
     @property
     def conditions(self) -> list[Expr]:
@@ -61,8 +60,7 @@ class Query:
         return bytes_of(deps)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """`assignment`: a value for bytes of the slice (sat); the others keep theirs. `layer`: who answered.
 
     `core`: formulas of target and slice that already exclude each other (unsat), if the layer knows them.
@@ -70,7 +68,7 @@ class Answer:
 
     result: Result
     layer: str
-    assignment: Mapping[int, int] = field(default_factory=dict)
+    assignment: Mapping[int, int] = MappingProxyType({})
     core: Sequence[Expr] = ()
 
     def apply(self, data: bytes) -> bytes:

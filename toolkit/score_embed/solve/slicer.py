@@ -105,7 +105,10 @@ class Slicer:
 
     def query(self, target: Expr, data: bytes) -> Query:
         """The question for `target` after the conditions added so far. Valid until the next change."""
-        deps = target.deps
+        deps, index = target.deps, target.only_byte
+        if index >= 0 and not any(group.deps >> index & 1 for group in self._groups):  # most questions of parsers
+            values = self._sets.get(index)
+            return Query(target, {} if values is None else {index: values}, (), data, self._single)
         several: list[Expr] = []
         for group in self._groups:
             if group.deps & target.deps:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Verdict(Enum):
@@ -43,8 +43,7 @@ class Verdict(Enum):
 _NO_BUG = frozenset({Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """One test to execute. `condition_hash` is the expected hash over the first `predicted` conditions.
 
     `prefix`: event bytes that the run is expected to begin with; the target does not send them again if it does.
@@ -58,8 +57,7 @@ class Run:
     prefix: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """What came back of one test. `events` is empty if the run was mispredicted."""
 
     verdict: Verdict
