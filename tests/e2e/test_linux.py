@@ -194,6 +194,37 @@ def test_names_of_the_c_library_may_be_the_programs(board: str, tmp_path: Path) 
     }  # of main; the loops of memset and memcpy never ran
 
 
+OWN_SYSTEM = """
+#include "score.h"
+static int n;
+void _exit(int code) { n = code; while (1) n++; }
+void exit(int code) { _exit(code); }
+void abort(void) { _exit(9); }
+void *sbrk(long more) { return (char *)&n + more; }
+void *malloc(__SIZE_TYPE__ size) { return (char *)&n + size; }
+int mmap(int at) { return at; }
+int raise(int number) { return number; }
+int printf(const char *text, ...) { return *text; }
+int main(void)
+{
+    char c;
+    SYM_CHAR(c);
+    if (c == 'a') _exit(3);
+    if (c == 'b') abort();
+    return mmap(c) + raise(2) + printf("a") + (malloc(2) == 0);
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", *LINUX])
+def test_so_may_be_what_the_library_needs_itself(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"system.c": OWN_SYSTEM}, "--board", board, "--max-branches", "1000").summary
+    assert (found["stopped"], found["paths"]) == ("exhausted", 3)
+    assert [(bug["kind"], bug["function"]) for bug in found["bugs"]] == [
+        ("hang", "_exit")
+    ] * 2  # from main and from abort
+
+
 def test_two_definitions_of_such_a_name(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(OWN_NAMES)
     (tmp_path / "b.c").write_text("int read(int fd)\n{\n    return fd;\n}\n")

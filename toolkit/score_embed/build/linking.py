@@ -6,7 +6,7 @@ The names the linker knows are those of files in a working folder; the user's ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ ANSWERED = frozenset(
     }
 )
 _OURS = re.compile(r"sc_\w+|sc|__put_\w+|__sc_\w+")
+_C_LIBRARY = re.compile(r"[/\\]lib(c|m|gcc|gcc_eh)\.a\(")
 _OWN = "sc_own_"  # begins the name of what is apart from the C library's
 
 _TWICE = re.compile(
@@ -61,21 +62,35 @@ class Clash:
     places: tuple[str, str]
     ours: bool  # one of them is the runtime's
 
+    @property
+    def answered(self) -> bool:
+        """The program's makes way."""
+        return self.ours and self.symbol in ANSWERED
+
+    @property
+    def librarys(self) -> bool:
+        """One is the C library's: linked as a process usually is, the program's would take its place."""
+        return any(map(_C_LIBRARY.search, self.places))
+
 
 def link_parts(
     toolchain: Toolchain, parts: Parts, output: Path, cflags: Sequence[str], extra: Sequence[str] = ()
 ) -> Parts:
     """Link the image; returns what it was linked of. `extra`: further flags. Raises BuildError."""
-    parts = _apart(toolchain, parts, output.parent)
+    # Else the runtime would run the program's function, between tests and within its own probes.
+    own = [path for path in (*parts.made, *parts.kept) if parts.names.get(str(path)) != RUNTIME]
+    called = CALLED[SHARED[toolchain.board.runtime]]
+    parts = _apart(toolchain, parts, called & toolchain.defined(own) if called else called, output.parent / "called")
     messages = Messages(parts.names, toolchain)
     try:
         try:
             toolchain.link(parts.made, parts.kept, output, cflags, extra)
         except LinkFailed as failed:
-            symbols = _replaced(messages.clashes(failed.messages))
-            if not symbols:
+            clashes = messages.clashes(failed.messages)
+            if not clashes or not all(clash.answered or clash.librarys for clash in clashes):
                 raise
-            parts = _weakened(toolchain, parts, symbols, output.parent)
+            parts = _weakened(toolchain, parts, [c.symbol for c in clashes if c.answered], output.parent / "weak")
+            parts = _apart(toolchain, parts, {c.symbol for c in clashes if c.librarys}, output.parent / "own")
             messages = Messages(parts.names, toolchain)
             toolchain.link(parts.made, parts.kept, output, cflags, extra)
     except LinkFailed as failed:
@@ -83,35 +98,26 @@ def link_parts(
     return parts
 
 
-def _replaced(clashes: Sequence[Clash]) -> list[str]:
-    """The symbols of the program that make way for the runtime's, if that settles all clashes; else none."""
-    if all(clash.ours and clash.symbol in ANSWERED for clash in clashes):
-        return sorted(clash.symbol for clash in clashes)
-    return []
-
-
-def _apart(toolchain: Toolchain, parts: Parts, work: Path) -> Parts:
-    """What the program has of its own and the runtime calls of the C library becomes two: the runtime would run the
-    program's, between tests and within its own probes."""
-    called = CALLED[SHARED[toolchain.board.runtime]]
-    own = [path for path in (*parts.made, *parts.kept) if parts.names.get(str(path)) != RUNTIME]
-    renamed = {name: _OWN + name for name in sorted(called & toolchain.defined(own))} if called else {}
-    return _changed(parts, work, "own", partial(toolchain.rename, renamed)) if renamed else parts
+def _apart(toolchain: Toolchain, parts: Parts, symbols: Set[str], work: Path) -> Parts:
+    """What the program has of its own of these names and the C library has, too, becomes two."""
+    renamed = {name: _OWN + name for name in sorted(symbols)}
+    return _changed(parts, work, partial(toolchain.rename, renamed)) if renamed else parts
 
 
 def _weakened(toolchain: Toolchain, parts: Parts, symbols: Sequence[str], work: Path) -> Parts:
     """The program's definitions of these symbols make way."""
-    return _changed(parts, work, "weak", partial(toolchain.weaken, symbols))
+    return _changed(parts, work, partial(toolchain.weaken, symbols)) if symbols else parts
 
 
-def _changed(parts: Parts, work: Path, label: str, change: Callable[[Path, Path], None]) -> Parts:
-    """With changed copies of the program's files."""
+def _changed(parts: Parts, work: Path, change: Callable[[Path, Path], None]) -> Parts:
+    """With changed copies of the program's files, in the folder `work`."""
+    work.mkdir()
     names = dict(parts.names)
 
     def copy(path: Path, prefix: str, index: int) -> Path:
         if names.get(str(path)) == RUNTIME:
             return path
-        output = work / f"{label}-{prefix}{index}{path.suffix}"
+        output = work / f"{prefix}{index}{path.suffix}"
         change(path, output)
         names[str(output)] = names.get(str(path), str(path))
         return output

@@ -45,14 +45,14 @@ PORTS: dict[str, tuple[str, ...]] = {
 }
 # What several ports have in common.
 SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", "avr": "bare"}
-# What the runtime calls of the C library that a program may well have one of its own of: there that gets another name.
+# What the runtime calls or wraps of the C library's: a program's own of such a name gets another one.
 CALLED = {
     "posix": frozenset(
         {
             *("close", "dup2", "execv", "fcntl", "ftruncate", "lseek", "madvise", "memcpy", "memfd_create", "memset"),
             *("mincore", "munmap", "open", "personality", "prctl", "pread", "raise", "read", "setitimer", "setrlimit"),
             *("sigaction", "sigaltstack", "sigemptyset", "signal", "sigprocmask", "strchr", "strlen", "strstr"),
-            *("syscall", "write"),
+            *("syscall", "write", *_WRAPPED),
         }
     ),
     "bare": frozenset(),
