@@ -109,6 +109,16 @@ def test_missing_compiler(tmp_path: Path) -> None:
     check(done, 2, "'gcc'", "apt-get install gcc")
 
 
+def test_another_compiler(tmp_path: Path) -> None:
+    """clang says what it is; one is made of gcc here, which need not be installed."""
+    compiler = tmp_path / "my-clang"
+    compiler.write_text('#!/bin/sh\nexec gcc -D__clang__=1 "$@"\n')
+    compiler.chmod(0o755)
+    write(tmp_path, f"extends: native\ncompiler: {compiler}\n", "b.yaml")
+    done = score_embed("run", "--board", "b.yaml", write(tmp_path, GOOD), folder=tmp_path)
+    check(done, 3, "my-clang", "needs gcc", "`compiler`")
+
+
 def test_missing_qemu(tmp_path: Path) -> None:
     source = write(tmp_path, GOOD)
     path = bare_path(tmp_path, "arm-none-eabi-gcc")

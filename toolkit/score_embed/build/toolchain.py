@@ -104,11 +104,14 @@ class Toolchain:
     def data_model(self, cflags: Sequence[str]) -> DataModel:
         flags = [*self.board.cflags, *_code_generation(cflags)]
         text = self._run([self.board.cc, *flags, "-dM", "-E", "-x", "c", "/dev/null"], "data model")
+        if "#define __clang__ " in text:
+            hint = "Name a gcc as the profile's `compiler`: the formulas rest on flags that clang does not have."
+            raise BuildError("this is clang, score-embed needs gcc", self.board.cc, hint)
         try:
             return DataModel.from_macros(text, flags)
         except KeyError as missing:
             raise BuildError(
-                f"the compiler does not define {missing}", self.board.cc, "score-embed needs gcc or clang."
+                f"the compiler does not define {missing}", self.board.cc, "score-embed needs gcc."
             ) from None
 
     def preprocessor_flags(self, cflags: Sequence[str]) -> list[str]:
