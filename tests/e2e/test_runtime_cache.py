@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from footprint import on_the_desk
 
 from score_embed.board.profile import Board, known_boards, load_board
 from score_embed.build.runtime import runtime_objects
@@ -32,17 +33,29 @@ def made(board: Board, monkeypatch: pytest.MonkeyPatch, *, verify: bool = False)
         return runtime_objects(Toolchain(board), verify=verify), len(compiled)
 
 
+def files(board: Board) -> int:
+    return len(Toolchain(board).runtime_sources(heap=False))
+
+
 def test_the_runtime_is_compiled_once(native: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     first, compiled = made(native, monkeypatch)
-    assert compiled == len(first) == len(set(first))
+    assert (compiled, len(first)) == (files(native), 1)
     assert made(native, monkeypatch) == (first, 0)
+
+
+def test_on_a_board_it_is_one_at_the_link_only(native: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then gcc leaves out what the program does not use."""
+    board = on_the_desk(load_board(known_boards()["stm32"]))
+    first, compiled = made(board, monkeypatch)
+    assert compiled == len(first) == len(set(first)) == files(board)
+    assert made(board, monkeypatch) == (first, 0)
 
 
 def test_other_flags_make_other_objects(native: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     first, _ = made(native, monkeypatch)
     for board, verify in ((native, True), (replace(native, cflags=(*native.cflags, "-O0")), False)):
         others, compiled = made(board, monkeypatch, verify=verify)
-        assert compiled == len(first)
+        assert compiled == files(board)
         assert not set(others) & set(first)
 
 
@@ -55,11 +68,11 @@ def test_another_runtime_or_compiler_makes_other_objects(
     compiler.chmod(0o755)
     wrapped = replace(native, cc=str(compiler))
     second, compiled = made(wrapped, monkeypatch)
-    assert compiled == len(first)
+    assert compiled == files(wrapped)
     compiler.write_text('#!/bin/sh\n# a new version\nexec gcc "$@"\n')
     third, compiled = made(wrapped, monkeypatch)
-    assert compiled == len(first)
-    assert len({*first, *second, *third}) == 3 * len(first)
+    assert compiled == files(wrapped)
+    assert len({*first, *second, *third}) == 3
 
 
 def test_what_starts_as_zero_is_not_kept(native: Board, monkeypatch: pytest.MonkeyPatch) -> None:

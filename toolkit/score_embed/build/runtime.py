@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,21 +18,30 @@ from score_embed.errors import StorageError
 def runtime_objects(toolchain: Toolchain, *, verify: bool, heap: bool = False) -> list[Path]:
     """The objects of all its files, of the arena's too if the program has a heap. Raises BuildError, StorageError."""
     common = _identity(toolchain)
-    folder = cache_folder()
 
     def one(source: Path) -> Path:
         command = toolchain.runtime_command(source, verify=verify)
-        name = hashlib.sha256(common + repr(command).encode()).hexdigest()[:32]
-        kept = folder / f"{name}.o"
-        if not is_kept(kept):
-            with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-                built = Path(work) / kept.name
-                toolchain.compile_runtime(source, built, verify=verify)
-                publish(built, kept)
-        return kept
+        return _kept(common, repr(command), lambda built: toolchain.compile_runtime(source, built, verify=verify))
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return list(pool.map(one, toolchain.runtime_sources(heap=heap)))
+    def all_of_them() -> list[Path]:
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            return list(pool.map(one, toolchain.runtime_sources(heap=heap)))
+
+    if not toolchain.combines:
+        return all_of_them()
+    commands = [toolchain.runtime_command(source, verify=verify) for source in toolchain.runtime_sources(heap=heap)]
+    return [_kept(common, f"all of {commands}", lambda built: toolchain.combine(all_of_them(), built))]
+
+
+def _kept(common: bytes, which: str, make: Callable[[Path], None]) -> Path:
+    """The object of that description, from the cache or made anew."""
+    kept = cache_folder() / f"{hashlib.sha256(common + which.encode()).hexdigest()[:32]}.o"
+    if not is_kept(kept):
+        with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+            built = Path(work) / kept.name
+            make(built)
+            publish(built, kept)
+    return kept
 
 
 def _identity(toolchain: Toolchain) -> bytes:

@@ -152,6 +152,11 @@ class Toolchain:
         folders = (self.runtime, *self._port(), *([self.runtime / "heap"] if heap else []))
         return sorted(path for folder in folders for pattern in ("*.c", "*.S") for path in folder.glob(pattern))
 
+    @property
+    def combines(self) -> bool:
+        """The runtime becomes one object before the link: so that is compiled once, but has all probes in it."""
+        return bool(self.whole()) and self._flash_is_cheap()
+
     def whole(self) -> tuple[str, ...]:
         """Flags with which the runtime is compiled and linked as one, if this compiler has them."""
         if not Path(self.board.cc).name.endswith("gcc"):
@@ -182,6 +187,18 @@ class Toolchain:
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
         self._run([*self.runtime_command(source, verify=verify), "-o", str(output)], str(source))
 
+    def combine(self, objects: Sequence[Path], output: Path) -> None:
+        """The runtime's objects as one."""
+        flags = [
+            *self.board.cflags,
+            *self.runtime_flags(),
+            *self.whole(),
+            "-nostdlib",
+            "-r",
+            "-flinker-output=nolto-rel",
+        ]
+        self._run([self.board.cc, *flags, *map(str, objects), "-o", str(output)], "the runtime")
+
     def link(
         self,
         objects: Sequence[Path],
@@ -197,7 +214,7 @@ class Toolchain:
             self.board.cc,
             *self.board.cflags,
             *PORTS[self.board.runtime],
-            *self.whole(),
+            *(() if self.combines else self.whole()),
             *([f"-T{script}"] if script else []),
             *extra,
             *map(str, objects),
