@@ -37,7 +37,7 @@ def test_what_is_not_used_costs_nothing(tmp_path: Path) -> None:
         ("native", False, "-O3"),
         ("mps2-an385", False, "-O3"),
         ("mps2-an385", True, "-Os"),
-        ("riscv32-virt", False, "-O3"),
+        ("riscv32-virt", False, "-Os"),
         ("arduino-uno", False, "-Os"),
     ],
 )

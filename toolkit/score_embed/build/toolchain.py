@@ -69,7 +69,6 @@ HEAP_NAMES = tuple(
 # are left out.
 _WHOLE = ("-flto=1", "-flto-partition=one")
 _SMALL = ("-fno-inline-functions-called-once", "-fno-ipa-cp")
-_FAST = {"riscv": ("-mno-relax",)}  # of addresses that -O3 makes ld 2.40 says: can't relax section
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
@@ -161,15 +160,16 @@ class Toolchain:
         """Flags with which the runtime is compiled and linked as one, if this compiler has them."""
         if not Path(self.board.cc).name.endswith("gcc"):
             return ()
-        return (*_WHOLE, *(_FAST.get(self.board.runtime, ()) if self._flash_is_cheap() else _SMALL))
+        return _WHOLE if self._flash_is_cheap() else (*_WHOLE, *_SMALL)
 
     def runtime_flags(self) -> tuple[str, ...]:
         """How the runtime is compiled, on its own or as one."""
         return (*_RUNTIME, "-O3" if self._flash_is_cheap() else "-Os")
 
     def _flash_is_cheap(self) -> bool:
-        """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in such code."""
-        emulated = isinstance(self.board.run, QemuRun) and self.board.runtime != "avr"
+        """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in such code, and ld
+        2.40 cannot relax it for RISC-V."""
+        emulated = isinstance(self.board.run, QemuRun) and self.board.runtime == "arm"
         return emulated or SHARED[self.board.runtime] == "posix"
 
     def compile_identity(self, source: Path, output: Path) -> None:
