@@ -17,8 +17,8 @@ from wire import STREAMS, Lockstep, build_c_side, damaged, run_c_side, target_fr
 
 from score_embed.errors import TargetError
 from score_embed.link import frame
+from score_embed.link.constants import EndFlag
 from score_embed.link.frame import DecodeError, Decoder, Frame, encode
-from score_embed.link.message import EndFlag
 from score_embed.link.session import Request, Result, Session
 from score_embed.simulate.noise import Wire
 from score_embed.simulate.scenario import Scenario

@@ -16,8 +16,8 @@ from wire import STREAMS, build_c_side, end_message, mutated, piece, portions, r
 
 from score_embed.errors import TargetError
 from score_embed.link import message
+from score_embed.link.constants import WIRE_VERSION, EndFlag, Type
 from score_embed.link.frame import MAX_FRAME, DecodeError, Decoder, Frame, FrameTooLong, encode
-from score_embed.link.message import Type
 from score_embed.link.session import Request, Session
 
 
@@ -72,13 +72,13 @@ def test_python_session_survives_any_stream() -> None:
     rng = random.Random(2)
     build_id, coverage = bytes(16), bytes(8)
     replies = [
-        (Type.READY, ready_message(build_id, message.WIRE_VERSION)),
+        (Type.READY, ready_message(build_id, WIRE_VERSION)),
         (Type.TRACE, piece(1, 0, b"abc")),
         (Type.LOG, piece(1, 0, b"abc")),
         (Type.COVERAGE, piece(1, 0, coverage)),
         (Type.NEED_FULL, b"\1"),
         (Type.DAMAGED, b""),
-        (Type.END, end_message(1, 7, message.EndFlag.MATCHED, b"abc", b"abc", log=3, coverage=2)),
+        (Type.END, end_message(1, 7, EndFlag.MATCHED, b"abc", b"abc", log=3, coverage=2)),
     ]
     ended = refused = 0
     for _ in range(STREAMS // 20):

@@ -12,8 +12,9 @@ from pathlib import Path
 from images import RUNTIME, SUPPORT, compile_c
 
 from score_embed.link import message
+from score_embed.link.constants import WIRE_VERSION, EndFlag, Type
 from score_embed.link.frame import encode
-from score_embed.link.message import EndFlag, RunMessage, Type, again, hello, varint
+from score_embed.link.message import RunMessage, again, hello, varint
 
 # How many streams a test sends: a few in every run of the tests, 10⁶ with SCORE_PROOF_STREAMS=1000000.
 STREAMS = int(os.environ.get("SCORE_PROOF_STREAMS", "20000"))
@@ -136,7 +137,7 @@ def target_frame(rng: random.Random) -> bytes:
     events = rng.randbytes(rng.randrange(1, 60))
     kind, payload = rng.choice(
         [
-            (Type.READY, ready_message(bytes(16), message.WIRE_VERSION)),
+            (Type.READY, ready_message(bytes(16), WIRE_VERSION)),
             (Type.TRACE, piece(number, offset, rng.randbytes(rng.randrange(1, 256)))),
             (Type.LOG, piece(number, offset, rng.randbytes(rng.randrange(1, 60)))),
             (Type.COVERAGE, piece(number, offset, rng.randbytes(4 * rng.randrange(1, 16)))),

@@ -22,7 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "target": {"board", "link"},
     "simulate": {"board", "build", "link", "target"},
     "solve": set(),
-    "trace": {"solve", "frontend.sites", "link.message"},
+    "trace": {"solve", "frontend.sites"},
     "explore": {"solve", "trace", "target.base", "frontend.sites"},
     "results": {"explore", "frontend.sites", "target.base"},
     "report": {"results"},

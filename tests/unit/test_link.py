@@ -10,9 +10,10 @@ from images import RUNTIME
 from wire import end_message, piece, ready_message
 
 from score_embed.errors import TargetError
-from score_embed.link import message
+from score_embed.link import constants
+from score_embed.link.constants import WIRE_VERSION, Capability, EndFlag, RunFlag, Type
 from score_embed.link.frame import BadSequence, Decoder, Frame, encode
-from score_embed.link.message import EndFlag, RunFlag, Type, difference
+from score_embed.link.message import difference
 from score_embed.link.session import MAX_ATTEMPTS, MAX_REFUSALS, Request, Session
 from score_embed.target.base import Verdict
 
@@ -21,11 +22,11 @@ BUILD_ID = bytes(range(16))
 
 def test_wire_header_is_current() -> None:
     header = (RUNTIME / "wire.h").read_text()
-    assert header == message.wire_header(), "run: python -m score_embed.link.message > runtime/wire.h"
+    assert header == constants.wire_header(), "run: python -m score_embed.link.constants > runtime/wire.h"
 
 
 def test_every_verdict_has_its_number() -> None:
-    assert {Verdict(name) for name in message.VERDICTS} | {Verdict.LOST} == set(Verdict)
+    assert {Verdict(name) for name in constants.VERDICTS} | {Verdict.LOST} == set(Verdict)
 
 
 def take_varint(data: bytes, at: int) -> tuple[int, int]:
@@ -109,7 +110,7 @@ class FakeTarget:
         self.sequence += 1
         return encode(kind, self.sequence, payload)
 
-    def ready(self, build_id: bytes = BUILD_ID, version: int = message.WIRE_VERSION) -> bytes:
+    def ready(self, build_id: bytes = BUILD_ID, version: int = WIRE_VERSION) -> bytes:
         return self.frame(Type.READY, ready_message(build_id, version, chunk=CHUNK))
 
     def answer(self, data: bytes) -> bytes:
@@ -248,7 +249,7 @@ def test_a_restart_during_a_test_is_seen() -> None:
     target = FakeTarget()
     session = connected(target)
     session.start(Request(b""))
-    booted = ready_message(BUILD_ID, message.WIRE_VERSION, message.Capability.BOOTED)
+    booted = ready_message(BUILD_ID, WIRE_VERSION, Capability.BOOTED)
     session.receive(target.ready())
     assert not session.restarted
     session.receive(encode(Type.READY, 0, booted))

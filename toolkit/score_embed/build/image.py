@@ -34,13 +34,13 @@ from score_embed.build.runtime import runtime_objects
 from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
+from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.lower import Note
 from score_embed.frontend.models import HEAP
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import LIBRARY, Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
-from score_embed.frontend.types import DataModel
 from score_embed.frontend.whole import NOTHING, Whole, wrap_main
 
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say

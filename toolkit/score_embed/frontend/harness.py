@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
+from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.lower import HARNESS_FILE
 from score_embed.frontend.parse import parse
@@ -23,7 +24,6 @@ from score_embed.frontend.program import Source
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import (
     CType,
-    DataModel,
     Function,
     Int,
     Pointer,

@@ -22,17 +22,17 @@ from score_embed.frontend.emit import PRELUDE, Emitter
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir import Assign, Body, Clear, Coord
-from score_embed.frontend.ir_exp import Slot, SlotRef, Storage
+from score_embed.frontend.ir import Body, Coord
+from score_embed.frontend.ir_exp import Slot, Storage
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.maybe import Everything
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.objects import named_in
+from score_embed.frontend.parameters import lower_parameters
 from score_embed.frontend.printer import line_directive, to_c
 from score_embed.frontend.scopes import FUNCTION_NAMES
 from score_embed.frontend.signature import (
     addressed_names,
-    calls,
     defined_functions,
     defined_twice,
     drop_promises,
@@ -41,7 +41,6 @@ from score_embed.frontend.signature import (
     is_handler,
     labels_with_address,
     left_alone,
-    named_parameter,
     prototype,
 )
 from score_embed.frontend.sites import shown
@@ -53,25 +52,21 @@ from score_embed.frontend.symbols import (
     Unsupported,
     Unusable,
     Variable,
-    VariableLength,
 )
 from score_embed.frontend.types import (
     Array,
     CType,
     Enumeration,
     Function,
-    Pointer,
     Record,
     Struct,
     Types,
     as_int,
     declare,
-    is_float,
     is_integer,
     is_untracked,
     unqualified,
 )
-from score_embed.frontend.variadic import MOST_VARIADIC, VA_START
 
 HANDLER = "SC_HANDLER"  # what an interrupt handler begins with
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
@@ -303,7 +298,7 @@ class UnitLowering:
             own = Array(replace(self.types.char, const=True), f"sizeof({name})")
             self.declarations.scope.names[name] = Variable(name, own, True)
         self._result_variable(body)
-        self._parameters(node, builder, statements.variable.count)
+        lower_parameters(node, builder, statements.variable.count)
         body.header = header(node, defined_again=body.name in self._twice)
         self.declarations.define = lambda definition: self._define(builder, definition)
         self.declarations.storage = lambda record, name: self._storage(builder, record, name)
@@ -343,75 +338,6 @@ class UnitLowering:
             body.result_slot = Slot(0, "sc_r", plain)
             result = plain
         body.declarations.append(declare(unqualified(result), "sc_r") + ";")
-
-    def _parameters(self, node: c_ast.FuncDef, builder: Builder, counted: Callable[[c_ast.Node], str]) -> None:
-        """Scalar parameters are slots 1…p; those whose address is taken are copied to memory."""
-        late: list[tuple[c_ast.Node, Slot]] = []
-        for name, t, declared in self._parameter_types(node):
-            if t is None:
-                slot = builder.new_slot(name, Pointer(self.types.void))
-                late.append((declared, slot))
-                builder.body.scalars += 1
-                self.declarations.scope.names[name] = SlotVariable(slot)
-                continue
-            if isinstance(t, Struct):
-                builder.body.structs.append(name)
-                self.declarations.scope.names[name] = Variable(name, t, False)
-                continue
-            slot = builder.new_slot(name, unqualified(t))
-            builder.body.scalars += 1
-            self._bind(builder, name, t, slot)
-        if calls(node.body, VA_START):
-            builder.body.declared = builder.body.scalars
-            for _ in range(MOST_VARIADIC):
-                builder.new_slot("", self.types.uintptr)
-                builder.body.scalars += 1
-        self.declarations.counted = counted
-        for declared, slot in late:
-            if slot.name in builder.addressed:
-                raise Unsupported("the address of a pointer to a variable length array", declared)
-            slot.type = unqualified(self.declarations.parameter(declared))
-
-    def _bind(self, builder: Builder, name: str, t: CType, slot: Slot) -> None:
-        names = self.declarations.scope.names
-        if is_untracked(t):
-            names[name] = PlainVariable(name, t) if name not in builder.addressed else Variable(name, t, False)
-        elif name in builder.addressed or t.volatile:
-            symbol = builder.declare_local(name, t, emitted=f"sc_memory_{name}")
-            assert isinstance(symbol, Variable)
-            builder.add(Clear(builder.coord, symbol.name))
-            plain = as_int(t) if is_integer(t) else unqualified(t)
-            value = SlotRef(unqualified(plain), slot)
-            builder.add(Assign(builder.coord, builder.local_place(symbol.name, symbol.type), value))
-        else:
-            names[name] = SlotVariable(slot)
-
-    def _parameter_types(self, node: c_ast.FuncDef) -> list[tuple[str, CType | None, c_ast.Node]]:
-        """Name, type and declaration of each; no type if it leads to arrays whose size only the other ones tell."""
-        args = node.decl.type.args
-        if args is None:
-            return []
-        old_style = {d.name: self.declarations.parameter(d) for d in node.param_decls or []}
-        found: list[tuple[str, CType | None, c_ast.Node]] = []
-        for index, param in enumerate(args.params):
-            if isinstance(param, c_ast.EllipsisParam):
-                continue
-            if isinstance(param, c_ast.ID):
-                old = old_style.get(param.name, self.types.int)
-                if is_float(old) and old.bits < self.types.double.bits:  # it is passed as a double
-                    raise Unsupported("an old-style definition with a parameter of type float", param)
-                found.append((param.name, old, param))
-                continue
-            try:
-                t: CType | None = self.declarations.parameter(param)
-            except VariableLength:
-                t = None
-            if t == self.types.void:
-                continue
-            if isinstance(param, c_ast.Typename):
-                param = args.params[index] = named_parameter(param, f"sc_unnamed{index + 1}")
-            found.append((param.name, t, param))
-        return found
 
     # --- text of constant pieces -----------------------------------------------------------------------------
 

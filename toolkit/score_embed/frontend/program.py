@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pycparser import c_ast
 
+from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.emit import OBJECTS, Emitter
 from score_embed.frontend.ir import Body
 from score_embed.frontend.layout import Layout
@@ -24,7 +25,7 @@ from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_alloc
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import defined_functions, drop_promises
-from score_embed.frontend.types import DataModel, Types
+from score_embed.frontend.types import Types
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
 _OF_MODELS = frozenset({"null", "heap"})  # checked in models: what a program may do wrong by calling them

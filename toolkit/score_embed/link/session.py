@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from score_embed.errors import TargetError
 from score_embed.link import message
+from score_embed.link.constants import WIRE_VERSION, Capability, EndFlag, Type
 from score_embed.link.frame import BadSequence, DecodeError, Decoder, encode
-from score_embed.link.message import Capability, EndFlag, Type
 from score_embed.link.pieces import Pieces
 
 MAX_ATTEMPTS = 20  # that bring nothing new
@@ -218,9 +218,9 @@ class Session:
         return b""
 
     def _take_ready(self, ready: message.Ready) -> None:
-        if ready.version != message.WIRE_VERSION:
+        if ready.version != WIRE_VERSION:
             raise WrongImage(
-                f"the target speaks version {ready.version} of the link, expected {message.WIRE_VERSION}",
+                f"the target speaks version {ready.version} of the link, expected {WIRE_VERSION}",
                 hint="build the image again with this version of score-embed",
             )
         if ready.build_id != self._build_id:

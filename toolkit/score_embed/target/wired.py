@@ -10,7 +10,8 @@ import time
 from abc import ABC, abstractmethod
 
 from score_embed.errors import TargetError
-from score_embed.link.message import EndFlag, Ready
+from score_embed.link.constants import EndFlag
+from score_embed.link.message import Ready
 from score_embed.link.session import Request, Result, Session
 from score_embed.link.transport import Line, LinkClosed
 from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict

@@ -1,0 +1,92 @@
+"""A function's parameters: which are slots, and which are copied to memory first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pycparser import c_ast
+
+from score_embed.frontend.builder import Builder
+from score_embed.frontend.declare import Declarations
+from score_embed.frontend.ir import Assign, Clear
+from score_embed.frontend.ir_exp import Slot, SlotRef
+from score_embed.frontend.signature import calls, named_parameter
+from score_embed.frontend.symbols import PlainVariable, SlotVariable, Unsupported, Variable, VariableLength
+from score_embed.frontend.types import CType, Pointer, Struct, as_int, is_float, is_integer, is_untracked, unqualified
+from score_embed.frontend.variadic import MOST_VARIADIC, VA_START
+
+
+def lower_parameters(node: c_ast.FuncDef, builder: Builder, counted: Callable[[c_ast.Node], str]) -> None:
+    """Scalar parameters are slots 1…p; those whose address is taken are copied to memory.
+
+    `counted` makes of the length of a variable length array the slot that holds it.
+    """
+    declarations = builder.declarations
+    late: list[tuple[c_ast.Node, Slot]] = []
+    for name, t, declared in _parameter_types(node, declarations):
+        if t is None:
+            slot = builder.new_slot(name, Pointer(declarations.types.void))
+            late.append((declared, slot))
+            builder.body.scalars += 1
+            declarations.scope.names[name] = SlotVariable(slot)
+            continue
+        if isinstance(t, Struct):
+            builder.body.structs.append(name)
+            declarations.scope.names[name] = Variable(name, t, False)
+            continue
+        slot = builder.new_slot(name, unqualified(t))
+        builder.body.scalars += 1
+        _bind(builder, name, t, slot)
+    if calls(node.body, VA_START):
+        builder.body.declared = builder.body.scalars
+        for _ in range(MOST_VARIADIC):
+            builder.new_slot("", declarations.types.uintptr)
+            builder.body.scalars += 1
+    declarations.counted = counted
+    for declared, slot in late:
+        if slot.name in builder.addressed:
+            raise Unsupported("the address of a pointer to a variable length array", declared)
+        slot.type = unqualified(declarations.parameter(declared))
+
+
+def _bind(builder: Builder, name: str, t: CType, slot: Slot) -> None:
+    names = builder.declarations.scope.names
+    if is_untracked(t):
+        names[name] = PlainVariable(name, t) if name not in builder.addressed else Variable(name, t, False)
+    elif name in builder.addressed or t.volatile:
+        symbol = builder.declare_local(name, t, emitted=f"sc_memory_{name}")
+        assert isinstance(symbol, Variable)
+        builder.add(Clear(builder.coord, symbol.name))
+        plain = as_int(t) if is_integer(t) else unqualified(t)
+        value = SlotRef(unqualified(plain), slot)
+        builder.add(Assign(builder.coord, builder.local_place(symbol.name, symbol.type), value))
+    else:
+        names[name] = SlotVariable(slot)
+
+
+def _parameter_types(node: c_ast.FuncDef, declarations: Declarations) -> list[tuple[str, CType | None, c_ast.Node]]:
+    """Name, type and declaration of each; no type if it leads to arrays whose size only the other ones tell."""
+    args = node.decl.type.args
+    if args is None:
+        return []
+    old_style = {d.name: declarations.parameter(d) for d in node.param_decls or []}
+    found: list[tuple[str, CType | None, c_ast.Node]] = []
+    for index, param in enumerate(args.params):
+        if isinstance(param, c_ast.EllipsisParam):
+            continue
+        if isinstance(param, c_ast.ID):
+            old = old_style.get(param.name, declarations.types.int)
+            if is_float(old) and old.bits < declarations.types.double.bits:  # it is passed as a double
+                raise Unsupported("an old-style definition with a parameter of type float", param)
+            found.append((param.name, old, param))
+            continue
+        try:
+            t: CType | None = declarations.parameter(param)
+        except VariableLength:
+            t = None
+        if t == declarations.types.void:
+            continue
+        if isinstance(param, c_ast.Typename):
+            param = args.params[index] = named_parameter(param, f"sc_unnamed{index + 1}")
+        found.append((param.name, t, param))
+    return found

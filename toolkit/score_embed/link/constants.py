@@ -1,0 +1,110 @@
+"""The single source of the wire's constants.
+
+`python -m score_embed.link.constants > runtime/wire.h` writes the C side of them; a test checks that the committed
+header is current.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+
+WIRE_VERSION = 4
+MAX_RUN_HEAD = 1 + 1 + 4 + 5 + 5 + 5 + 5 + 2 + 5 + 2 + 5 + 8  # the last 8: one (skip, count)
+MAX_OUTPUT = 65536  # bytes of the program's own output that are kept of one test
+
+
+class Type(IntEnum):
+    """Message types, 4 bits; those from 8 on come from the target."""
+
+    HELLO = 1
+    RUN = 2
+    AGAIN = 3  # send the END of this test again
+    RESET = 4
+    READY = 9
+    TRACE = 10
+    END = 11
+    LOG = 12
+    NEED_FULL = 13
+    COVERAGE = 14
+    DAMAGED = 15  # a frame came to the target that was none
+
+
+class RunFlag(IntEnum):
+    FULL = 1  # the size of the input and the limits follow; the input is a difference against nothing
+    PREDICTED = 2  # the number of predicted conditions and 16 bits of their hash follow
+    ELIDED = 4  # the number of event bytes the host holds and 16 bits of their CRC follow
+    SHORT = 8  # the most bytes that a TRACE, LOG or COVERAGE may carry follow
+    ACKNOWLEDGED = 16  # the host has all of the test before this one, coverage too
+
+
+class EndFlag(IntEnum):
+    MATCHED = 1  # the condition hash was as predicted
+    ELISION_FAILED = 2  # the events left out were not those the host holds
+    INTACT = 4  # the runtime's canaries are alive
+    USED = 8  # the bytes of input that were used follow: not all of it, or more
+    CHUNKED = 16  # the number of event bytes before those in this message follows: not just those left out
+    VERDICT = 32  # verdict, code, site, pc, address, stack follow: it was not a plain return of 0
+    EXTRAS = 64  # the sizes of output and coverage and the number of damaged frames follow
+
+
+class Capability(IntEnum):
+    VERIFY = 1
+    RESET = 2
+    BOOTED = 0x8000  # this READY was not asked for: the target has just started
+
+
+# How a test ended, by number on the wire; the names are those of target.base.Verdict.
+VERDICTS: tuple[str, ...] = (
+    "return",
+    "exit",
+    "assumption",
+    "assertion",
+    "abort",
+    "null-dereference",
+    "invalid-memory-access",
+    "division-by-zero",
+    "illegal-instruction",
+    "stack-overflow",
+    "hang",
+    "watchdog",
+    "out-of-bounds",
+    "overflow",
+    "shift-range",
+    "unreachable",
+    "use-after-free",
+    "double-free",
+    "invalid-free",
+    "heap-corruption",
+)
+
+
+def wire_header() -> str:
+    """runtime/wire.h: the same constants for C."""
+    lines = [
+        "/* The wire's constants. Generated: python -m score_embed.link.constants > runtime/wire.h */",
+        "#ifndef SC_WIRE_H",
+        "#define SC_WIRE_H",
+        "",
+        f"#define SC_WIRE_VERSION {WIRE_VERSION}u",
+        f"#define SC_MAX_OUTPUT {MAX_OUTPUT}u",
+        f"#define SC_RUN_SIZE {MAX_RUN_HEAD}u /* most bytes of a RUN before the input */",
+        "",
+    ]
+    groups: list[tuple[str, list[tuple[str, int]]]] = [
+        ("TYPE", [(t.name, t.value) for t in Type]),
+        ("RUN", [(f.name, f.value) for f in RunFlag]),
+        ("END", [(f.name, f.value) for f in EndFlag]),
+        ("CAN", [(c.name, c.value) for c in Capability]),
+        ("VERDICT", [(v.upper().replace("-", "_"), i) for i, v in enumerate(VERDICTS)]),
+    ]
+    for prefix, names in groups:
+        lines.append("enum {")
+        lines += [f"    SC_{prefix}_{name} = {value}," for name, value in names]
+        lines += ["};", ""]
+    lines.append("#endif")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(wire_header())
