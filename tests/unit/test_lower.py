@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from score_embed.build.toolchain import INSTRUMENTED
+from score_embed.frontend import templates
 from score_embed.frontend.data_model import DataModel
-from score_embed.frontend.lower import Note
+from score_embed.frontend.lower import Lowered, Note, UnitLowering
 from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.statements import Statements
 
@@ -266,6 +267,31 @@ def test_a_call_of_a_function_left_alone_is_opaque(model: DataModel) -> None:
     program = lowered(model, inner + " int f(int x) { return g(x); }")
     assert "sc_opaque" in program.texts[0]
     assert "sc_call(" not in program.texts[0]
+
+
+def test_a_function_that_cannot_be_printed_is_left_alone(model: DataModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(templates, "MOST_LEAVES", 3)
+    wide = "int g(int a, int b, int c, int d) {\nif (a + b == c + d) return 1; return 2; }"
+    program = lowered(model, wide, "int g(int, int, int, int); int f(int x) { return g(x, x, x, x); }")
+    (note,) = program.notes
+    assert note == Note("function 'g' is not instrumented: more than 3 operands in one expression", "t0.c", 4)
+    assert "sc_enter" not in program.texts[0].replace("#define", "")
+    assert "sc_opaque(" in program.texts[1]
+    assert "sc_call(" not in program.texts[1]
+
+
+def test_a_failure_repeats_the_units_it_matters_to(model: DataModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+    lower = UnitLowering.lower
+
+    def counted(self: UnitLowering) -> Lowered:
+        done.append(self.unit.source)
+        return lower(self)
+
+    monkeypatch.setattr(UnitLowering, "lower", counted)
+    inner = "int g(int n) { { __label__ l; l: n++; } return n; }"
+    lowered(model, inner, "int g(int); int f(int x) { return g(x); }", "int h(int x) { return x + 1; }")
+    assert done == ["t0.c", "t1.c", "t2.c", "t0.c", "t1.c"]
 
 
 def test_a_function_of_another_file_is_known_to_be_instrumented(model: DataModel) -> None:

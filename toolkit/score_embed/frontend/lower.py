@@ -18,15 +18,13 @@ from pycparser import c_ast
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.calls import Calls
 from score_embed.frontend.declare import Declarations
-from score_embed.frontend.emit import PRELUDE, Emitter
+from score_embed.frontend.emit import PRELUDE
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import Body, Coord
 from score_embed.frontend.ir_exp import Slot, Storage
 from score_embed.frontend.layout import Layout
-from score_embed.frontend.maybe import Everything
-from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.objects import named_in
 from score_embed.frontend.parameters import lower_parameters
 from score_embed.frontend.printer import line_directive, to_c
@@ -92,10 +90,25 @@ class Unit:
 
 @dataclass
 class Lowered:
-    """A unit ready to be printed: text that stays, and functions in normal form."""
+    """A unit ready to be printed: text that stays, and functions in normal form.
+
+    `failed`: the functions that are left alone, and why. `decisive`: those whose being instrumented or not the rest rests on.
+    """
 
     pieces: list[str | Body]
-    failed: list[tuple[str, Note]] = field(default_factory=list)
+    failed: dict[str, Note] = field(default_factory=dict)
+    decisive: set[str] = field(default_factory=set)
+
+
+def why_left_alone(name: str, error: Exception, coord: Coord) -> Note:
+    """The note of a function that cannot be instrumented: `coord` is where, if the error does not say it."""
+    if isinstance(error, Unsupported):
+        return _left_alone(name, error.what, getattr(error.node, "coord", None) or coord)
+    return _left_alone(name, f"internal error, {type(error).__name__}: {error}", coord)
+
+
+def _left_alone(name: str, reason: str, coord: Coord) -> Note:
+    return Note(f"function '{shown(name)}' is not instrumented: {reason}", str(coord.file), coord.line)
 
 
 class UnitLowering:
@@ -113,8 +126,6 @@ class UnitLowering:
         excluded: frozenset[str],
         instrument: Sequence[str],
         argument_order: str,
-        verify: bool,
-        checks: frozenset[str],
         strict: bool,
         layout: Layout | None = None,
     ) -> None:
@@ -124,13 +135,13 @@ class UnitLowering:
         self.excluded = excluded
         self.instrument = instrument
         self.argument_order = argument_order
-        self.verify, self.checks = verify, checks
         self.strict = strict
         self.layout = layout
         self.declarations = Declarations(types)
         self.declarations.text = self._text
         self.result = Lowered([])
         self._local = defined_functions(unit.tree)
+        self.result.decisive.update(self._local)
         self._twice = defined_twice(unit.tree)
         # Why functions are left alone, as a declaration or their name says.
         self._promised = dict.fromkeys(handlers_by_name(unit.tree), "interrupt handler")
@@ -250,16 +261,12 @@ class UnitLowering:
         if not self._is_user(str(coord.file)):
             return to_c(node, positions=True)
         if reason:
-            self._fail(name, reason, coord)
+            self.result.failed[name] = _left_alone(name, reason, coord)
         if is_handler(reason):
             node = copy.copy(node)
             node.body = c_ast.Compound([c_ast.ID(HANDLER), *(node.body.block_items or [])], node.body.coord)
         body = None if reason or name in self.excluded else self._lowered(node, result)
         return to_c(node, positions=True) if body is None else body
-
-    def _fail(self, name: str, reason: str, coord: Coord) -> None:
-        note = Note(f"function '{shown(name)}' is not instrumented: {reason}", str(coord.file), coord.line)
-        self.result.failed.append((name, note))
 
     def _lowered(self, node: c_ast.FuncDef, result: CType) -> Body | None:
         """The function in normal form, or None if it cannot be lowered (which is then noted)."""
@@ -272,15 +279,11 @@ class UnitLowering:
         try:
             with self.declarations.inner_scope():
                 self._fill(node, builder)
-            # Printed once on trial: what cannot be printed is not instrumented.
-            Emitter(body, self.types, Numbering(), Meta(""), Everything(), verify=self.verify, checks=self.checks).c()
             return body
-        except Unsupported as error:
-            self._fail(body.name, error.what, getattr(error.node, "coord", None) or builder.coord)
         except Exception as error:
-            if self.strict:
+            if self.strict and not isinstance(error, Unsupported):
                 raise
-            self._fail(body.name, f"internal error, {type(error).__name__}: {error}", builder.coord)
+            self.result.failed[body.name] = why_left_alone(body.name, error, builder.coord)
         finally:
             self.declarations.typeof_, self.declarations.define = typeof, define
             self.declarations.counted = None
@@ -322,6 +325,7 @@ class UnitLowering:
         return "\n".join(piece if isinstance(piece, str) else f"{piece.header} {{ }}" for piece in pieces)
 
     def _instrumented(self, name: str) -> bool:
+        self.result.decisive.add(name)
         if name in self._local:
             return name not in self.excluded and self._is_user(self._local[name])
         return self.known(name)

@@ -1,7 +1,8 @@
 """All translation units of a program: parse each once, lower until the set of instrumented functions is stable.
 
 A call is lowered differently for an instrumented callee than for an opaque one, and whether a function can be
-instrumented is known only when it has been lowered; so lowering starts with all and repeats without those that failed.
+instrumented is known only when it has been lowered and printed; so lowering starts with all and repeats, without those
+that failed, the units that they matter to.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from score_embed.frontend.emit import OBJECTS, Emitter
 from score_embed.frontend.ir import Body
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.lengths import complete_arrays
-from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering
+from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, why_left_alone
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import defined_functions, drop_promises
+from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Types
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
@@ -76,43 +78,38 @@ def instrument_program(
     if heap and "bounds" in checks:
         checks |= {"heap"}
     external = _external_definitions(units)
-    excluded: frozenset[str] = frozenset()
-    notes: dict[str, Note] = {}
     types = Types(model)
     complete_arrays(units, types)
     layouts = [Layout(functools.partial(measure, Path(unit.source))) if measure else None for unit in units]
+    is_private = private_names(units, closed=closed)
+    notes: dict[str, Note] = {}  # by the functions that are left alone
+    lowered: list[Lowered | None] = [None] * len(units)
     while True:
+        excluded = frozenset(notes)
         results = [
-            UnitLowering(
+            kept
+            or UnitLowering(
                 unit,
                 types,
                 known=lambda name, excluded=excluded: name in external and name not in excluded,  # type: ignore[misc]
                 excluded=excluded,
                 instrument=instrument,
                 argument_order=argument_order,
-                verify=verify,
-                checks=checks,
                 strict=strict,
                 layout=layout,
             ).lower()
-            for unit, layout in zip(units, layouts, strict=True)
+            for unit, layout, kept in zip(units, layouts, lowered, strict=True)
         ]
-        failed = _failures(results)
-        notes |= failed
-        if not set(failed) - excluded:
-            break
-        excluded |= frozenset(failed)
-    numbering = Numbering()
-    analysis = Analysis(
-        [piece for result in results for piece in result.pieces if isinstance(piece, Body)],
-        private_names(units, closed=closed),
-    )
-    texts = [
-        _printed(
-            unit, result, types, numbering, analysis, verify, checks if unit.source != LIBRARY else checks & _OF_MODELS
-        )
-        for unit, result in zip(units, results, strict=True)
-    ]
+        notes |= {name: note for result in results for name, note in result.failed.items()}
+        if len(notes) == len(excluded):
+            printing = _Printing(types, Analysis(_bodies(results), is_private), verify, checks, strict)
+            texts = [printing.unit(unit, result) for unit, result in zip(units, results, strict=True)]
+            if not printing.failed:
+                break
+            notes |= printing.failed
+        changed = notes.keys() - excluded
+        lowered = [None if result.decisive & changed else result for result in results]
+    numbering = printing.numbering
     if numbering.finds_objects:
         texts = [OBJECTS + text for text in texts]
     called = texts.pop() if library else ""
@@ -139,24 +136,36 @@ def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple
     return [*units, _unit(library, last, prepare_library(last.tree))], True, heap
 
 
-def _printed(
-    unit: Unit,
-    lowered: Lowered,
-    types: Types,
-    numbering: Numbering,
-    analysis: Analysis,
-    verify: bool,
-    checks: frozenset[str],
-) -> str:
-    """The instrumented C of a unit."""
-    meta = Meta(unit.source)
-    texts = [
-        piece
-        if isinstance(piece, str)
-        else Emitter(piece, types, numbering, meta, analysis.of(piece), verify=verify, checks=checks).c()
-        for piece in lowered.pieces
-    ]
-    return "\n".join([*texts, meta.c()])
+class _Printing:
+    """Prints what all units were lowered to. Functions that cannot be printed are in `failed`."""
+
+    def __init__(self, types: Types, analysis: Analysis, verify: bool, checks: frozenset[str], strict: bool) -> None:
+        self.types = types
+        self.analysis = analysis
+        self.verify, self.checks, self.strict = verify, checks, strict
+        self.numbering = Numbering()
+        self.failed: dict[str, Note] = {}
+
+    def unit(self, unit: Unit, lowered: Lowered) -> str:
+        """The instrumented C of a unit."""
+        meta = Meta(unit.source)
+        checks = self.checks if unit.source != LIBRARY else self.checks & _OF_MODELS
+        texts = [piece if isinstance(piece, str) else self._function(piece, meta, checks) for piece in lowered.pieces]
+        return "\n".join([*texts, meta.c()])
+
+    def _function(self, body: Body, meta: Meta, checks: frozenset[str]) -> str:
+        maybe = self.analysis.of(body)
+        try:
+            return Emitter(body, self.types, self.numbering, meta, maybe, verify=self.verify, checks=checks).c()
+        except Exception as error:
+            if self.strict and not isinstance(error, Unsupported):
+                raise
+            self.failed[body.name] = why_left_alone(body.name, error, body.coord)
+            return ""
+
+
+def _bodies(results: Sequence[Lowered]) -> list[Body]:
+    return [piece for result in results for piece in result.pieces if isinstance(piece, Body)]
 
 
 def private_names(units: Sequence[Unit], *, closed: bool) -> IsPrivate:
@@ -186,10 +195,6 @@ def _unit(source: Source, parsed: Parsed, renamed: Mapping[str, str]) -> Unit:
         if parsed.is_user(ext):
             drop_promises(ext)
     return Unit(str(source.path), parsed.tree, parsed.system)
-
-
-def _failures(results: Sequence[Lowered]) -> dict[str, Note]:
-    return {name: note for result in results for name, note in result.failed}
 
 
 def _external_definitions(units: Sequence[Unit]) -> set[str]:
