@@ -86,7 +86,7 @@ def check(
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=100 if corpus.FULL else 14, **SETTINGS)
+@settings(max_examples=100 if corpus.FULL else 8, **SETTINGS)
 def test_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check("native", seed, tmp_path_factory.mktemp("generated"))
 
