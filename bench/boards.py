@@ -22,7 +22,8 @@ from explored import explored
 from page import write_table
 
 from score_embed import config, workplace
-from score_embed.board.profile import Board, DeskRun, known_boards, load_board
+from score_embed.board.desk import DeskRun
+from score_embed.board.profile import Board, known_boards, load_board
 from score_embed.build.image import build_image
 from score_embed.errors import ScoreError
 from score_embed.link.session import Request, Session

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from score_embed import campaign, config
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
-from score_embed.link import session
+from score_embed.link import message
 from score_embed.link.message import RunMessage
 
 
@@ -24,7 +24,7 @@ def explored(settings: config.Settings, *, everything: bool = False) -> dict[str
         stack.enter_context(redirect_stderr(StringIO()))
         if everything:
             stack.enter_context(patch.object(Explorer, "expected", _nothing))
-            stack.enter_context(patch.object(session.message, "RunMessage", _whole))
+            stack.enter_context(patch.object(message, "RunMessage", _whole))
         return dict(campaign.run(replace(settings, out=Path(work) / "o")).summary)
 
 

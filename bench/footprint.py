@@ -18,7 +18,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
+from elftools.dwarf.dwarfinfo import DWARFInfo
+from elftools.dwarf.lineprogram import LineProgram
+from elftools.dwarf.typeunit import TypeUnit
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from page import write_table
@@ -124,15 +128,22 @@ def code_of(data: ELFFile) -> Iterator[tuple[int, int, str]]:
     """The pieces of code that the line table knows: address, size, source file."""
     dwarf = data.get_dwarf_info()
     for unit in dwarf.iter_CUs():
-        program = dwarf.line_program_for_CU(unit)
+        program = _lines(dwarf, unit)
         before = None
-        for entry in program.get_entries() if program else ():
+        if program is None:
+            continue
+        for entry in program.get_entries():
             if entry.state is None:
                 continue
             if before is not None and entry.state.address > before.address:
                 name = program["file_entry"][before.file - (program["version"] < 5)].name.decode()
                 yield before.address, entry.state.address - before.address, name
             before = None if entry.state.end_sequence else entry.state
+
+
+def _lines(dwarf: DWARFInfo, unit: CompileUnit | TypeUnit) -> LineProgram | None:
+    assert isinstance(unit, CompileUnit), "objects are not declared in units of types"
+    return dwarf.line_program_for_CU(unit)
 
 
 def objects_of(data: ELFFile) -> dict[tuple[str, int], str]:
@@ -147,7 +158,8 @@ def objects_of(data: ELFFile) -> dict[tuple[str, int], str]:
             declared = _declaration(die)  # of another unit, if the runtime was compiled as a whole
             attributes = declared.attributes
             if "DW_AT_name" in attributes and "DW_AT_decl_file" in attributes:
-                program = dwarf.line_program_for_CU(declared.cu)
+                program = _lines(dwarf, declared.cu)
+                assert program is not None, "a unit that declares has lines"
                 number = attributes["DW_AT_decl_file"].value - (program["version"] < 5)
                 found[attributes["DW_AT_name"].value.decode(), address] = program["file_entry"][number].name.decode()
     return found

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from score_embed.board.profile import Board, find_board
 from score_embed.build import toolchain as toolchains
@@ -121,10 +122,8 @@ def sizes(subject: Subject, folder: Path) -> tuple[tuple[int, int], tuple[int, i
 
 
 def built(subject: Subject, board: Board, extra: tuple[str, ...] = ()) -> Image:
-    kept = toolchains.INSTRUMENTED
-    toolchains.INSTRUMENTED = (*kept, *extra)
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(dir=os.environ["SCORE_BENCH"])  # the flags are in no build id
-    try:
+    with patch.object(toolchains, "INSTRUMENTED", (*toolchains.INSTRUMENTED, *extra)):
         return build_image(
             board,
             [subject.source, *subject.others],
@@ -133,8 +132,6 @@ def built(subject: Subject, board: Board, extra: tuple[str, ...] = ()) -> Image:
             instrument=subject.instrument,
             cflags=subject.flags,
         )
-    finally:
-        toolchains.INSTRUMENTED = kept
 
 
 def seconds(image: Image, board: Board, inputs: list[bytes], runs: int = RUNS) -> float:

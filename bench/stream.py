@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
+from unittest.mock import patch
 
 from score_embed import campaign
 from score_embed.cli.main import main
@@ -116,13 +117,12 @@ def record(program: Path, tests: int, file: Path) -> None:
             return _RecordingChain(_Recorder(default_chain().first, writer))
 
         options = ["--seed", "1", "--max-tests", str(tests), "--json", "--out", os.path.join(work, "out")]
-        kept = scope.Slicer, campaign.default_chain
-        scope.Slicer, campaign.default_chain = _PathSlicer, chain  # type: ignore[attr-defined,assignment,misc]
-        try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                code = main(["run", *options, str(program)])
-        finally:
-            scope.Slicer, campaign.default_chain = kept  # type: ignore[attr-defined,misc]
+        with (
+            patch.object(scope, "Slicer", _PathSlicer),
+            patch.object(campaign, "default_chain", chain),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            code = main(["run", *options, str(program)])
     if code not in (0, 1):
         raise SystemExit(f"{program}: exit code {code}")
 

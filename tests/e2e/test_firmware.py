@@ -208,7 +208,7 @@ def test_what_is_wrong_is_one_message(line: str, tmp_path: Path) -> None:
     assert done.stderr.count("error:") == 1, done.stderr
     assert len(done.stderr.strip().splitlines()) == 2, done.stderr
     for word in words:
-        assert word in done.stderr, done.stderr
+        assert str(word) in done.stderr, done.stderr
 
 
 def test_a_table_of_the_runtimes_needs_its_place(tmp_path: Path) -> None:

@@ -76,8 +76,8 @@ def test_wrong_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 def test_an_experiment(tmp_path: Path) -> None:
     """One client, two of a fleet, two that know nothing of each other."""
     words = ("--clients", "1,2", "--independent", "--out", "o", "--max-tests", "60", "--strategy", "bfs")
-    words = (*words, str(ROOT / "bench" / "tokenizer.c"), "--", "-DSIZE=20")
-    first = score_embed("experiment", *words, cwd=tmp_path)
+    program = (str(ROOT / "bench" / "tokenizer.c"), "--", "-DSIZE=20")
+    first = score_embed("experiment", *words, *program, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert sum("branches" in line for line in first.stderr.splitlines()) == 3
     with (tmp_path / "o" / "trials.csv").open(encoding="utf-8") as file:

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -55,7 +56,7 @@ class Hand:
     target: WiredTarget
     elf: Path
 
-    def run(self, what: int, data: bytes = b"", **limits: int) -> Finished:
+    def run(self, what: int, data: bytes = b"", **limits: Any) -> Finished:
         return self.target.run(Run(1, bytes([what]) + data, **limits))
 
     @property

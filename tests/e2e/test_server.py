@@ -74,7 +74,7 @@ def processes() -> Iterator[Callable[..., Process]]:
     """Starts processes that do not outlive the test."""
     with ExitStack() as stack:
 
-        def start(*arguments: Any, **environment: str) -> Process:
+        def start(*arguments: Any, **environment: Any) -> Process:
             process = Process(*arguments, **environment)
             stack.callback(process.kill)
             return process

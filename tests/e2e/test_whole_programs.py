@@ -140,7 +140,7 @@ def test_scanf_and_getline_read_the_symbolic_input(board: str, tmp_path: Path) -
     found = explore(
         tmp_path, {"s.c": SCANNER}, "--board", board, "--stdin-bytes", "7", "--verify", "--max-tests", "3000"
     )
-    assert not [row for row in found.incomplete if "tests" not in row["what"]]
+    assert not [what for what in found.incomplete if "tests" not in what]
     assert found.bug_kinds == ["abort"]
     done = score_embed("export", "out", "--corpus", "corpus", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

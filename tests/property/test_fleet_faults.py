@@ -125,7 +125,7 @@ class NackLost(Client):
 
 
 class _AlwaysClear(Outbox):
-    clear = True  # type: ignore[assignment]
+    clear = True
 
 
 class EmptyBeforeFlush(Client):

@@ -43,7 +43,7 @@ def source() -> str:
         )
         load = f"u{width}x x = {{0}}, y = {{0}}, z = {{0}}; x.bits = p; y.bits = q; {t} a = x.value, b = y.value;"
         parts.append(macros)
-        for kind, text in {**BINARY, **UNARY, **{f"ROUND{k}": v for k, v in ROUND.items()}}.items():
+        for kind, text in [*BINARY.items(), *UNARY.items(), *((f"ROUND{k}", v) for k, v in ROUND.items())]:
             name = kind.name if isinstance(kind, Kind) else kind
             parts.append(f"u64 {name}_{width}(u64 p, u64 q) {{ {load} (void) b; z.value = {text}; return z.bits; }}")
         for kind, text in COMPARE.items():

@@ -60,7 +60,10 @@ def formulas(draw: st.DrawFn, width: int, depth: int = 4, count: int = BYTES) ->
             return build.const(value, width), z3.BitVecVal(value, width)
         index = draw(st.integers(0, count - 1))
         return build.zext(build.byte(index), width), z3.ZeroExt(width - 8, z3.BitVec(f"in{index}", 8))
-    below = lambda w: draw(formulas(w, depth - 1, count))  # noqa: E731
+
+    def below(width: int) -> Any:
+        return draw(formulas(width, depth - 1, count))
+
     if width == 1:
         kind = draw(st.sampled_from([Kind.EQ, Kind.ULT, Kind.SLT, Kind.NOT, Kind.AND, Kind.OR, Kind.XOR]))
         if kind is Kind.NOT:

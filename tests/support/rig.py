@@ -75,7 +75,7 @@ def bridge(port: Path, scheme: str) -> Iterator[str]:
 class _Modemless(serial.Serial):
     """A pseudo-terminal has no modem lines; a server in front of one must not fail for that."""
 
-    cts = dsr = ri = cd = False  # type: ignore[assignment]
+    cts = dsr = ri = cd = False
 
     def _update_rts_state(self) -> None: ...
 
@@ -96,14 +96,14 @@ def _serve(server: socket.socket, line: serial.Serial, telnet: bool) -> None:
         except OSError:
             return
         with client:
-            manager = PortManager(line, _Sender(client)) if telnet else None
+            manager = PortManager(line, _Sender(client)) if telnet else None  # type: ignore[arg-type]  # duck types
             _shuttle(client, line, manager)
 
 
 def _shuttle(client: socket.socket, line: serial.Serial, manager: PortManager | None) -> None:
     while True:
-        ready, _, _ = select.select([client, line.fileno()], [], [], 1)
-        if client in ready:
+        ready, _, _ = select.select([client.fileno(), line.fileno()], [], [], 1)
+        if client.fileno() in ready:
             data = client.recv(1 << 16)
             if not data:
                 return

@@ -11,8 +11,10 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MethodType
+from typing import Any, cast
 
 from pycparser import c_ast
 
@@ -27,7 +29,7 @@ from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.printer import to_c
 from score_embed.frontend.scopes import separate
-from score_embed.frontend.signature import drop_promises
+from score_embed.frontend.signature import drop_promises, static_names
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import CType, Function, Int, Pointer, Types, VaList, declare
 
@@ -65,12 +67,10 @@ class _Typed(UnitLowering):
         super().__init__(
             unit,
             types,
-            known=lambda name: False,
+            external=frozenset(),
             excluded=frozenset(),
             instrument=(),
             argument_order=argument_order,
-            verify=False,
-            checks=frozenset(),
             strict=False,
         )
         self.verdicts = verdicts
@@ -78,12 +78,13 @@ class _Typed(UnitLowering):
 
     def _fill(self, node: c_ast.FuncDef, builder: Builder) -> None:
         super()._fill(node, builder)
-        expressions = self.declarations.typeof_.__self__  # type: ignore[attr-defined]
+        expressions = cast(MethodType, self.declarations.typeof_).__self__
+        assert isinstance(expressions, Expressions)
         for replace, full in _full_expressions(node.body):
             lines = [line for part in _parts(full) for line in self._assertion(expressions, part)]
             if lines:
                 text = f"({{ {' '.join(lines)} {to_c(full)}; }})"
-                self.judged.append(lambda replace=replace, text=text: replace(c_ast.ID(text)))
+                self.judged.append(partial(replace, c_ast.ID(text)))
 
     def _assertion(self, expressions: Expressions, part: c_ast.Node) -> Iterator[str]:
         text = to_c(part)
@@ -154,9 +155,9 @@ def _full_expressions(node: Any) -> Iterator[tuple[Callable[[c_ast.Node], None],
         inner = getattr(node, name, None)
         if isinstance(inner, list):
             for index, item in enumerate(inner):
-                yield from _at(item, lambda new, inner=inner, index=index: inner.__setitem__(index, new))
+                yield from _at(item, partial(inner.__setitem__, index))
         elif isinstance(inner, c_ast.Node) and not (isinstance(node, c_ast.Case) and name == "expr"):
-            yield from _at(inner, lambda new, name=name: setattr(node, name, new))
+            yield from _at(inner, partial(setattr, node, name))
 
 
 def _at(node: Any, replace: Callable[[c_ast.Node], None]) -> Iterator[tuple[Callable[[c_ast.Node], None], c_ast.Node]]:
@@ -198,7 +199,7 @@ def judge(board: Board, source: Path, cflags: list[str], folder: Path) -> Verdic
     tree = parse(text, str(source))
     separate(tree, {})
     drop_promises(tree)
-    unit = Unit(str(source), tree, frozenset(system_files(text)))
+    unit = Unit(str(source), tree, frozenset(system_files(text)), frozenset(static_names(tree)))
     verdicts = Verdicts()
     lowering = _Typed(unit, Types(toolchain.data_model(cflags)), verdicts, board.argument_order)
     lowering.lower()

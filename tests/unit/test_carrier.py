@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,7 @@ def fleet(place: str, folder: Path, ours: bool = False) -> Iterator[tuple[Listen
         yield line, one, two
 
 
-def heard(end: Listener | Caller, line: Listener | None = None) -> list[object]:
+def heard(end: Listener | Caller, line: Listener | None = None) -> list[Any]:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         if line is not None:

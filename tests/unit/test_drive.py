@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import recorded
@@ -148,7 +149,7 @@ def test_another_path_the_second_time_is_told_and_not_merged(folder: Path) -> No
         assert 8 not in record.path_hashes()
 
 
-def summary_after(books: Books) -> dict[str, object]:
+def summary_after(books: Books) -> dict[str, Any]:
     books.commit(1, {}, {})
     return summary.of(books.record)
 
@@ -161,7 +162,7 @@ def test_an_unreadable_test_is_noted(folder: Path, data: bytes) -> None:
         write(books, known=[(said(one), None)])
         write(books, Result(one.id, bytes(8), data, ()))
         found = summary_after(books)
-        assert UNREADABLE in {item["what"] for item in found["incomplete"]}  # type: ignore[attr-defined]
+        assert UNREADABLE in {item["what"] for item in found["incomplete"]}
         assert one.id not in books.opened().frontier
 
 
@@ -237,7 +238,7 @@ def test_the_hand_forgets_and_takes_in_once() -> None:
 def test_mutated_frames_are_decode_errors(seed: int) -> None:
     rng = random.Random(seed)
     row = service.ClientRow("1", "o", "IDLE", "here", 1, 2, 3.0, 4.0)
-    good = [
+    good: list[service.Frame] = [
         service.KitWanted(1, "0.1.0"),
         service.Kit(1, "{}", "native", "/boards/native.yaml", bytes(16), 10, bytes(32)),
         service.Part(1, 0, b"abc"),

@@ -126,10 +126,8 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return made_up(len(folders), seed, sum(tests), 1, False)
 
     monkeypatch.setattr(experiment, "_start", started)
-    monkeypatch.setattr(experiment.trial, "independent", read)
-    monkeypatch.setattr(
-        experiment.trial, "distributed", lambda folder, clients, seed: made_up(clients, seed, 1, 1, True)
-    )
+    monkeypatch.setattr(trial, "independent", read)
+    monkeypatch.setattr(trial, "distributed", lambda folder, clients, seed: made_up(clients, seed, 1, 1, True))
     return tmp_path / "out"
 
 

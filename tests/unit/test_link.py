@@ -146,7 +146,7 @@ class FakeTarget:
             at += chunk
         indices = bytes([1, 0, 0, 0, 7, 0, 0, 0])
         coverage = self.frame(Type.COVERAGE, piece(number, 0, indices))
-        flags, tail = EndFlag.MATCHED, events[at:]
+        flags, tail = int(EndFlag.MATCHED), events[at:]
         if failed:
             flags, tail = flags | EndFlag.ELISION_FAILED, b""
         end = self.frame(Type.END, end_message(number, 111, flags, events, tail, coverage=2))

@@ -294,6 +294,22 @@ def test_a_failure_repeats_the_units_it_matters_to(model: DataModel, monkeypatch
     assert done == ["t0.c", "t1.c", "t2.c", "t0.c", "t1.c"]
 
 
+def test_static_functions_of_one_name_are_judged_file_by_file(model: DataModel) -> None:
+    bad = "static int g(int n) { { __label__ l; l: n++; } return n; } int a(int x) { return g(x); }"
+    good = "static int g(int n) { return n + 1; } int b(int x) { return g(x); }"
+    for sources in ((bad, good), (good, bad)):
+        program = lowered(model, *sources)
+        assert ["sc_opaque(" in text for text in program.texts] == [source is bad for source in sources]
+        assert ["sc_call(" in text for text in program.texts] == [source is good for source in sources]
+        assert len(program.notes) == 1
+
+
+def test_a_function_of_a_header_is_noted_once(model: DataModel) -> None:
+    header = '# 1 "h.h"\nstatic inline int g(int n) { { __label__ l; l: n++; } return n; }\n# 9 "t.c"\n'
+    program = lowered(model, header + "int a(int x) { return g(x); }", header + "int b(int x) { return g(x); }")
+    assert [(note.file, note.line) for note in program.notes] == [("h.h", 1)]
+
+
 def test_a_function_of_another_file_is_known_to_be_instrumented(model: DataModel) -> None:
     program = lowered(model, "int g(int n) { return n; }", "int g(int); int f(int x) { return g(x); }")
     assert "sc_call(" in program.texts[1]

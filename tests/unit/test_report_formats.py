@@ -120,7 +120,8 @@ def test_fingerprints_are_those_of_the_defect(found: Findings) -> None:
     elsewhere = dataclasses.replace(found.sources, root="/tmp", texts=texts)
     assert prints(dataclasses.replace(found, sources=elsewhere, bugs=(moved, other))) == prints(found)
     for field, value in (("line", 2), ("function", "g"), ("file", "c.c"), ("stack", ("f",))):
-        there = dataclasses.replace(bug.place, **{field: value})
+        change: dict[str, Any] = {field: value}
+        there = dataclasses.replace(bug.place, **change)
         assert prints(dataclasses.replace(found, bugs=(dataclasses.replace(bug, place=there),)))[0] != prints(found)[0]
     twice = prints(dataclasses.replace(found, bugs=(bug, dataclasses.replace(bug, test=4))))
     assert len(set(twice)) == 2

@@ -30,7 +30,7 @@ def test_a_line_now_and_then_without_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    monkeypatch.setattr(status.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     with status.Status("p on native") as shown:
         show(shown)
         assert capsys.readouterr().err == ""

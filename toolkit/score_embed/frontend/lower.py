@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import fnmatch
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
@@ -86,6 +86,7 @@ class Unit:
     source: str
     tree: c_ast.FileAST
     system: frozenset[str]
+    static: frozenset[str]  # names at file scope that other units do not see
 
 
 @dataclass
@@ -114,6 +115,7 @@ def _left_alone(name: str, reason: str, coord: Coord) -> Note:
 class UnitLowering:
     """Lowers one unit, given what other units define.
 
+    `external`: functions that it finds instrumented in other units; `excluded`: those, and its own, that are left alone;
     `strict`: a fault of ours in one function is raised (for tests) instead of noted.
     """
 
@@ -122,7 +124,7 @@ class UnitLowering:
         unit: Unit,
         types: Types,
         *,
-        known: Callable[[str], bool],
+        external: Set[str],
         excluded: frozenset[str],
         instrument: Sequence[str],
         argument_order: str,
@@ -131,7 +133,7 @@ class UnitLowering:
     ) -> None:
         self.unit = unit
         self.types = types
-        self.known = known
+        self.external = external
         self.excluded = excluded
         self.instrument = instrument
         self.argument_order = argument_order
@@ -326,9 +328,9 @@ class UnitLowering:
 
     def _instrumented(self, name: str) -> bool:
         self.result.decisive.add(name)
-        if name in self._local:
-            return name not in self.excluded and self._is_user(self._local[name])
-        return self.known(name)
+        if name in self.excluded:
+            return False
+        return self._is_user(self._local[name]) if name in self._local else name in self.external
 
     def _is_library(self, file: str) -> bool:
         return file in self.unit.system or file == "<builtin>"

@@ -25,11 +25,12 @@ from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
-from score_embed.frontend.signature import defined_functions, drop_promises
+from score_embed.frontend.signature import defined_functions, drop_promises, static_names
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Types
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
+_Key = tuple[str, str]  # a function: its unit if others cannot name it, else ""; its name
 _OF_MODELS = frozenset({"null", "heap"})  # checked in models: what a program may do wrong by calling them
 
 
@@ -82,38 +83,43 @@ def instrument_program(
     complete_arrays(units, types)
     layouts = [Layout(functools.partial(measure, Path(unit.source))) if measure else None for unit in units]
     is_private = private_names(units, closed=closed)
-    notes: dict[str, Note] = {}  # by the functions that are left alone
+    notes: dict[_Key, Note] = {}  # of the functions that are left alone
     lowered: list[Lowered | None] = [None] * len(units)
     while True:
-        excluded = frozenset(notes)
+        excluded = [_left_alone(unit, notes) for unit in units]
         results = [
             kept
             or UnitLowering(
                 unit,
                 types,
-                known=lambda name, excluded=excluded: name in external and name not in excluded,  # type: ignore[misc]
-                excluded=excluded,
+                external=external,
+                excluded=own,
                 instrument=instrument,
                 argument_order=argument_order,
                 strict=strict,
                 layout=layout,
             ).lower()
-            for unit, layout, kept in zip(units, layouts, lowered, strict=True)
+            for unit, layout, own, kept in zip(units, layouts, excluded, lowered, strict=True)
         ]
-        notes |= {name: note for result in results for name, note in result.failed.items()}
-        if len(notes) == len(excluded):
+        before = len(notes)
+        notes |= {
+            _key(unit, name): note for unit, r in zip(units, results, strict=True) for name, note in r.failed.items()
+        }
+        if len(notes) == before:
             printing = _Printing(types, Analysis(_bodies(results), is_private), verify, checks, strict)
             texts = [printing.unit(unit, result) for unit, result in zip(units, results, strict=True)]
             if not printing.failed:
                 break
             notes |= printing.failed
-        changed = notes.keys() - excluded
-        lowered = [None if result.decisive & changed else result for result in results]
+        lowered = [
+            None if result.decisive & (_left_alone(unit, notes) - own) else result
+            for unit, own, result in zip(units, excluded, results, strict=True)
+        ]
     numbering = printing.numbering
     if numbering.finds_objects:
         texts = [OBJECTS + text for text in texts]
     called = texts.pop() if library else ""
-    return Program(tuple(texts), called, tuple(notes.values()), numbering.site, numbering.coverage, heap)
+    return Program(tuple(texts), called, tuple(dict.fromkeys(notes.values())), numbering.site, numbering.coverage, heap)
 
 
 def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple[list[Unit], bool, bool]:
@@ -144,24 +150,33 @@ class _Printing:
         self.analysis = analysis
         self.verify, self.checks, self.strict = verify, checks, strict
         self.numbering = Numbering()
-        self.failed: dict[str, Note] = {}
+        self.failed: dict[_Key, Note] = {}
 
     def unit(self, unit: Unit, lowered: Lowered) -> str:
         """The instrumented C of a unit."""
         meta = Meta(unit.source)
         checks = self.checks if unit.source != LIBRARY else self.checks & _OF_MODELS
-        texts = [piece if isinstance(piece, str) else self._function(piece, meta, checks) for piece in lowered.pieces]
+        texts = [p if isinstance(p, str) else self._function(unit, p, meta, checks) for p in lowered.pieces]
         return "\n".join([*texts, meta.c()])
 
-    def _function(self, body: Body, meta: Meta, checks: frozenset[str]) -> str:
+    def _function(self, unit: Unit, body: Body, meta: Meta, checks: frozenset[str]) -> str:
         maybe = self.analysis.of(body)
         try:
             return Emitter(body, self.types, self.numbering, meta, maybe, verify=self.verify, checks=checks).c()
         except Exception as error:
             if self.strict and not isinstance(error, Unsupported):
                 raise
-            self.failed[body.name] = why_left_alone(body.name, error, body.coord)
+            self.failed[_key(unit, body.name)] = why_left_alone(body.name, error, body.coord)
             return ""
+
+
+def _key(unit: Unit, name: str) -> _Key:
+    return (unit.source if name in unit.static else "", name)
+
+
+def _left_alone(unit: Unit, notes: Mapping[_Key, Note]) -> frozenset[str]:
+    """Functions left alone, by the names that they have in this unit."""
+    return frozenset(name for source, name in notes if source == (unit.source if name in unit.static else ""))
 
 
 def _bodies(results: Sequence[Lowered]) -> list[Body]:
@@ -194,7 +209,7 @@ def _unit(source: Source, parsed: Parsed, renamed: Mapping[str, str]) -> Unit:
     for ext in parsed.tree.ext:
         if parsed.is_user(ext):
             drop_promises(ext)
-    return Unit(str(source.path), parsed.tree, parsed.system)
+    return Unit(str(source.path), parsed.tree, parsed.system, frozenset(static_names(parsed.tree)))
 
 
 def _external_definitions(units: Sequence[Unit]) -> set[str]:
@@ -203,7 +218,7 @@ def _external_definitions(units: Sequence[Unit]) -> set[str]:
     for unit in units:
         files = defined_functions(unit.tree)
         for ext in unit.tree.ext:
-            if not isinstance(ext, c_ast.FuncDef) or "static" in (ext.decl.storage or []):
+            if not isinstance(ext, c_ast.FuncDef) or ext.decl.name in unit.static:
                 continue
             if files[ext.decl.name] not in unit.system:
                 found.add(ext.decl.name)

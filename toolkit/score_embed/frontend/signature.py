@@ -146,6 +146,12 @@ def defined_functions(tree: c_ast.FileAST) -> dict[str, str]:
     return {e.decl.name: str(e.decl.coord.file) for e in tree.ext if isinstance(e, c_ast.FuncDef)}
 
 
+def static_names(tree: c_ast.FileAST) -> set[str]:
+    """Names at file scope that other units do not see: some declaration says so (C11 6.2.2)."""
+    decls = [e.decl if isinstance(e, c_ast.FuncDef) else e for e in tree.ext]
+    return {d.name for d in decls if isinstance(d, c_ast.Decl) and d.name and "static" in (d.storage or [])}
+
+
 def defined_twice(tree: c_ast.FileAST) -> set[str]:
     """Functions with an `extern inline` definition and another one."""
     names = [e.decl.name for e in tree.ext if isinstance(e, c_ast.FuncDef)]
