@@ -86,7 +86,7 @@ def check(
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=100 if corpus.FULL else 8, **SETTINGS)
+@settings(max_examples=100 if corpus.FULL else 6, **SETTINGS)
 def test_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check("native", seed, tmp_path_factory.mktemp("generated"))
 
@@ -110,7 +110,7 @@ def test_linux(board: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60 if corpus.FULL else 3, **SETTINGS)
+@settings(max_examples=60 if corpus.FULL else 2, **SETTINGS)
 def test_kinds_native(kind: str, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check("native", seed, tmp_path_factory.mktemp(kind), *KINDS[kind])
 
