@@ -21,7 +21,7 @@ from score_embed.target.base import Finished, Run, Verdict
 
 HEADERS = Path("/usr/include/csmith")
 ENDLESS = {20, 25, 27}  # csmith does not promise an end, and these have none
-SEEDS = [seed for seed in range(1, 361 if corpus.FULL else 34) if seed not in ENDLESS]
+SEEDS = [seed for seed in range(1, 361 if corpus.FULL else 26) if seed not in ENDLESS]
 BOARDS = ("native", "mps2-an385", "native32") if corpus.FULL else ("native", "mps2-an385")
 # Every day each program runs on one board, at night on all.
 CASES = [(board, seed) for seed in SEEDS for board in (BOARDS if corpus.FULL else [BOARDS[seed % len(BOARDS)]])]
