@@ -108,6 +108,37 @@ int main(void)
     assert {(item["what"], item["line"]) for item in found["incomplete"]} == {("symbolic address", n) for n in lines}
 
 
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_an_address_of_which_the_path_leaves_one_is_none_of_the_inputs(board: str, tmp_path: Path) -> None:
+    """A length that was compared with a constant: what comes after it lies where it lies."""
+    text = """
+static volatile uint8_t registers[8];
+int main(void)
+{
+    uint8_t message[8];
+    SYM_BYTES(message, sizeof message);
+    if (message[0] < 3 || message[0] > 3)
+        return 1;
+    if (message[message[0] + 1] == message[7])
+        return 2;
+    if (registers[message[0]] == message[1])
+        return 3;
+    message[message[0]] = 'x';
+    if (message[3] == 'y') /* concrete */
+        return 4;
+    if (message[0] == 4) /* unsat */
+        return 5;
+    return 0;
+}
+"""
+    found = explore(tmp_path, {"a.c": INCLUDES + text}, "--board", board).summary
+    assert (found["stopped"], found["paths"], found["incomplete"]) == ("exhausted", 5, [])
+    assert found["solver"]["by"]["smt"] == 0, "no question had an address in it"
+    lines = (INCLUDES + text).splitlines()
+    why = {re.findall(r"/\* (.*) \*/", lines[item["line"] - 1])[0]: item["reason"] for item in found["unflipped"]}
+    assert why == {"concrete": "concrete", "unsat": "unsat"}
+
+
 def test_what_has_no_formula_is_found_at_an_address_that_has_one(tmp_path: Path) -> None:
     """Objects of types without formulas, volatile bit-fields and _Atomic objects: pinned where they lie, and checked."""
     text = """

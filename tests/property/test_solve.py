@@ -114,15 +114,17 @@ def reads(draw: st.DrawFn, width: int, depth: int, count: int) -> Both:
     number = draw(st.integers(1, 9))
     content = draw(st.binary(min_size=start + stride * number + size, max_size=start + stride * number + size))
     (index, zindex), (formula, zformula) = draw(formulas(32, depth - 1, count)), draw(formulas(width, 0, count))
-    held = start + stride * draw(st.integers(0, number)) if draw(st.booleans()) else -1
+    places = st.sampled_from(range(start, start + stride * number + 1, stride))
+    held = draw(st.sets(places, max_size=draw(st.sampled_from([0, 1, number + 1]))))
+    formula_at = {at: build.binary(Kind.ADD, formula, build.const(at, width)) for at in held}
     rest = build.binary(Kind.UREM, index, build.const(number + 1, 32))
     offset = build.binary(Kind.MUL, rest, build.const(stride, 32))
     offset = build.binary(Kind.ADD, offset, build.const(start, 32))
-    found = select(offset, content, size, (lambda at: formula if at == held else None) if held >= 0 else None)
+    found = select(offset, content, size, formula_at.get if held else None)
     assert found is not None
     term = z3.BitVecVal(0, width)
     for at in range(start, start + stride * number + 1, stride):
-        value = zformula if at == held else z3.BitVecVal(int.from_bytes(content[at : at + size], "little"), width)
+        value = zformula + at if at in held else z3.BitVecVal(int.from_bytes(content[at : at + size], "little"), width)
         zoffset = z3.URem(zindex, z3.BitVecVal(number + 1, 32)) * stride + start
         term = z3.If(zoffset == at, value, term)
     return found, term

@@ -262,6 +262,8 @@ class Explorer:
         """A pair that takes the condition's other side, or the reason why there is none."""
         if condition.concrete:
             reason = "concrete"
+        elif condition.settled:
+            reason = Result.UNSAT.value
         elif left_out and len(left_out.objects) > MOST_LEFT_OUT:
             flips.notes[OUTSIDE, condition.site] += 1
             return

@@ -3,7 +3,7 @@
 An object of constants is a table, with as many entries as the index has values, so that reading it is one step for every
 layer. The index is what is left of the offset when its fixed low bits (the size of an element, the place of a member) are
 taken off and the high bits that are zero inside of the object. Entries that are formulas stand before the table, as a
-chain of if-then-else. The formula is right where the offset is in the object: `within` says so, as a condition of
+chain of if-then-else; if they are many, all entries are the leaves of a tree of decisions. The formula is right where the offset is in the object: `within` says so, as a condition of
 the path.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import zip_longest
 from typing import NamedTuple
 
 from score_embed.solve import build
@@ -57,11 +58,24 @@ def select(offset: Expr, content: bytes, size: int, cell: Cell | None = None) ->
     found: Expr = intern_table(8 * size, index, table.name, table.entries)
     if len(set(table.entries)) == 1:
         found = build.const(table.entries[0], 8 * size)
-    for number in range(((last - rest) >> step) + 1) if cell else ():
-        formula = cell(rest + (number << step)) if cell else None
-        if formula is not None:
-            found = build.ite(build.binary(Kind.EQ, index, build.const(number, bits)), formula, found)
+    if cell is None:
+        return found
+    count = ((last - rest) >> step) + 1
+    formulas = {n: formula for n in range(count) if (formula := cell(rest + (n << step))) is not None}
+    if len(formulas) > bits:
+        return _tree(index, [formulas.get(n) or build.const(table.entries[n], 8 * size) for n in range(count)])
+    for number, formula in formulas.items():
+        found = build.ite(build.binary(Kind.EQ, index, build.const(number, bits)), formula, found)
     return found
+
+
+def _tree(index: Expr, level: list[Expr]) -> Expr:
+    """One of these, decided bit by bit: as many decisions as elements, but none compares the index with a number."""
+    for bit in range(index.width):
+        decision = build.extract(index, bit, 1)
+        pairs = zip_longest(level[::2], level[1::2], fillvalue=level[-1])
+        level = [build.ite(decision, odd, even) for even, odd in pairs]
+    return level[0]
 
 
 def changed(offset: Expr, last: int, place: int) -> Expr:

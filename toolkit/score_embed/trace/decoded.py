@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from score_embed.solve import build
-from score_embed.solve.domain import byte_set
+from score_embed.solve.domain import FULL, byte_set
 from score_embed.solve.expr import Expr, Kind, evaluate
 from score_embed.solve.floats import PRECISION, is_nan, pattern_uses
 from score_embed.trace.cursor import Cursor
@@ -28,6 +28,7 @@ class Checkpoint(NamedTuple):
     undo: int
     pins: int
     objects: int
+    settled: int
 
 
 class Decoded:
@@ -41,6 +42,7 @@ class Decoded:
         self._declared: dict[str, int] = {}  # how often each input was
         self.contents: dict[tuple[int, int], bytes] = {}  # of objects that were read, by address and size
         self.notes: dict[tuple[str, int], int] = {}  # (what, site) → how often; they make a result incomplete
+        self._sets: dict[int, int] = {}  # the values that the path's conditions leave to an input byte
         self.clear()
 
     def clear(self) -> None:
@@ -52,6 +54,7 @@ class Decoded:
         self.objects: list[SymbolicObject] = []
         self.disagreements: list[Disagreement] = []
         self.consumed = 0  # input bytes
+        self._settled = 0  # a bit for each input byte that has one value left
         self.take_input(b"")
 
     def take_input(self, data: bytes) -> None:
@@ -62,14 +65,21 @@ class Decoded:
     def checkpoint(self, at: int, address: int) -> Checkpoint:
         """The state before an event that began at byte `at`, after that address, and has changed nothing yet."""
         return Checkpoint(
-            at, address, self.cursor.depth, self.consumed, self._log.mark(), len(self.pins), len(self.objects)
+            at,
+            address,
+            self.cursor.depth,
+            self.consumed,
+            self._log.mark(),
+            len(self.pins),
+            len(self.objects),
+            self._settled,
         )
 
     def return_to(self, point: Checkpoint) -> None:
         self._log.undo(point.undo)
         cursor = self.cursor
         cursor.at, cursor.address, cursor.depth = point.at, point.address, point.depth
-        self.consumed = point.consumed
+        self.consumed, self._settled = point.consumed, point.settled
         del self.pins[point.pins :]
         del self.objects[point.objects :]
         self.disagreements.clear()
@@ -87,6 +97,33 @@ class Decoded:
         if index >= 0:
             return bool(byte_set(condition) >> self.data[index] & 1)
         return bool(self.value(condition))
+
+    def learn(self, condition: Expr) -> None:
+        """A condition of the path, which holds from here on."""
+        index = condition.only_byte
+        if index >= 0:
+            before = self._sets.get(index, FULL)
+            after = before & byte_set(condition)
+            if after != before:
+                self._log.set(self._sets, index, after)
+                if not after & after - 1:
+                    self._settled |= 1 << index
+
+    def said(self, leaves: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """The leaves as the path lets them be said: those that its conditions leave one value are constants.
+
+        That is as sound as slices are: a byte with one value left keeps it, whether its conditions are in a question or not.
+        """
+        settled = self._settled
+        for leaf in leaves:
+            if leaf.deps & settled:
+                return tuple(map(self._constant, leaves))
+        return leaves
+
+    def _constant(self, leaf: Expr) -> Expr:
+        if not leaf.deps or leaf.deps & ~self._settled or leaf.floats:
+            return leaf
+        return build.const(self.value(leaf), leaf.width, leaf.origins)
 
     def note(self, what: str, site: int) -> None:
         key = what, site

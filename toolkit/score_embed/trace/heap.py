@@ -8,7 +8,7 @@ from score_embed.frontend.sites import Site
 from score_embed.solve import build
 from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.select import within
-from score_embed.trace.cursor import Cursor
+from score_embed.trace.decoded import Decoded
 from score_embed.trace.outcome import OnBranch, Outcome
 from score_embed.trace.template import Programs
 
@@ -16,14 +16,14 @@ Reader = Callable[[], tuple[Expr, ...]]
 
 
 def compile_heap_check(
-    site: Site, direction: int, programs: Programs, read: Reader, cursor: Cursor, on_branch: OnBranch
+    site: Site, direction: int, programs: Programs, read: Reader, decoded: Decoded, on_branch: OnBranch
 ) -> Callable[[], object]:
     """The step of the site's events. Direction 0: the access is not in the block, and the test ends."""
-    program, value = programs.get(site), programs.value
+    program, value, cursor, said = programs.get(site), programs.value, decoded.cursor, decoded.said
 
     def step() -> None:
         leaves = read()
-        address = value(program, leaves)
+        address = value(program, said(leaves))
         start, length = cursor.next_address(), cursor.varint()
         offset = build.binary(Kind.SUB, address, build.const(start, address.width))
         inside = within(offset, length - site.size) if length >= site.size else build.FALSE

@@ -24,6 +24,7 @@ class Condition:
     after: hashes.Lanes  # and with it
     elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
     chosen: Chosen | None  # of many objects: to be flipped on to the next one
+    settled: bool  # conditions before it leave it no other side
     loose: bool  # the target cannot tell the other side from this one: nothing is derived from a run of that
     start: int  # event bytes before its branch: what a run that takes the other side has in common with this one
 
@@ -35,7 +36,7 @@ class Condition:
     @property
     def concrete(self) -> bool:
         """The target took it for symbolic, but its formula depends on no input."""
-        return not self.formula.deps
+        return not (self.formula.deps or self.settled)
 
     def hash(self, flipped: bool = False) -> int:
         """The condition hash up to and including this one, or its other side."""

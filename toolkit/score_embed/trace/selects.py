@@ -91,7 +91,7 @@ class Selects:
 
         def outside() -> None:
             leaves = read()
-            address = value(program, leaves)
+            address = value(program, decoded.said(leaves))
             if not site.size:
                 self.concretize(site, address, "symbolic address")
                 return
@@ -101,11 +101,12 @@ class Selects:
 
         def within_object() -> None:
             leaves = read()
-            address = value(program, leaves)
+            said = decoded.said(leaves)
+            address = value(program, said)
             base, content, cell, sent, known = self._object(site, decoded.value(address), size)
             # Which constants a table leads to says the formula alone: all runs of a path must agree on the object.
             followed = None if site.size or sent else self._followed(address, size)
-            inside, found = followed or self._formulas(site, leaves, address, base, content, cell, size)
+            inside, found = followed or self._formulas(site, said, address, base, content, cell, size)
             chosen = None
             if followed:
                 chosen = self.chosen(address, 0, 0, size)

@@ -56,7 +56,7 @@ class Steps:
             return self._range(site, head & 1)
         if site.kind is SiteKind.HEAP:
             read = compile_leaves(site, self._cursor, self._mirror)
-            return compile_heap_check(site, head & 1, self._programs, read, self._cursor, self._on_branch)
+            return compile_heap_check(site, head & 1, self._programs, read, self._decoded, self._on_branch)
         if site.kind is SiteKind.STORE:
             read = compile_leaves(site, self._cursor, self._mirror)
             return self._stores.compile(site, head & 1, self._programs, read)
@@ -122,7 +122,8 @@ class Steps:
     def _assign(self, site: Site) -> Step:
         program, value = self._programs.get(site), self._programs.value
         read, store = compile_leaves(site, self._cursor, self._mirror), self._store(site)
-        return lambda: store(value(program, read()))
+        said = self._decoded.said
+        return lambda: store(value(program, said(read())))
 
     def _call(self, site: Site) -> Step:
         cursor, mirror, leaves = self._cursor, self._mirror, site.leaves
@@ -175,7 +176,7 @@ class Steps:
         silent, address, always = site.name == "argument", site.name == "address", not program.leaves
 
         def step() -> None:
-            expr = value(program, read())
+            expr = value(program, decoded.said(read()))
             if not silent and (expr.deps or expr.origins or always):
                 what = site.name or "concretized value"
                 if address:
@@ -220,15 +221,16 @@ class Steps:
 
         def step() -> None:
             leaves = read()
-            outcome = known.get((head, leaves))
+            said = decoded.said(leaves)
+            outcome = known.get((head, said))
             if outcome is None:
                 if len(known) >= KEPT:
                     known.clear()
-                holds = value(program, leaves)
+                holds = value(program, said)
                 held = holds if direction else build.negate(holds)
-                outcome = known[head, leaves] = (Outcome(-1, direction, held, elsewhere),)
+                outcome = known[head, said] = (Outcome(-1, direction, held, elsewhere),)
             if decoded.verify and not is_check:
-                decoded.check_stored(site.id, value(program, leaves))
+                decoded.check_stored(site.id, value(program, said))
             branch(site, leaves, outcome)
 
         return step
@@ -264,7 +266,8 @@ class Steps:
                 raise cursor.fail(f"switch {site.id} has no label {arm}")
             value = fit(mirror.slot(cursor.depth, leaf.where), leaf.bits)
             decoded.check_stored(site.id, value)
-            chain = links(site, value)
+            (said,) = decoded.said((value,))
+            chain = links(site, said)
             path = [passed for passed, _ in chain[:arm]]
             if arm < len(chain):
                 path.append(chain[arm][1])

@@ -34,7 +34,7 @@ class Stores:
 
         def outside() -> None:
             leaves = read()
-            address = value(program, leaves)
+            address = value(program, decoded.said(leaves))
             if not site.size:
                 selects.concretize(site, address, "symbolic address")
                 return
@@ -44,7 +44,8 @@ class Stores:
 
         def within_object() -> None:
             leaves = read()
-            address = value(program, leaves)
+            said = decoded.said(leaves)
+            address = value(program, said)
             length, anywhere = site.size, 0
             if not length:
                 told = decoded.cursor.varint()
@@ -59,7 +60,7 @@ class Stores:
             decoded.keep_content(found.base, found.content)
             if address.origins and not address.deps:
                 decoded.note("opaque result in an address", site.id)
-            stored = fit(leaves[0], bits)
+            stored = fit(said[0], bits)
             if anywhere:
                 self._change_bytes(offset, stored, found, size)
             else:

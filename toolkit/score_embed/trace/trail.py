@@ -220,11 +220,24 @@ class Trail:
                 decoded.note("opaque result in a condition", site.id)
             before = self._lanes
             self._lanes = after = mixed(before, site.id, chain, direction)
+            settled = not held.deps and any(operand.deps for operand in operands)
             condition = Condition(
-                site.id, chain, direction, held, assumption, before, after, elsewhere, chosen, loose, self._event
+                site.id,
+                chain,
+                direction,
+                held,
+                assumption,
+                before,
+                after,
+                elsewhere,
+                chosen,
+                settled,
+                loose,
+                self._event,
             )
             self._visit(len(self.conditions), condition)
             self.conditions.append(condition)
+            decoded.learn(held)
         return True
 
     def _says_numbers(self, site: Site, held: Expr) -> bool:
