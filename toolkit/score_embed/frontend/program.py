@@ -86,7 +86,7 @@ def instrument_program(
     notes: dict[_Key, Note] = {}  # of the functions that are left alone
     lowered: list[Lowered | None] = [None] * len(units)
     while True:
-        excluded = [_left_alone(unit, notes) for unit in units]
+        excluded = [_excluded(unit, notes) for unit in units]
         results = [
             kept
             or UnitLowering(
@@ -112,7 +112,7 @@ def instrument_program(
                 break
             notes |= printing.failed
         lowered = [
-            None if result.decisive & (_left_alone(unit, notes) - own) else result
+            None if result.decisive & (_excluded(unit, notes) - own) else result
             for unit, own, result in zip(units, excluded, results, strict=True)
         ]
     numbering = printing.numbering
@@ -174,7 +174,7 @@ def _key(unit: Unit, name: str) -> _Key:
     return (unit.source if name in unit.static else "", name)
 
 
-def _left_alone(unit: Unit, notes: Mapping[_Key, Note]) -> frozenset[str]:
+def _excluded(unit: Unit, notes: Mapping[_Key, Note]) -> frozenset[str]:
     """Functions left alone, by the names that they have in this unit."""
     return frozenset(name for source, name in notes if source == (unit.source if name in unit.static else ""))
 

@@ -3,8 +3,8 @@
 An object of constants is a table, with as many entries as the index has values, so that reading it is one step for every
 layer. The index is what is left of the offset when its fixed low bits (the size of an element, the place of a member) are
 taken off and the high bits that are zero inside of the object. Entries that are formulas stand before the table, as a
-chain of if-then-else; if they are many, all entries are the leaves of a tree of decisions. The formula is right where the offset is in the object: `within` says so, as a condition of
-the path.
+chain of if-then-else; if they are many, all entries are the leaves of a tree of decisions. The formula is right where
+the offset is in the object: `within` says so, as a condition of the path.
 """
 
 from __future__ import annotations
@@ -55,15 +55,13 @@ def select(offset: Expr, content: bytes, size: int, cell: Cell | None = None) ->
     table = _table(content, size, step, rest, bits)
     if index.is_const:
         return _element(build.const(rest + (index.value << step), 64, index.origins), content, size, cell)
+    numbers = range(((last - rest) >> step) + 1 if cell else 0)
+    formulas = {n: formula for n in numbers if cell and (formula := cell(rest + (n << step)))}
+    if len(formulas) > bits:
+        return _tree(index, [formulas.get(n) or build.const(table.entries[n], 8 * size) for n in numbers])
     found: Expr = intern_table(8 * size, index, table.name, table.entries)
     if len(set(table.entries)) == 1:
         found = build.const(table.entries[0], 8 * size)
-    if cell is None:
-        return found
-    count = ((last - rest) >> step) + 1
-    formulas = {n: formula for n in range(count) if (formula := cell(rest + (n << step))) is not None}
-    if len(formulas) > bits:
-        return _tree(index, [formulas.get(n) or build.const(table.entries[n], 8 * size) for n in range(count)])
     for number, formula in formulas.items():
         found = build.ite(build.binary(Kind.EQ, index, build.const(number, bits)), formula, found)
     return found
