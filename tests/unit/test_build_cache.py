@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
 
-from score_embed.build.cache import hold, is_kept, trim
+import pytest
+
+from score_embed.build.cache import hold, is_kept, publish, trim
 
 
 def _file(folder: Path, name: str, size: int, hours: float) -> Path:
@@ -51,3 +54,29 @@ def test_what_is_held_stays_until_it_is_let_go(tmp_path: Path) -> None:
         os.close(descriptor)
     trim(tmp_path, limit=0)
     assert not path.exists()
+
+
+def _no_links(self: Path, target: Path) -> None:
+    raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+def test_what_is_there_is_not_replaced(tmp_path: Path) -> None:
+    """A linker that opens it twice must find the same: with LTO no two compilations are alike."""
+    built, kept = _file(tmp_path / "work", "a.o", 10, 0), tmp_path / "a.o"
+    publish(built, kept)
+    first = kept.stat()
+    assert kept.read_bytes() == built.read_bytes()
+    built.write_bytes(b"another")
+    publish(built, kept)
+    assert os.path.samestat(kept.stat(), first)
+    assert kept.read_bytes() == bytes(10)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.o"]
+
+
+def test_a_file_system_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built, kept = _file(tmp_path / "work", "a.elf", 10, 0), tmp_path / "a.elf"
+    built.chmod(0o755)
+    monkeypatch.setattr(Path, "hardlink_to", _no_links)
+    publish(built, kept)
+    assert os.access(kept, os.X_OK)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.elf"]

@@ -76,7 +76,11 @@ def test_records_of_files_and_functions(tmp_path: Path) -> None:
     again: list[str] = []
     assert instrumented(RECORDS, again, tmp_path) == text
     assert again == asked
-    assert len(list(tmp_path.glob("*.layout"))) == 4, "from the cache"
+    kept = list(tmp_path.glob("*.layout"))
+    assert len(kept) == 4, "from the cache"
+    kept[0].write_bytes(b"damaged")
+    assert instrumented(RECORDS, again, tmp_path) == text
+    assert kept[0].read_bytes().startswith(b"\x7fELF")
 
 
 def test_without_an_answer_a_field_is_concretized(tmp_path: Path) -> None:

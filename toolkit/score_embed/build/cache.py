@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -43,15 +44,32 @@ def is_kept(path: Path) -> bool:
 
 
 def publish(built: Path, kept: Path) -> None:
-    """Into the cache in one step: another process may build the same. Raises StorageError."""
+    """Into the cache in one step: another process may build the same. Raises StorageError.
+
+    What is there already stays: a linker may be reading it, and with LTO no two compilations of a file are alike.
+    """
     try:
-        part = kept.with_suffix(f".{os.getpid()}")
-        shutil.copy(built, part)
-        part.replace(kept)
+        number, name = tempfile.mkstemp(dir=kept.parent, prefix=f"{kept.stem}.")
+        os.close(number)
+        part = Path(name)
+        try:
+            shutil.copy(built, part)
+            _name_it(part, kept)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(
             f"cannot write the build cache: {error.strerror}", str(kept), "Set XDG_CACHE_HOME."
         ) from None
+
+
+def _name_it(part: Path, kept: Path) -> None:
+    try:
+        kept.hardlink_to(part)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        part.replace(kept)
 
 
 def hold(path: Path) -> int:

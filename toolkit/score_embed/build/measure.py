@@ -40,8 +40,11 @@ class Measured:
         digest = hashlib.sha256(repr([board.cc, board.cflags, list(own), text]).encode("utf-8", "surrogateescape"))
         kept = self._cache / f"{digest.hexdigest()[:32]}.layout"
         if is_kept(kept):
-            with suppress(OSError, ELFError):  # damaged, or just thrown away
+            try:
                 return _objects(kept)
+            except (OSError, ELFError):  # damaged, or just thrown away
+                with suppress(OSError):
+                    kept.unlink()
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             made, c = Path(work) / "layout.o", Path(work) / "layout.c"
             c.write_text(text, encoding="utf-8", errors="surrogateescape")

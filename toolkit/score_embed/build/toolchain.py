@@ -299,5 +299,6 @@ def failure(stderr: str, where: str) -> BuildError:
     if found:
         return BuildError(found["what"], found["where"])
     said = [line for line in stderr.splitlines() if line.strip()]
-    lines = [line for line in said if not line.startswith("collect2:")] or said
+    errors = [line for line in said if " error: " in line]  # those that follow only say that there was one
+    lines = errors[:1] or [line for line in said if not line.startswith("collect2:")] or said
     return BuildError(lines[-1] if lines else "the compiler failed without a message", where)
