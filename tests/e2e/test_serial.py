@@ -245,6 +245,25 @@ def test_an_unplugged_board_is_not_waited_for_for_ever(tmp_path: Path) -> None:
     assert "continue with: score-embed run --resume out" in said
 
 
+def test_an_unplugged_port_is_nobodys(tmp_path: Path) -> None:
+    """Its number may be given to another adapter, while its board is still waited for under a name of its own."""
+    sources(tmp_path)
+    write_profile(tmp_path, line={"reconnect-seconds": 20})
+    with rig(tmp_path, "--unplug-after", "30", "--unplug-seconds", "60"):
+        device = os.path.realpath(tmp_path / "port")
+        words = [sys.executable, "-m", "score_embed.cli.main", "run", "--board", "desk.yaml", "p.c"]
+        with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as waiting:
+            assert waiting.stderr is not None
+            assert "the line is gone; waiting up to 20 s for it" in next(
+                line for line in waiting.stderr if "gone" in line
+            )
+            try:
+                PortLock(device).release()
+                assert waiting.poll() is None
+            finally:
+                waiting.terminate()
+
+
 def test_a_wedged_board_is_switched_off_and_on(tmp_path: Path, reference: Reference) -> None:
     sources(tmp_path)
     with rig(tmp_path, "--stuck-after", "30") as process:

@@ -133,8 +133,8 @@ class DeskTarget(WiredTarget):
         how = self._how
         if not how.port:
             raise UsageError("no serial port is given", "", f"Name it with --port. {known_ports()}")
-        if self._lock is not None and Path(how.port).exists() and not self._lock.holds(how.port):
-            self._lock.release()  # the board came back as another device
+        if self._lock is not None and not self._lock.holds(how.port):
+            self._lock.release()  # the board is gone, or came back as another device
             self._lock = None
         if self._lock is None:
             self._lock = PortLock(how.port)
