@@ -19,11 +19,9 @@ from unittest.mock import patch
 
 from score_embed import campaign
 from score_embed.cli.main import main
-from score_embed.explore import scope
 from score_embed.solve.chain import Chain, default_chain
 from score_embed.solve.expr import Expr, Kind, intern, nodes
 from score_embed.solve.query import Answer, Query, Solver
-from score_embed.solve.slicer import Slicer
 
 
 class Question(NamedTuple):
@@ -63,31 +61,6 @@ class _Writer:
         self._file.write(json.dumps(values) + "\n")
 
 
-class _PathSlicer(Slicer):
-    """A slicer that also keeps the path as a list."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._path: list[tuple[int, Expr]] = []  # with the mark before each
-
-    def add(self, condition: Expr) -> None:
-        self._path.append((self.mark(), condition))
-        super().add(condition)
-
-    def undo(self, mark: int) -> None:
-        while self._path and self._path[-1][0] >= mark:
-            self._path.pop()
-        super().undo(mark)
-
-    def query(self, target: Expr, data: bytes) -> Query:
-        query = super().query(target, data)
-        _paths[id(query)] = (query, [condition for _, condition in self._path])
-        return query
-
-
-_paths: dict[int, tuple[Query, list[Expr]]] = {}  # of the questions that may come next
-
-
 class _Recorder:
     """A solver layer that writes down what it is asked."""
 
@@ -95,16 +68,8 @@ class _Recorder:
         self._inner, self._writer = inner, writer
 
     def solve(self, query: Query) -> Answer:
-        _, path = _paths[id(query)]
-        self._writer.ask(path, query.target, query.data)
+        self._writer.ask(list(query.path), query.target, query.data)
         return self._inner.solve(query)
-
-
-class _RecordingChain(Chain):
-    def solve(self, strict: Query, loose: Query | None = None) -> Answer:
-        answer = super().solve(strict, loose)
-        _paths.clear()
-        return answer
 
 
 def record(program: Path, tests: int, file: Path) -> None:
@@ -114,11 +79,10 @@ def record(program: Path, tests: int, file: Path) -> None:
         writer = _Writer(out)
 
         def chain() -> Chain:
-            return _RecordingChain(_Recorder(default_chain().first, writer))
+            return Chain(_Recorder(default_chain().first, writer))
 
         options = ["--seed", "1", "--max-tests", str(tests), "--json", "--out", os.path.join(work, "out")]
         with (
-            patch.object(scope, "Slicer", _PathSlicer),
             patch.object(campaign, "default_chain", chain),
             contextlib.redirect_stdout(io.StringIO()),
         ):

@@ -119,6 +119,13 @@ class ScopesSlice(ScopesWhole):
         return super().solve(query.conditions, query)
 
 
+class ScopesNames(ScopesSlice):
+    """The same, each condition with a name: unsat comes with a core."""
+
+    def _enter(self, formula: Expr) -> None:
+        self._solver.assert_and_track(self._translator.condition(formula), f"c{len(self._stack)}")
+
+
 class ScopesLiterals(ScopesWhole):
     """Scopes that follow the path hold `literal implies condition`; a question assumes the slice's literals."""
 
@@ -185,6 +192,7 @@ VARIANTS: dict[str, Callable[[Make], Variant]] = {
     "fresh, slice, core": FreshCore,
     "scopes, whole path": ScopesWhole,
     "scopes, slice": ScopesSlice,
+    "scopes, slice, core": ScopesNames,
     "scopes and literals": ScopesLiterals,
     "literals, slice": Literals,
 }

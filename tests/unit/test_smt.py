@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from score_embed.solve import build, smt
+from score_embed.solve import build
 from score_embed.solve.chain import Chain, UnsoundAnswer, ValidatingLayer
 from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.query import Answer, Query, Result, Stopped
@@ -85,15 +85,19 @@ def test_sets_without_their_conditions_are_not_overlooked() -> None:
     assert LearningLayer(SmtLayer()).solve(unexplained).result is Result.UNSAT
 
 
-def test_old_conditions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smt, "_LITERALS_KEPT", 20)
+def test_it_follows_the_path_and_forgets_what_is_left() -> None:
     layer = LearningLayer(SmtLayer())
+    first = below(word(8), word(0))
     for limit in range(1, 100):
-        path = [below(word(0), constant(limit * 3)), below(word(8), word(0))]
+        path = [first, below(word(0), constant(limit * 3))]
         expected = Result.UNSAT if limit == 1 else Result.SAT
         assert layer.solve(query(path, below(constant(limit + 1), word(0)))).result is expected
-        assert len(layer._literals) <= 20 + 2 * 3 + 3
-        assert len({str(literal) for literal in layer._literals.values()}) == len(layer._literals)
+        assert layer._scopes == path
+        assert layer._solver.num_scopes() == len(layer._names) == 2
+    assert layer.solve(query([], below(word(0), word(8)))).result is Result.SAT
+    assert layer._solver.num_scopes() == 0
+    answer = layer.solve(query(path, below(word(0), word(8))))
+    assert {first, below(word(0), word(8))} <= set(answer.core) <= {*path, below(word(0), word(8))}
 
 
 def test_the_judge_finds_wrong_answers() -> None:
@@ -130,6 +134,6 @@ def test_floating_point_has_a_limit_of_its_own() -> None:
     quotient = build.float_binary(Kind.FDIV, *numbers)
     target = build.float_binary(Kind.FEQ, quotient, build.const(0x3FF5555555555555, 64))
     not_that = build.float_binary(Kind.FLT, build.const(0x3FF0000000000000, 64), numbers[1])
-    chain = smt.SmtLayer(20_000)
+    chain = SmtLayer(20_000)
     assert chain.solve(query([not_that], target)).result is Result.UNKNOWN
     assert chain.solve(EASY).result is Result.SAT

@@ -27,12 +27,13 @@ class Query(NamedTuple):
     sets: Mapping[int, int]  # by input byte of the slice: the values its single-byte conditions leave
     several: Sequence[Expr]  # conditions over two bytes or more
     data: bytes  # the input of the run whose path this is
-    single: Mapping[int, Sequence[Expr]] = MappingProxyType({})  # the conditions that the sets are made of
+    path: Sequence[Expr] = ()  # all conditions before the target, in order: what sets and `several` are made of
 
     @property
     def conditions(self) -> list[Expr]:
         """The formulas of the slice as they stand on the path."""
-        return [*self.several, *(formula for index in self.sets for formula in self.single.get(index, ()))]
+        deps = self._deps()
+        return [condition for condition in self.path if condition.deps & deps]
 
     @property
     def floats(self) -> bool:
@@ -52,12 +53,15 @@ class Query(NamedTuple):
 
     def indices(self) -> list[int]:
         """The input bytes of target and slice."""
+        return bytes_of(self._deps())
+
+    def _deps(self) -> int:
         deps = self.target.deps
         for condition in self.several:
             deps |= condition.deps
         for index in self.sets:
             deps |= 1 << index
-        return bytes_of(deps)
+        return deps
 
 
 class Answer(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from score_embed.solve.domain import FULL, byte_set
+from score_embed.solve.domain import byte_set
 from score_embed.solve.expr import Expr, bytes_of
 from score_embed.solve.query import Query
 
@@ -33,7 +33,7 @@ class _Merge:
     size: int
 
 
-_Narrowing = tuple[int, int]  # what a condition on one byte changed: the byte and the values it had left
+_Narrowing = tuple[int, int | None]  # what a condition on one byte changed: the byte, the values it had left if not all
 
 
 class Slicer:
@@ -41,7 +41,7 @@ class Slicer:
 
     def __init__(self) -> None:
         self._sets: dict[int, int] = {}
-        self._single: dict[int, list[Expr]] = {}  # the conditions that the sets are made of
+        self._path: list[Expr] = []  # a condition a change
         self._groups: list[_Group] = []
         self._known: set[Expr] = set()
         self._changes: list[_Merge | _Narrowing] = []
@@ -53,16 +53,15 @@ class Slicer:
         """A condition that holds on the path. What is constant, or already known, says nothing new."""
         index = condition.only_byte
         if index >= 0:
-            values = self._sets.get(index, FULL)
+            values = self._sets.get(index)
+            self._path.append(condition)
             self._changes.append((index, values))
             holds = condition.byte_set
-            self._sets[index] = values & (holds if holds >= 0 else byte_set(condition))
-            single = self._single.get(index)
-            if single is None:
-                single = self._single[index] = []
-            single.append(condition)
+            holds = holds if holds >= 0 else byte_set(condition)
+            self._sets[index] = holds if values is None else values & holds
         elif condition.deps and condition not in self._known:
             self._known.add(condition)
+            self._path.append(condition)
             self._join(condition)
 
     def _join(self, condition: Expr) -> None:
@@ -86,16 +85,15 @@ class Slicer:
 
     def undo(self, mark: int) -> None:
         changes = self._changes
+        del self._path[mark:]
         while len(changes) > mark:
             change = changes.pop()
             if isinstance(change, tuple):
                 index, values = change
-                conditions = self._single[index]
-                conditions.pop()
-                if conditions:
-                    self._sets[index] = values
-                else:
+                if values is None:
                     del self._sets[index]
+                else:
+                    self._sets[index] = values
             else:
                 group = change.group
                 self._known.remove(group.conditions[-1])
@@ -108,11 +106,11 @@ class Slicer:
         deps, index = target.deps, target.only_byte
         if index >= 0 and not any(group.deps >> index & 1 for group in self._groups):  # most questions of parsers
             values = self._sets.get(index)
-            return Query(target, {} if values is None else {index: values}, (), data, self._single)
+            return Query(target, {} if values is None else {index: values}, (), data, self._path)
         several: list[Expr] = []
         for group in self._groups:
             if group.deps & target.deps:
                 deps |= group.deps
                 several = several + group.conditions if several else group.conditions
         sets = {index: self._sets[index] for index in bytes_of(deps) if index in self._sets}
-        return Query(target, sets, several, data, self._single)
+        return Query(target, sets, several, data, self._path)
