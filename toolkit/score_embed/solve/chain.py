@@ -1,7 +1,7 @@
 """The layers between a flip and Z3, and the books they keep.
 
 Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was
-proved before, values at hand, Z3 that learns, all assignments of small slices, Z3 from the start. Why in this order:
+proved before, a value at hand, Z3 that learns, all assignments of small slices, Z3 from the start. Why in this order:
 docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and
 counts.
 """
@@ -9,7 +9,7 @@ counts.
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +25,6 @@ from score_embed.solve.ranges import RangeLayer
 from score_embed.solve.smt import DEFAULT_RLIMIT, LEARNING_RLIMIT, LearningLayer, SmtLayer
 
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
-_MODELS_KEPT = 8
 _REFUTED = Answer(Result.UNSAT, "domain")
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
 
@@ -55,11 +54,10 @@ class DomainLayer:
 
 
 class ModelLayer:
-    """Values at hand: the run's own input with one byte changed, and the models of earlier answers."""
+    """A value at hand: the run's own input with one byte changed."""
 
     def __init__(self, inner: Solver) -> None:
         self._inner = inner
-        self._models: deque[dict[int, int]] = deque(maxlen=_MODELS_KEPT)
 
     def solve(self, query: Query) -> Answer:
         index = query.target.only_byte
@@ -67,17 +65,7 @@ class ModelLayer:
             found = self._one_byte(query, index)
             if found >= 0:
                 return Answer(Result.SAT, "model", {index: found})
-        wanted = query.indices()
-        for model in self._models:
-            candidate = bytearray(query.data)
-            for position in wanted:
-                candidate[position] = model.get(position, candidate[position])
-            if query.holds(candidate):
-                return Answer(Result.SAT, "model", {position: candidate[position] for position in wanted})
-        answer = self._inner.solve(query)
-        if answer.result is Result.SAT:
-            self._models.appendleft(dict(answer.assignment))
-        return answer
+        return self._inner.solve(query)
 
     def _one_byte(self, query: Query, index: int) -> int:
         """A value of this byte alone that satisfies everything, or -1."""

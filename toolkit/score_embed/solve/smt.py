@@ -67,18 +67,23 @@ class Translator:
         # By uid, not by node: terms of dead formulas go when the table is cleared.
         self._terms: dict[int, Any] = {}
         self._numbers: dict[int, Any] = {}  # the same as floating-point numbers
+        self._variables: dict[int, Any] = {}
 
     def variable(self, index: int) -> Any:
-        return z3.BitVec(f"in{index}", 8)
+        found = self._variables.get(index)
+        if found is None:
+            found = self._variables[index] = z3.BitVec(f"in{index}", 8)
+        return found
 
     def condition(self, expr: Expr) -> Any:
         """A one-bit formula as a Z3 boolean."""
         if len(self._terms) > _TERMS_KEPT:
             self._terms.clear()
             self._numbers.clear()
-        for node in nodes([expr]):
-            if node.uid not in self._terms:
-                self._terms[node.uid] = self._term(node)
+        if expr.uid not in self._terms:
+            for node in nodes([expr]):
+                if node.uid not in self._terms:
+                    self._terms[node.uid] = self._term(node)
         return _boolean(self._terms[expr.uid])
 
     def _number(self, node: Expr) -> Any:
