@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from score_embed.solve.digest import digest
 from score_embed.solve.domain import FULL, byte_set
 from score_embed.solve.expr import Expr
 from score_embed.solve.query import Answer, Query, Result, Solver
 
+_MODELS_TRIED = 50  # for a question
 _ELEMENTS_KEPT = 100_000  # digests and sets or values, of each of the two tables
 
 _Names = dict[bytes, None]  # digests; in order, so that the same campaign finds the same entries every time
@@ -55,7 +57,7 @@ class _Table:
             if not found:
                 del self._under[name]
 
-    def under(self, name: bytes) -> Mapping[_Entry, None]:
+    def under(self, name: bytes) -> dict[_Entry, None]:
         return self._under.get(name, {})
 
     def used(self, entry: _Entry) -> None:
@@ -104,7 +106,7 @@ class CacheLayer:
     ) -> _Entry | None:
         """An entry whose model satisfies these."""
         rarest = min((self._models.under(name) for name in names), key=len, default={})
-        for entry in rarest:
+        for entry in islice(reversed(rarest), _MODELS_TRIED):
             if conditions <= entry.conditions and all(
                 values >> entry.bytes_.get(index, data[index]) & 1 for index, values in sets.items()
             ):

@@ -67,12 +67,21 @@ class Translator:
         # By uid, not by node: terms of dead formulas go when the table is cleared.
         self._terms: dict[int, Any] = {}
         self._numbers: dict[int, Any] = {}  # the same as floating-point numbers
-        self._variables: dict[int, Any] = {}
+        self._variables: dict[int, tuple[Any, Any]] = {}
 
     def variable(self, index: int) -> Any:
+        """An input byte."""
+        return self._both(index)[0]
+
+    def declaration(self, index: int) -> Any:
+        """The byte as models know it, for Z3's own functions."""
+        return self._both(index)[1].ast
+
+    def _both(self, index: int) -> tuple[Any, Any]:
         found = self._variables.get(index)
         if found is None:
-            found = self._variables[index] = z3.BitVec(f"in{index}", 8)
+            variable = z3.BitVec(f"in{index}", 8)
+            found = self._variables[index] = variable, variable.decl()
         return found
 
     def condition(self, expr: Expr) -> Any:
@@ -256,9 +265,13 @@ class LearningLayer:
 
 def _sat(solver: Any, translator: Translator, query: Query) -> Answer:
     model = solver.model()
-    found = ((index, model[translator.variable(index)]) for index in query.indices())
-    # A byte that the model leaves open keeps its value.
-    return Answer(Result.SAT, "smt", {index: value.as_long() for index, value in found if value is not None})
+    values: dict[int, int] = {}
+    for index in query.indices():
+        # By Z3's own functions: its Python objects for two dozen numbers cost more than to find them.
+        value = z3.Z3_model_get_const_interp(model.ctx.ref(), model.model, translator.declaration(index))
+        if value:  # a byte that the model leaves open keeps its value
+            values[index] = int(z3.Z3_get_numeral_string(model.ctx.ref(), value))
+    return Answer(Result.SAT, "smt", values)
 
 
 class SmtLayer:
