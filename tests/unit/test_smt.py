@@ -1,17 +1,19 @@
-"""The two Z3 layers: what is learned, what is handed on, what is forgotten; and the judge of all layers."""
+"""The Z3 layers: what is learned, what is handed on, what is forgotten; and the judge of all layers."""
 
 from __future__ import annotations
 
 import pytest
 
-from score_embed.solve import build
-from score_embed.solve.chain import Chain, UnsoundAnswer, ValidatingLayer
+from score_embed.solve import build, smt
+from score_embed.solve.chain import ArithmeticLayer, Chain, UnsoundAnswer, ValidatingLayer
 from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.query import Answer, Query, Result, Stopped
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import LearningLayer, SmtLayer
+from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
 SIZE = 16
+Staying = type[LearningLayer] | type[PathLayer]
+STAYING = (LearningLayer, PathLayer)
 
 
 class Fixed:
@@ -52,41 +54,56 @@ HARD = query(
 EASY = query([below(word(0), word(8))], build.binary(Kind.EQ, word(0), constant(5)))
 
 
-def test_what_is_too_hard_goes_on_and_the_next_question_is_not_affected() -> None:
+@pytest.mark.parametrize("kind", STAYING)
+def test_what_is_too_hard_goes_on_and_the_next_question_is_not_affected(kind: Staying) -> None:
     inner = Fixed(Answer(Result.UNKNOWN, "inner"))
-    layer = LearningLayer(inner, rlimit=5_000)
+    layer = kind(inner, rlimit=5_000)
     for _ in range(3):
         assert layer.solve(EASY).result is Result.SAT
         assert layer.solve(HARD).layer == "inner"
     assert inner.asked == 3
 
 
-def test_the_limit_is_a_question_s_not_a_campaign_s() -> None:
-    layer = LearningLayer(Fixed(Answer(Result.UNKNOWN, "inner")), rlimit=20_000)
+@pytest.mark.parametrize("kind", STAYING)
+def test_the_limit_is_a_question_s_not_a_campaign_s(kind: Staying) -> None:
+    layer = kind(Fixed(Answer(Result.UNKNOWN, "inner")), rlimit=20_000)
     for limit in range(1, 400):
         assert layer.solve(query([below(word(0), word(8))], below(word(8), constant(limit * 7)))).layer == "smt"
 
 
-def test_a_core_holds_what_was_needed_and_leaves_something_out() -> None:
+@pytest.mark.parametrize("kind", STAYING)
+def test_a_core_holds_what_was_needed_and_leaves_something_out(kind: Staying) -> None:
     a, b, c, d = (word(start, 4) for start in range(0, 16, 4))
     letter = below(build.byte(0), constant(65, 8))
     path = [below(a, b), below(b, c), below(c, d), letter]
-    answer = LearningLayer(SmtLayer()).solve(query(path, below(c, a)))
+    answer = kind(SmtLayer()).solve(query(path, below(c, a)))
     assert answer.result is Result.UNSAT
     assert {path[0], path[1], below(c, a)} <= set(answer.core) < {*path, below(c, a)}
     # A condition on one byte can be needed too.
     high = below(constant(66 << 24, 32), build.from_bytes([build.byte(i) for i in (3, 2, 1, 0)]))
-    assert {letter, high} <= set(LearningLayer(SmtLayer()).solve(query(path, high)).core) < {*path, high}
+    assert {letter, high} <= set(kind(SmtLayer()).solve(query(path, high)).core) < {*path, high}
 
 
-def test_sets_without_their_conditions_are_not_overlooked() -> None:
+@pytest.mark.parametrize("kind", STAYING)
+def test_sets_without_their_conditions_are_not_overlooked(kind: Staying) -> None:
     target = below(word(0, 2), word(2, 2))
     unexplained = Query(target, {1: 1 << 255, 3: 0b11}, [], bytes(SIZE))
-    assert LearningLayer(SmtLayer()).solve(unexplained).result is Result.UNSAT
+    assert kind(SmtLayer()).solve(unexplained).result is Result.UNSAT
+
+
+def test_old_conditions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt, "_LITERALS_KEPT", 20)
+    layer = LearningLayer(SmtLayer())
+    for limit in range(1, 100):
+        path = [below(word(0), constant(limit * 3)), below(word(8), word(0))]
+        expected = Result.UNSAT if limit == 1 else Result.SAT
+        assert layer.solve(query(path, below(constant(limit + 1), word(0)))).result is expected
+        assert len(layer._literals) <= 20 + 2 * 3 + 3
+        assert len({str(literal) for literal in layer._literals.values()}) == len(layer._literals)
 
 
 def test_it_follows_the_path_and_forgets_what_is_left() -> None:
-    layer = LearningLayer(SmtLayer())
+    layer = PathLayer(SmtLayer())
     first = below(word(8), word(0))
     for limit in range(1, 100):
         path = [first, below(word(0), constant(limit * 3))]
@@ -98,6 +115,23 @@ def test_it_follows_the_path_and_forgets_what_is_left() -> None:
     assert layer._solver.num_scopes() == 0
     answer = layer.solve(query(path, below(word(0), word(8))))
     assert {first, below(word(0), word(8))} <= set(answer.core) <= {*path, below(word(0), word(8))}
+
+
+def test_to_each_arithmetic_its_solver() -> None:
+    a, b = word(0), word(8)
+    layers = [Fixed(Answer(Result.UNKNOWN, name)) for name in ("floats", "products", "others")]
+    layer = ArithmeticLayer(*layers)
+    product, quotient, remainder = (build.binary(kind, a, b) for kind in (Kind.MUL, Kind.UDIV, Kind.SREM))
+    threefold = build.binary(Kind.MUL, a, constant(3))
+    asked = {
+        "floats": [build.float_binary(Kind.FLT, a, b)],
+        "products": [below(product, b), below(quotient, a), below(constant(4), remainder)],
+        "others": [below(threefold, b), below(a, b)],
+    }
+    for name, targets in asked.items():
+        for target in targets:
+            assert layer.solve(query([], target)).layer == name
+            assert layer.solve(query([target], below(a, constant(9)))).layer == name
 
 
 def test_the_judge_finds_wrong_answers() -> None:

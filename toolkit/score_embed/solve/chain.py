@@ -22,7 +22,7 @@ from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.expr import Expr, evaluate
 from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
 from score_embed.solve.ranges import RangeLayer
-from score_embed.solve.smt import DEFAULT_RLIMIT, LEARNING_RLIMIT, LearningLayer, SmtLayer
+from score_embed.solve.smt import DEFAULT_RLIMIT, LEARNING_RLIMIT, LearningLayer, PathLayer, SmtLayer
 
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
 _REFUTED = Answer(Result.UNSAT, "domain")
@@ -80,14 +80,17 @@ class ModelLayer:
         return -1
 
 
-class FloatLayer:
-    """Questions with floating point take a way of their own: Z3 is slow at them, and learns little from one for others."""
+class ArithmeticLayer:
+    """To each kind of arithmetic its solver. With floating point Z3 is slow, and learns little from one question for
+    others; products and quotients are dear to build, so that all that was learned about them is kept."""
 
-    def __init__(self, floats: Solver, inner: Solver) -> None:
-        self._floats, self._inner = floats, inner
+    def __init__(self, floats: Solver, products: Solver, others: Solver) -> None:
+        self._floats, self._products, self._others = floats, products, others
 
     def solve(self, query: Query) -> Answer:
-        return (self._floats if query.floats else self._inner).solve(query)
+        if query.floats:
+            return self._floats.solve(query)
+        return (self._products if query.products else self._others).solve(query)
 
 
 class ValidatingLayer:
@@ -184,6 +187,7 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
     enumerate_ = EnumerateLayer(SmtLayer(rlimit))
     learning = LearningLayer(enumerate_, min(rlimit, LEARNING_RLIMIT))
-    last = FloatLayer(RangeLayer(enumerate_), learning)
+    path = PathLayer(enumerate_, min(rlimit, LEARNING_RLIMIT))
+    last = ArithmeticLayer(RangeLayer(enumerate_), learning, path)
     layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(last))))
     return Chain(ValidatingLayer(layers) if validate else layers)

@@ -63,6 +63,7 @@ class Kind(IntEnum):
 
 NOWHERE: frozenset[int] = frozenset()
 COMMUTATIVE = frozenset({Kind.ADD, Kind.MUL, Kind.AND, Kind.OR, Kind.XOR, Kind.EQ, Kind.FADD, Kind.FMUL, Kind.FEQ})
+_QUOTIENTS = frozenset({Kind.UDIV, Kind.SDIV, Kind.UREM, Kind.SREM})
 COMPARISONS = frozenset({Kind.EQ, Kind.ULT, Kind.SLT, Kind.FEQ, Kind.FLT, Kind.FLE})
 
 
@@ -70,7 +71,7 @@ class Expr:
     """One node. Made by the functions of `solve.build`, never directly.
 
     `deps` is a bit mask of the input bytes it depends on, `only_byte` the index if that is a single one, else -1;
-    `floats` says that there is a floating-point operator in it;
+    `floats` says that there is a floating-point operator in it, `products` a product of unknowns, a quotient or a remainder;
     `uid` a number no other node ever had; `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet), `digest` what
     `solve.digest` did (empty: nothing yet).
     """
@@ -85,6 +86,7 @@ class Expr:
         "kind",
         "only_byte",
         "origins",
+        "products",
         "uid",
         "value",
         "width",
@@ -92,6 +94,7 @@ class Expr:
 
     deps: int
     floats: bool
+    products: bool
 
     def __init__(self, kind: Kind, width: int, args: tuple[Expr, ...], value: int, origins: frozenset[int]) -> None:
         self.kind, self.width, self.args, self.value = kind, width, args, value
@@ -101,12 +104,14 @@ class Expr:
         self.origins = origins
         deps: int = 1 << value if kind is Kind.BYTE else 0
         floats = kind >= Kind.FADD
+        products = kind in _QUOTIENTS or (kind is Kind.MUL and not args[1].is_const)
         for arg in args:
             deps |= arg.deps
             floats |= arg.floats
+            products |= arg.products
             if arg.origins and arg.origins is not self.origins:
                 self.origins = self.origins | arg.origins
-        self.deps, self.floats = deps, floats
+        self.deps, self.floats, self.products = deps, floats, products
         self.only_byte = deps.bit_length() - 1 if deps and deps & (deps - 1) == 0 else -1
 
     @property

@@ -36,6 +36,16 @@ class Query(NamedTuple):
         return [condition for condition in self.path if condition.deps & deps]
 
     @property
+    def unexplained(self) -> bool:
+        """Nobody says which conditions there are behind the slice: `conditions` is not all of it."""
+        return not self.path and bool(self.sets or self.several)
+
+    @property
+    def products(self) -> bool:
+        """Whether there is a product of unknowns, a quotient or a remainder in it."""
+        return self.target.products or any(condition.products for condition in self.several)
+
+    @property
     def floats(self) -> bool:
         """Whether there is an operator of floating point in it."""
         return self.target.floats or any(condition.floats for condition in self.several)

@@ -1,6 +1,7 @@
 """The last layer: Z3 on bit-vectors and floating-point numbers. The only module that knows Z3.
 
-Two layers: a solver that stays and goes along with the path (docs/design/solving.md has the measurements), and, for what that one finds too hard, a new one for each question, which rewrites it as a whole before it searches.
+Two solvers stay from question to question: one goes along with the path, one learns about products and quotients
+(docs/design/solving.md has the measurements). For what that one finds too hard, a new one for each question, which rewrites it as a whole before it searches.
 The limits are Z3's own resource counts, so that a query has the same answer on every machine; a wall clock
 stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
 """
@@ -13,6 +14,7 @@ from typing import Any
 
 import z3
 
+from score_embed.solve.digest import digest
 from score_embed.solve.domain import intervals
 from score_embed.solve.expr import Expr, Kind, TableRead, nodes
 from score_embed.solve.floats import CEIL, COMPARISONS, FLOOR, FROM_INTEGER, NAN, TO_INTEGER, TRUNC
@@ -21,6 +23,7 @@ from score_embed.solve.query import Answer, Query, Result, Solver
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
 LEARNING_RLIMIT = DEFAULT_RLIMIT // 10
 FLOAT_RLIMIT = DEFAULT_RLIMIT // 4  # of a question with floating point: what is hard there mostly stays so
+_LITERALS_KEPT = 100  # besides twice those of the question: Z3 assigns them all, and blasts their arithmetic
 _BACKSTOP_MS = 60_000
 _TERMS_KEPT = 100_000
 _CONTEXT = z3.main_ctx()  # made now: made by two threads at once, it would be two
@@ -213,10 +216,53 @@ def _limited(solver: Any, rlimit: int) -> Any:
 
 
 class LearningLayer:
+    """Holds `literal implies condition` for many conditions; a question assumes the literals of its own.
+
+    So circuits of products and quotients are built once, and whatever Z3 derives about some conditions is true for all
+    later questions, in whatever order they come. An unsat answer says which conditions it needed.
+    """
+
+    def __init__(self, inner: Solver, rlimit: int = LEARNING_RLIMIT) -> None:
+        self._inner, self._rlimit = inner, rlimit
+        self._translator = Translator()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._solver = _limited(z3.Solver(), self._rlimit)
+        self._literals: dict[bytes, Any] = {}  # by the digest of the condition
+
+    def solve(self, query: Query) -> Answer:
+        if query.unexplained:
+            return self._inner.solve(query)
+        wanted = {digest(formula): formula for formula in (query.target, *query.conditions)}
+        if len(self._literals) > _LITERALS_KEPT + 2 * len(wanted):
+            self._forget()
+        literals = [self._literal(name, formula) for name, formula in wanted.items()]
+        result = self._solver.check(*literals)
+        if result == z3.unsat:
+            core = {literal.get_id() for literal in self._solver.unsat_core()}
+            both = zip(literals, wanted.values(), strict=True)
+            needed = tuple(formula for literal, formula in both if literal.get_id() in core)
+            return Answer(Result.UNSAT, "smt", core=needed)
+        if result == z3.sat:
+            return _sat(self._solver, self._translator, query)
+        self._forget()
+        return self._inner.solve(query)
+
+    def _literal(self, name: bytes, formula: Expr) -> Any:
+        literal = self._literals.get(name)
+        if literal is None:
+            # Z3 never forgets a name, so few are used, again and again.
+            literal = self._literals[name] = z3.Bool(f"p{len(self._literals)}")
+            self._solver.add(z3.Implies(literal, self._translator.condition(formula)))
+        return literal
+
+
+class PathLayer:
     """Follows the path from question to question: a scope a condition, and those that the next one shares stay.
 
-    So what Z3 has simplified and derived below them stays, too. Each condition has a name, by which an unsat answer says
-    which ones it needed.
+    So nothing is held that the question does not need: for conditions that are cheap to build again. Each has a name, by
+    which an unsat answer says which ones it needed.
     """
 
     def __init__(self, inner: Solver, rlimit: int = LEARNING_RLIMIT) -> None:
@@ -230,7 +276,7 @@ class LearningLayer:
         self._scopes: list[Expr] = []
 
     def solve(self, query: Query) -> Answer:
-        if not query.path and (query.sets or query.several):  # of which nobody says why
+        if query.unexplained:
             return self._inner.solve(query)
         self._follow(query.conditions)
         self._solver.push()
