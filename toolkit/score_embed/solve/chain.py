@@ -1,7 +1,7 @@
 """The layers between a flip and Z3, and the books they keep.
 
 Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was
-proved before, a value at hand, Z3 that learns, all assignments of small slices, Z3 from the start. Why in this order:
+proved before, a value at hand, Z3 that stays, all assignments of small slices, Z3 from the start. Why in this order:
 docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and
 counts.
 """

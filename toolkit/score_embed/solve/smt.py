@@ -295,13 +295,14 @@ class PathLayer:
         return Answer(Result.UNSAT, "smt", core=(query.target, *(held for name, held in both if name.get_id() in core)))
 
     def _follow(self, conditions: Sequence[Expr]) -> None:
-        scopes = self._scopes
-        shared = next((n for n, (old, new) in enumerate(zip(scopes, conditions, strict=False)) if old is not new), None)
-        keep = min(len(scopes), len(conditions)) if shared is None else shared
-        if keep < len(scopes):
-            self._solver.pop(len(scopes) - keep)
-            del scopes[keep:]
-        for condition in conditions[keep:]:
+        scopes, shared = self._scopes, 0
+        for old, new in zip(self._scopes, conditions, strict=False):
+            if old is not new:
+                break
+            shared += 1
+        self._solver.pop(len(scopes) - shared)
+        del scopes[shared:]
+        for condition in conditions[shared:]:
             if len(self._names) == len(scopes):
                 self._names.append(z3.Bool(f"c{len(scopes)}"))
             self._solver.push()
