@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from rig import rig, write_profile
+from rig import opened, rig, write_profile
 from runner import score_embed
 
 from score_embed.target.port import PortLock
@@ -66,7 +66,7 @@ def test_a_board_on_the_desk(tmp_path: Path) -> None:
         lock = PortLock(str(tmp_path / "port"))
         assert f"no  port: ./port is in use by score-embed, process {os.getpid()} of " in said(tmp_path, 2)
         lock.release()
-        with (tmp_path / "port").open("rb", buffering=0):
+        with opened(tmp_path / "port"):
             assert f"no  port: ./port is in use by python3 (process {os.getpid()})" in said(tmp_path, 2).replace(
                 Path("/proc/self/comm").read_text().strip(), "python3"
             )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from corpus import FULL
-from rig import BAUD, bridge, rig, write_profile
+from rig import BAUD, bridge, opened, rig, write_profile
 from runner import Campaign, explore, explore_files, score_embed
 
 from score_embed.results.store import Store
@@ -291,8 +291,8 @@ def test_somebody_else_has_the_port(tmp_path: Path) -> None:
         lock = PortLock(str(tmp_path / "port"))
         assert f"the port is in use by score-embed, process {os.getpid()} of " in failed(tmp_path)
         lock.release()
-        with (tmp_path / "port").open("rb", buffering=0) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with opened(tmp_path / "port") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
             assert f"(process {os.getpid()})" in failed(tmp_path)
         assert on_the_desk(tmp_path).summary["paths"] == 4
 

@@ -60,6 +60,16 @@ def rig(folder: Path, *options: str, link: str = "port") -> Iterator[subprocess.
 
 
 @contextmanager
+def opened(port: Path) -> Iterator[int]:
+    """As another program has it. It must not become this process's terminal, whose end would be ours."""
+    descriptor = os.open(port, os.O_RDWR | os.O_NOCTTY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
 def bridge(port: Path, scheme: str) -> Iterator[str]:
     """The URL of a server in front of the port, for one connection."""
     with socket.create_server(("127.0.0.1", 0)) as server, _Modemless(str(port), timeout=0) as line:
