@@ -83,43 +83,56 @@ def instrument_program(
     complete_arrays(units, types)
     layouts = [Layout(functools.partial(measure, Path(unit.source))) if measure else None for unit in units]
     is_private = private_names(units, closed=closed)
-    notes: dict[_Key, Note] = {}  # of the functions that are left alone
-    lowered: list[Lowered | None] = [None] * len(units)
-    while True:
-        excluded = [_excluded(unit, notes) for unit in units]
-        results = [
-            kept
-            or UnitLowering(
-                unit,
-                types,
-                external=external,
-                excluded=own,
-                instrument=instrument,
-                argument_order=argument_order,
-                strict=strict,
-                layout=layout,
-            ).lower()
-            for unit, layout, own, kept in zip(units, layouts, excluded, lowered, strict=True)
-        ]
-        before = len(notes)
-        notes |= {
-            _key(unit, name): note for unit, r in zip(units, results, strict=True) for name, note in r.failed.items()
-        }
-        if len(notes) == before:
-            printing = _Printing(types, Analysis(_bodies(results), is_private), verify, checks, strict)
-            texts = [printing.unit(unit, result) for unit, result in zip(units, results, strict=True)]
-            if not printing.failed:
-                break
-            notes |= printing.failed
-        lowered = [
-            None if result.decisive & (_excluded(unit, notes) - own) else result
-            for unit, own, result in zip(units, excluded, results, strict=True)
-        ]
-    numbering = printing.numbering
+
+    def lower(number: int, excluded: frozenset[str]) -> Lowered:
+        return UnitLowering(
+            units[number],
+            types,
+            external=external,
+            excluded=excluded,
+            instrument=instrument,
+            argument_order=argument_order,
+            strict=strict,
+            layout=layouts[number],
+        ).lower()
+
+    def printing(results: Sequence[Lowered]) -> _Printing:
+        return _Printing(types, Analysis(_bodies(results), is_private), verify, checks, strict)
+
+    texts, numbering, notes = _stable(units, lower, printing)
     if numbering.finds_objects:
         texts = [OBJECTS + text for text in texts]
     called = texts.pop() if library else ""
-    return Program(tuple(texts), called, tuple(dict.fromkeys(notes.values())), numbering.site, numbering.coverage, heap)
+    return Program(tuple(texts), called, tuple(dict.fromkeys(notes)), numbering.site, numbering.coverage, heap)
+
+
+def _stable(
+    units: Sequence[Unit],
+    lower: Callable[[int, frozenset[str]], Lowered],
+    printing: Callable[[Sequence[Lowered]], _Printing],
+) -> tuple[list[str], Numbering, list[Note]]:
+    """The instrumented C of each unit, and why functions were left alone, when that makes no others be left alone.
+
+    `lower`: a unit by its number, without the functions of these names.
+    """
+    notes: dict[_Key, Note] = {}
+    lowered: list[Lowered | None] = [None] * len(units)
+    while True:
+        excluded = [_excluded(unit, notes) for unit in units]
+        results = [kept or lower(n, own) for n, (kept, own) in enumerate(zip(lowered, excluded, strict=True))]
+        both = list(zip(units, results, strict=True))
+        failed = {_key(unit, name): note for unit, result in both for name, note in result.failed.items()}
+        if failed.keys() <= notes.keys():
+            printed = printing(results)
+            texts = [printed.unit(unit, result) for unit, result in both]
+            if not printed.failed:
+                return texts, printed.numbering, list(notes.values())
+            failed = printed.failed
+        notes |= failed
+        lowered = [
+            None if result.decisive & (_excluded(unit, notes) - own) else result
+            for (unit, result), own in zip(both, excluded, strict=True)
+        ]
 
 
 def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple[list[Unit], bool, bool]:
