@@ -14,7 +14,7 @@ from score_embed.solve.digest import digest
 from score_embed.solve.expr import Expr, Kind, evaluate, table_size
 from score_embed.solve.query import Answer, Query, Result, Solver
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import LearningLayer, SmtLayer
+from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
 SIZE = 4
 
@@ -32,8 +32,8 @@ class Counting:
         return answer if self._cores else Answer(answer.result, answer.layer, answer.assignment)
 
 
-def z3() -> Solver:
-    return LearningLayer(SmtLayer())
+def z3(kind: type[LearningLayer] | type[PathLayer] = PathLayer) -> Solver:
+    return kind(SmtLayer())
 
 
 def wide(index: int) -> Expr:
@@ -67,9 +67,15 @@ def conditions(draw: st.DrawFn) -> Expr:
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.lists(st.tuples(st.lists(conditions(), max_size=5), conditions()), min_size=2, max_size=12), st.booleans())
-def test_answers_as_the_layer_below_would(questions: list[tuple[list[Expr], Expr]], cores: bool) -> None:
-    cached, plain = CacheLayer(Counting(z3(), cores)), SmtLayer()
+@given(
+    st.lists(st.tuples(st.lists(conditions(), max_size=5), conditions()), min_size=2, max_size=12),
+    st.sampled_from([LearningLayer, PathLayer]),
+    st.booleans(),
+)
+def test_answers_as_the_layer_below_would(
+    questions: list[tuple[list[Expr], Expr]], kind: type[LearningLayer] | type[PathLayer], cores: bool
+) -> None:
+    cached, plain = CacheLayer(Counting(z3(kind), cores)), SmtLayer()
     validated = ValidatingLayer(cached)
     for path, target in questions:
         if not target.deps:
