@@ -1,7 +1,8 @@
 """The last layer: Z3 on bit-vectors and floating-point numbers. The only module that knows Z3.
 
 Two solvers stay from question to question: one goes along with the path, one learns about products and quotients
-(docs/design/solving.md has the measurements). For what that one finds too hard, a new one for each question, which rewrites it as a whole before it searches.
+(docs/design/solving.md has the measurements). For what they find too hard there is a new one for each question, which
+rewrites it as a whole before it searches.
 The limits are Z3's own resource counts, so that a query has the same answer on every machine; a wall clock
 stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
 """
