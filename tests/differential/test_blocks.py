@@ -82,7 +82,7 @@ def facts(source: tuple[Path, ...], size: int) -> tuple[list[Facts], list[int]]:
 
 def explored(source: tuple[Path, ...], folder: Path, **options: Any) -> tuple[str, int, int, int]:
     """How a campaign ends: why, paths, divergences, bugs."""
-    settings = config.Settings(sources=source, out=folder, **options)
+    settings = config.Settings(sources=source, out=folder, cflags=("-lm",), **options)
     found = campaign.run(settings).summary
     return found["stopped"], found["paths"], found["divergences"], len(found["bugs"])
 
