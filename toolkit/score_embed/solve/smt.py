@@ -10,7 +10,7 @@ stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import z3
@@ -241,10 +241,7 @@ class LearningLayer:
         literals = [self._literal(name, formula) for name, formula in wanted.items()]
         result = self._solver.check(*literals)
         if result == z3.unsat:
-            core = {literal.get_id() for literal in self._solver.unsat_core()}
-            both = zip(literals, wanted.values(), strict=True)
-            needed = tuple(formula for literal, formula in both if literal.get_id() in core)
-            return Answer(Result.UNSAT, "smt", core=needed)
+            return Answer(Result.UNSAT, "smt", core=_core(self._solver, literals, wanted.values()))
         if result == z3.sat:
             return _sat(self._solver, self._translator, query)
         self._forget()
@@ -286,14 +283,13 @@ class PathLayer:
         if result == z3.unknown:
             self._forget()
             return self._inner.solve(query)
-        answer = _sat(self._solver, self._translator, query) if result == z3.sat else self._unsat(query)
+        if result == z3.sat:
+            answer = _sat(self._solver, self._translator, query)
+        else:
+            core = _core(self._solver, self._names, self._scopes)
+            answer = Answer(Result.UNSAT, "smt", core=(query.target, *core))
         self._solver.pop()
         return answer
-
-    def _unsat(self, query: Query) -> Answer:
-        core = {name.get_id() for name in self._solver.unsat_core()}
-        both = zip(self._names, self._scopes, strict=False)
-        return Answer(Result.UNSAT, "smt", core=(query.target, *(held for name, held in both if name.get_id() in core)))
 
     def _follow(self, conditions: Sequence[Expr]) -> None:
         scopes, shared = self._scopes, 0
@@ -309,6 +305,12 @@ class PathLayer:
             self._solver.push()
             self._solver.assert_and_track(self._translator.condition(condition), self._names[len(scopes)])
             scopes.append(condition)
+
+
+def _core(solver: Any, names: Iterable[Any], formulas: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Those of the formulas whose names Z3 needed to refute them all; there may be more names."""
+    needed = {name.get_id() for name in solver.unsat_core()}
+    return tuple(formula for name, formula in zip(names, formulas, strict=False) if name.get_id() in needed)
 
 
 def _sat(solver: Any, translator: Translator, query: Query) -> Answer:
