@@ -26,8 +26,9 @@ MEMORY
     CCMRAM (rw) : ORIGIN = 0x21000000, LENGTH = 64K
 }
 """
-# Its watch-dog resets the machine 0.1 s after it was fed for the last time, in QEMU, too.
-MPS2_WATCHDOG = '"-DWATCHDOG=0x40008000", "-DWATCHDOG_START={0xC00,0x1ACCE551},{0,25000000/20},{8,3}"'
+# Its watch-dog resets the machine two seconds after it was fed for the last time, in QEMU, too, where it goes by the
+# host's clock: whoever waits for the host must not be reset just because that one is busy.
+MPS2_WATCHDOG = '"-DWATCHDOG=0x40008000", "-DWATCHDOG_START={0xC00,0x1ACCE551},{0,25000000},{8,3}"'
 MPS2 = f"""
 extends: mps2-an385
 memory: {{null-page: 1K, runtime-stack: 2K}}
@@ -121,7 +122,7 @@ int main(void)
     timer[2] = timer[1] = 0xFFFFFFFF;
     timer[0] = 1;
     if (x == 1)
-        while (timer[1] > 0xFFFFFFFF - 25000000 / 2) {} /* five times the watch-dog's patience, in branches */
+        while (timer[1] > 0xFFFFFFFF - 3 * 25000000) {} /* longer than the watch-dog's patience, in branches */
     return 0;
 }
 """
@@ -214,7 +215,7 @@ def test_what_is_wrong_is_one_message(line: str, tmp_path: Path) -> None:
 def test_a_table_of_the_runtimes_needs_its_place(tmp_path: Path) -> None:
     profile = MPS2.replace("vectors: vector_table\n", "").replace("startup.s, ", "")
     mps2(tmp_path, profile)
-    quick = SLOW.replace("while (timer[1] > 0xFFFFFFFF - 25000000 / 2) {}", "return 1;")
+    quick = re.sub(r"while \(timer.*\{\}", "return 1;", SLOW)
     (tmp_path / "p.c").write_text(quick.replace("system.h", "driver.h"))
     done = score_embed("run", "--board", "board.yaml", "p.c", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
