@@ -120,28 +120,16 @@ def build_image(
     )
     if keep is not None:
         _keep(keep, sources, program)
-    name = entry or sources[0].stem
     notes = [(n.what, n.file, n.line) for n in (*program.notes, *ignored)]
-    plain = {"program": name, "notes": notes, "verify": verify, "entry": called}
+    plain = {"program": entry or sources[0].stem, "notes": notes, "verify": verify, "entry": called}
     facts = json.dumps(plain, separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = cache_folder() / f"{build_id.hex()}.elf"
     if not is_kept(elf):
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            identity = _identity_source(program, build_id, facts)
+            files = _Files(sources, native, objects, flags, cflags, _identity_source(program, build_id, facts))
             try:
-                plain_files = [*native, *(path for path in objects if path.suffix in ASSEMBLY)]
-                made, names = _compile(toolchain, Path(work), sources, program, plain_files, flags, verify, identity)
-                kept = tuple(path for path in objects if path.suffix not in ASSEMBLY)
-                check_objects(kept, made[0], board.cc)
-                built = Path(work) / "image.elf"
-                parts = Parts(tuple(made), kept, names)
-                link_flags = [*cflags, *(HEAP_NAMES if program.heap else ())]
-                if board.firmware.script is not None:
-                    link_firmware(toolchain, parts, built, link_flags)
-                else:
-                    link_parts(toolchain, parts, built, link_flags)
-                    check_sections(built, board.hardware)
+                built = _built(toolchain, Path(work), program, files, verify=verify)
             except BuildError as error:
                 raise _explained(error, program) from None
             publish(built, elf)
@@ -296,21 +284,44 @@ def _identity_source(program: Program, build_id: bytes, facts: str) -> str:
     )
 
 
+@dataclass(frozen=True)
+class _Files:
+    """What is compiled and linked. `objects`: also assembly; `flags`: of each of the user's C files; `cflags`: of the
+    link; `identity`: the generated C file that makes the image recognisable."""
+
+    sources: Sequence[Path]
+    native: Sequence[Path]
+    objects: Sequence[Path]
+    flags: Mapping[Path, Sequence[str]]
+    cflags: Sequence[str]
+    identity: str
+
+
+def _built(toolchain: Toolchain, work: Path, program: Program, files: _Files, *, verify: bool) -> Path:
+    """The linked image, in `work`."""
+    made, names = _compile(toolchain, work, program, files, verify=verify)
+    kept = tuple(path for path in files.objects if path.suffix not in ASSEMBLY)
+    check_objects(kept, made[0], toolchain.board.cc)
+    built = work / "image.elf"
+    parts = Parts(tuple(made), kept, names)
+    link_flags = [*files.cflags, *(HEAP_NAMES if program.heap else ())]
+    if toolchain.board.firmware.script is not None:
+        link_firmware(toolchain, parts, built, link_flags)
+    else:
+        link_parts(toolchain, parts, built, link_flags)
+        check_sections(built, toolchain.board.hardware)
+    return built
+
+
 def _compile(
-    toolchain: Toolchain,
-    work: Path,
-    sources: Sequence[Path],
-    program: Program,
-    plain: Sequence[Path],
-    flags: Mapping[Path, Sequence[str]],
-    verify: bool,
-    identity: str,
+    toolchain: Toolchain, work: Path, program: Program, files: _Files, *, verify: bool
 ) -> tuple[list[Path], dict[str, str]]:
-    """The objects of the program and of the runtime, and the names of the files they are of. `flags`: those of the
-    user's files."""
+    """The objects of the program and of the runtime, and the names of the files they are of."""
+    flags = files.flags
+    plain = [*files.native, *(path for path in files.objects if path.suffix in ASSEMBLY)]
     jobs: list[tuple[Path, str, Path, Sequence[str]]] = []
     names: dict[str, str] = {}
-    for index, (path, text) in enumerate(zip(sources, program.texts, strict=True)):
+    for index, (path, text) in enumerate(zip(files.sources, program.texts, strict=True)):
         source = work / f"unit{index}.c"
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         jobs.append((source, "instrumented", work / f"unit{index}.o", flags[path]))
@@ -318,13 +329,13 @@ def _compile(
     if program.library:
         source = work / "models.c"
         source.write_text(program.library, encoding="utf-8")
-        jobs.append((source, "instrumented", work / "models.o", flags[sources[0]]))
+        jobs.append((source, "instrumented", work / "models.o", flags[files.sources[0]]))
         names |= {str(source): LIBRARY, str(jobs[-1][2]): LIBRARY}
     for index, path in enumerate(plain):
         jobs.append((path, "plain", work / f"native{index}.o", flags.get(path, ())))
         names[str(jobs[-1][2])] = str(path)
     ident = work / "identity.c"
-    ident.write_text(identity)
+    ident.write_text(files.identity)
     jobs.append((ident, "identity", work / "identity.o", ()))
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:

@@ -244,7 +244,8 @@ class UnitLowering:
             if isinstance(body, Enumeration):
                 t = body.int_type
                 sign = f"((enum {tag}) -1 < (enum {tag}) 0) == {int(t.signed)}"
-                lines.append(f'_Static_assert(sizeof(enum {tag}) == {t.bits // 8} && {sign}, "enum {tag}");')
+                says = f"score-embed took enum {tag} for another type than the compiler does"
+                lines.append(f'_Static_assert(sizeof(enum {tag}) == {t.bits // 8} && {sign}, "{says}");')
         return "\n".join(lines)
 
     # --- functions -------------------------------------------------------------------------------------------
