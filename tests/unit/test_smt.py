@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from score_embed.solve import build, smt
@@ -9,7 +11,7 @@ from score_embed.solve.chain import ArithmeticLayer, Chain, UnsoundAnswer, Valid
 from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.query import Answer, Query, Result, Stopped
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
+from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer, Translator
 
 SIZE = 16
 Staying = type[LearningLayer] | type[PathLayer]
@@ -132,6 +134,60 @@ def test_to_each_arithmetic_its_solver() -> None:
         for target in targets:
             assert layer.solve(query([], target)).layer == name
             assert layer.solve(query([target], below(a, constant(9)))).layer == name
+
+
+def test_of_floating_point_on_one_byte_the_values_are_told() -> None:
+    """Else one such condition of a path makes all its questions slow."""
+    number = build.float_unary(Kind.UITOF, build.zext(build.byte(0), 32), 32)
+    small = build.float_binary(Kind.FLT, number, constant(0x40400000, 32))  # 3.0
+    asked = query([small], below(word(0, 2), word(2, 2)))
+    assert small.floats
+    assert not asked.floats
+    assert not query([], small).floats
+    assert query([], build.float_binary(Kind.FLT, word(0, 4), constant(0, 32))).floats
+    assert Translator().condition(small).sexpr() == "(or (and (bvuge in0 #x00) (bvule in0 #x02)))"
+    for kind in STAYING:
+        answer = kind(SmtLayer()).solve(asked)
+        assert answer.result is Result.SAT
+        assert answer.apply(asked.data)[0] < 3
+        assert kind(SmtLayer()).solve(query([small], below(constant(2, 8), build.byte(0)))).core
+
+
+def test_a_quotient_of_one_byte_counts_if_it_is_in_the_slice() -> None:
+    digit = [build.binary(Kind.UREM, build.byte(index), constant(10, 8)) for index in range(3)]
+    conditions = [build.binary(Kind.EQ, each, constant(3, 8)) for each in digit]
+    asked = below(word(0, 2), word(4, 2))
+    assert query(conditions, asked).products
+    assert not query(conditions[2:], asked).products
+    assert query([], conditions[0]).products
+
+
+@pytest.mark.parametrize("kind", [*STAYING, None], ids=["learning", "path", "plain"])
+def test_an_interrupt_between_questions_changes_nothing(kind: Staying | None) -> None:
+    layer = kind(SmtLayer()) if kind else SmtLayer()
+    for _ in range(3):
+        smt.interrupt()
+        assert layer.solve(EASY).result is Result.SAT
+
+
+@pytest.mark.parametrize("kind", [*STAYING, None], ids=["learning", "path", "plain"])
+def test_interrupts_at_any_time_raise_nothing(kind: Staying | None) -> None:
+    layer, over = kind(SmtLayer()) if kind else SmtLayer(), threading.Event()
+
+    def disturb() -> None:
+        while not over.wait(0.0003):
+            smt.interrupt()
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        for number in range(150):
+            path = [below(word(0), word(8)), below(constant(number), word(0))]
+            assert layer.solve(query(path, below(word(8), constant(999)))).result is not Result.UNSAT
+    finally:
+        over.set()
+        thread.join()
+    assert layer.solve(EASY).result is Result.SAT
 
 
 def test_the_judge_finds_wrong_answers() -> None:

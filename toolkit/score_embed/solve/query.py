@@ -43,12 +43,13 @@ class Query(NamedTuple):
     @property
     def products(self) -> bool:
         """Whether there is a product of unknowns, a quotient or a remainder in it."""
-        return self.target.products or any(condition.products for condition in self.several)
+        return self.target.products or any(condition.products for condition in self.conditions or self.several)
 
     @property
     def floats(self) -> bool:
-        """Whether there is an operator of floating point in it."""
-        return self.target.floats or any(condition.floats for condition in self.several)
+        """Whether there is an operator of floating point over two bytes or more in it: of one byte the set is known."""
+        targets = () if self.target.only_byte >= 0 else (self.target,)
+        return any(condition.floats for condition in (*targets, *self.several))
 
     def same_as(self, other: Query) -> bool:
         """Whether both ask for the same of the same target."""

@@ -10,13 +10,14 @@ stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import z3
 
 from score_embed.solve.digest import digest
-from score_embed.solve.domain import intervals
+from score_embed.solve.domain import byte_set, intervals
 from score_embed.solve.expr import Expr, Kind, TableRead, nodes
 from score_embed.solve.floats import CEIL, COMPARISONS, FLOOR, FROM_INTEGER, NAN, TO_INTEGER, TRUNC
 from score_embed.solve.query import Answer, Query, Result, Solver
@@ -27,6 +28,7 @@ FLOAT_RLIMIT = DEFAULT_RLIMIT // 4  # of a question with floating point: what is
 _LITERALS_KEPT = 100  # besides twice those of the question: Z3 assigns them all, and blasts their arithmetic
 _BACKSTOP_MS = 60_000
 _TERMS_KEPT = 100_000
+_UNKNOWN = Answer(Result.UNKNOWN, "smt")
 _CONTEXT = z3.main_ctx()  # made now: made by two threads at once, it would be two
 
 _ARITHMETIC = {
@@ -88,8 +90,24 @@ class Translator:
             found = self._variables[index] = variable, variable.decl()
         return found
 
+    def membership(self, index: int, values: int) -> Any:
+        """That an input byte has one of these values (bit v: v is one)."""
+        variable = self.variable(index)
+        return z3.Or(
+            *[
+                variable == first if first == last else z3.And(z3.UGE(variable, first), z3.ULE(variable, last))
+                for first, last in intervals(values)
+            ]
+        )
+
     def condition(self, expr: Expr) -> Any:
-        """A one-bit formula as a Z3 boolean."""
+        """A one-bit formula as a Z3 boolean. It is spared floating-point numbers on one byte: it is told its values."""
+        if expr.floats and expr.only_byte >= 0:
+            return self.membership(expr.only_byte, byte_set(expr))
+        return self.formula(expr)
+
+    def formula(self, expr: Expr) -> Any:
+        """The same, as it is written."""
         if len(self._terms) > _TERMS_KEPT:
             self._terms.clear()
             self._numbers.clear()
@@ -205,9 +223,45 @@ def _vector(term: Any) -> Any:
     return z3.If(term, z3.BitVecVal(1, 1), z3.BitVecVal(0, 1)) if z3.is_bool(term) else term
 
 
+class _Interrupts:
+    """Z3's interrupts, which may hit it between two of its functions as well: some then raise, others leave out what they
+    were told, and it stays interrupted until its next check. So what was asked meanwhile has no answer.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0  # odd while one is under way
+        self._cleared = 0
+
+    def add(self) -> None:
+        self._count += 1
+        try:
+            _CONTEXT.interrupt()
+        except z3.Z3Exception:  # the error is the other thread's
+            pass
+        finally:
+            self._count += 1
+
+    def unless(self, ask: Callable[[Query], Answer], query: Query) -> Answer | None:
+        """The answer; None if an interrupt came."""
+        before = self._count
+        if before != self._cleared:
+            z3.Solver().check()
+            self._cleared = before
+        answer = None
+        try:
+            answer = ask(query)
+        except z3.Z3Exception:
+            if not before % 2 and before == self._count:
+                raise
+        return None if before % 2 or before != self._count else answer
+
+
+_interrupts = _Interrupts()
+
+
 def interrupt() -> None:
     """End the running query, if any, as unknown. May be called by any thread; later queries are not affected."""
-    _CONTEXT.interrupt()
+    _interrupts.add()
 
 
 def _limited(solver: Any, rlimit: int) -> Any:
@@ -216,12 +270,8 @@ def _limited(solver: Any, rlimit: int) -> Any:
     return solver
 
 
-class LearningLayer:
-    """Holds `literal implies condition` for many conditions; a question assumes the literals of its own.
-
-    So circuits of products and quotients are built once, and whatever Z3 derives about some conditions is true for all
-    later questions, in whatever order they come. An unsat answer says which conditions it needed.
-    """
+class _StayingLayer(ABC):
+    """A solver that stays from question to question. What is too hard for it, it hands on, and begins anew."""
 
     def __init__(self, inner: Solver, rlimit: int = LEARNING_RLIMIT) -> None:
         self._inner, self._rlimit = inner, rlimit
@@ -230,11 +280,33 @@ class LearningLayer:
 
     def _forget(self) -> None:
         self._solver = _limited(z3.Solver(), self._rlimit)
-        self._literals: dict[bytes, Any] = {}  # by the digest of the condition
+
+    @abstractmethod
+    def _ask(self, query: Query) -> Answer:
+        """The question, put to the solver."""
 
     def solve(self, query: Query) -> Answer:
         if query.unexplained:
             return self._inner.solve(query)
+        answer = _interrupts.unless(self._ask, query)
+        if answer is not None and answer.result is not Result.UNKNOWN:
+            return answer
+        self._forget()
+        return _UNKNOWN if answer is None else self._inner.solve(query)
+
+
+class LearningLayer(_StayingLayer):
+    """Holds `literal implies condition` for many conditions; a question assumes the literals of its own.
+
+    So circuits of products and quotients are built once, and whatever Z3 derives about some conditions is true for all
+    later questions, in whatever order they come. An unsat answer says which conditions it needed.
+    """
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._literals: dict[bytes, Any] = {}  # by the digest of the condition
+
+    def _ask(self, query: Query) -> Answer:
         wanted = {digest(formula): formula for formula in (query.target, *query.conditions)}
         if len(self._literals) > _LITERALS_KEPT + 2 * len(wanted):
             self._forget()
@@ -242,10 +314,7 @@ class LearningLayer:
         result = self._solver.check(*literals)
         if result == z3.unsat:
             return Answer(Result.UNSAT, "smt", core=_core(self._solver, literals, wanted.values()))
-        if result == z3.sat:
-            return _sat(self._solver, self._translator, query)
-        self._forget()
-        return self._inner.solve(query)
+        return _sat(self._solver, self._translator, query) if result == z3.sat else _UNKNOWN
 
     def _literal(self, name: bytes, formula: Expr) -> Any:
         literal = self._literals.get(name)
@@ -256,7 +325,7 @@ class LearningLayer:
         return literal
 
 
-class PathLayer:
+class PathLayer(_StayingLayer):
     """Follows the path from question to question: a scope a condition, and those that the next one shares stay.
 
     So nothing is held that the question does not need: for conditions that are cheap to build again. Each has a name, by
@@ -264,30 +333,25 @@ class PathLayer:
     """
 
     def __init__(self, inner: Solver, rlimit: int = LEARNING_RLIMIT) -> None:
-        self._inner, self._rlimit = inner, rlimit
-        self._translator = Translator()
+        super().__init__(inner, rlimit)
         self._names: list[Any] = []  # Z3 never forgets a name, so few are used, again and again: one a scope
-        self._forget()
 
     def _forget(self) -> None:
-        self._solver = _limited(z3.Solver(), self._rlimit)
+        super()._forget()
         self._scopes: list[Expr] = []
 
-    def solve(self, query: Query) -> Answer:
-        if query.unexplained:
-            return self._inner.solve(query)
+    def _ask(self, query: Query) -> Answer:
         self._follow(query.conditions)
         self._solver.push()
         self._solver.add(self._translator.condition(query.target))
         result = self._solver.check()
-        if result == z3.unknown:
-            self._forget()
-            return self._inner.solve(query)
         if result == z3.sat:
             answer = _sat(self._solver, self._translator, query)
-        else:
+        elif result == z3.unsat:
             core = _core(self._solver, self._names, self._scopes)
             answer = Answer(Result.UNSAT, "smt", core=(query.target, *core))
+        else:
+            return _UNKNOWN
         self._solver.pop()
         return answer
 
@@ -332,28 +396,21 @@ class SmtLayer:
         self._translator = Translator()
 
     def solve(self, query: Query) -> Answer:
-        return self._fresh(self.formulas(query), query)
+        answer = _interrupts.unless(lambda query: self._fresh(self.formulas(query), query, query.floats), query)
+        return _UNKNOWN if answer is None else answer
 
     def solve_plain(self, query: Query, conditions: Sequence[Expr]) -> Answer:
         """Are these conditions possible? Told as they are to a new solver: to check other layers against."""
-        return self._fresh([self._translator.condition(c) for c in conditions], query)
+        terms = [self._translator.formula(condition) for condition in conditions]
+        return self._fresh(terms, query, any(condition.floats for condition in conditions))
 
     def formulas(self, query: Query) -> list[Any]:
         """The question as Z3 terms: byte sets as intervals, the rest as formulas."""
         terms = [self._translator.condition(c) for c in (query.target, *query.several)]
-        return terms + [self._membership(index, values) for index, values in query.sets.items()]
+        return terms + [self._translator.membership(index, values) for index, values in query.sets.items()]
 
-    def _membership(self, index: int, values: int) -> Any:
-        variable = self._translator.variable(index)
-        return z3.Or(
-            *[
-                variable == first if first == last else z3.And(z3.UGE(variable, first), z3.ULE(variable, last))
-                for first, last in intervals(values)
-            ]
-        )
-
-    def _fresh(self, formulas: Sequence[Any], query: Query) -> Answer:
-        if query.floats:
+    def _fresh(self, formulas: Sequence[Any], query: Query, floats: bool) -> Answer:
+        if floats:
             solver = _limited(z3.SolverFor("QF_FPBV"), min(self._rlimit, FLOAT_RLIMIT))
         else:
             solver = _limited(z3.SolverFor("QF_BV"), self._rlimit)
@@ -362,5 +419,5 @@ class SmtLayer:
         if result == z3.unsat:
             return Answer(Result.UNSAT, "smt")
         if result != z3.sat:
-            return Answer(Result.UNKNOWN, "smt")
+            return _UNKNOWN
         return _sat(solver, self._translator, query)
