@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from score_embed.frontend.float_constants import literal_pattern, number, pattern
 from score_embed.solve import build, floats
 from score_embed.solve.expr import Expr, Kind, evaluate, nodes
+from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.ranges import RangeLayer
 from score_embed.solve.rows import split
@@ -268,3 +269,40 @@ def test_z3_means_the_same(condition: Expr, value: int) -> None:
     expected = condition if evaluate(condition, data) else build.negate(condition)
     answer = SmtLayer().solve_plain(Query(condition, {}, [], data), [expected, *fixed])
     assert answer.result is Result.SAT
+
+
+WORDS = [build.zext(build.concat(build.byte(2 * i + 1), build.byte(2 * i)), 32) for i in range(3)]
+SUM = build.binary(Kind.ADD, build.binary(Kind.ADD, WORDS[0], WORDS[1]), WORDS[2])
+OF_SUM = [SUM, build.float_unary(Kind.SITOF, SUM, 32), build.float_unary(Kind.UITOF, SUM, 64), *OF_PAIR]
+CONNECTIVES = (Kind.AND, Kind.OR, Kind.XOR)
+
+
+@given(
+    st.lists(conditions(OF_SUM, 3), min_size=1, max_size=4),
+    st.lists(st.sampled_from(CONNECTIVES), min_size=3, max_size=3),
+    st.lists(st.binary(min_size=6, max_size=6), min_size=20, max_size=20),
+)
+@settings(max_examples=100, deadline=None)
+def test_without_floating_point_a_condition_says_the_same(
+    parts: list[Expr], connectives: list[Kind], tried: list[bytes]
+) -> None:
+    whole = parts[0]
+    for part, kind in zip(parts[1:], connectives, strict=False):
+        whole = build.binary(kind, whole, part)
+    for data in [*tried, *(value.to_bytes(4, "little") + bytes(2) for value in edges(32))]:
+        assert evaluate(integral(whole), data) == evaluate(whole, data), data
+
+
+def test_a_condition_of_one_number_is_a_border() -> None:
+    """Also if the number is a sum; and what is joined of thousands of conditions is no deeper than the stack."""
+    mean = build.float_binary(Kind.FDIV, OF_SUM[1], build.const(floats.encode(3.0, 32), 32))
+    above = build.float_binary(Kind.FLT, build.const(floats.encode(2048.0, 32), 32), mean)
+    assert integral(above) is build.member(SUM, 6145, 0x7FFFFFFF)
+    joined = above
+    for limit in range(3000):
+        low = build.float_binary(Kind.FLT, build.const(floats.encode(float(limit), 32), 32), mean)
+        joined = build.binary(Kind.AND, joined, low)
+    assert joined.floats
+    assert not integral(joined).floats
+    both = build.float_binary(Kind.FLT, mean, NUMBER)
+    assert integral(both) is both

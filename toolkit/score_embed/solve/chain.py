@@ -20,6 +20,7 @@ from score_embed.solve.domain import FULL, byte_set, members, smallest
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.expr import Expr, evaluate
+from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
 from score_embed.solve.ranges import RangeLayer
 from score_embed.solve.smt import DEFAULT_RLIMIT, LEARNING_RLIMIT, LearningLayer, PathLayer, SmtLayer
@@ -88,7 +89,9 @@ class ArithmeticLayer:
         self._floats, self._products, self._others = floats, products, others
 
     def solve(self, query: Query) -> Answer:
-        if query.floats:
+        if query.floats and (
+            len(query.indices()) <= 2 or any(integral(c).floats for c in (query.target, *query.several))
+        ):
             return self._floats.solve(query)
         return (self._products if query.products else self._others).solve(query)
 
@@ -188,6 +191,6 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
     enumerate_ = EnumerateLayer(SmtLayer(rlimit))
     learning = LearningLayer(enumerate_, min(rlimit, LEARNING_RLIMIT))
     path = PathLayer(enumerate_, min(rlimit, LEARNING_RLIMIT))
-    last = ArithmeticLayer(RangeLayer(enumerate_), learning, path)
+    last = RangeLayer(ArithmeticLayer(enumerate_, learning, path))
     layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(last))))
     return Chain(ValidatingLayer(layers) if validate else layers)

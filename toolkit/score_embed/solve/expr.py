@@ -73,7 +73,7 @@ class Expr:
     `deps` is a bit mask of the input bytes it depends on, `only_byte` the index if that is a single one, else -1;
     `floats` says that there is a floating-point operator in it, `products` a product of unknowns, a quotient or a remainder;
     `uid` a number no other node ever had; `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet), `digest` what
-    `solve.digest` did (empty: nothing yet).
+    `solve.digest` did (empty: nothing yet), `integral` what `solve.integral` did (None: nothing yet).
     """
 
     __slots__ = (
@@ -83,6 +83,7 @@ class Expr:
         "deps",
         "digest",
         "floats",
+        "integral",
         "kind",
         "only_byte",
         "origins",
@@ -101,6 +102,7 @@ class Expr:
         self.uid = next(_uids)
         self.byte_set = -1
         self.digest = b""
+        self.integral: Expr | None = None
         self.origins = origins
         deps: int = 1 << value if kind is Kind.BYTE else 0
         floats = kind >= Kind.FADD

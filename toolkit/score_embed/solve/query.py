@@ -47,9 +47,8 @@ class Query(NamedTuple):
 
     @property
     def floats(self) -> bool:
-        """Whether there is an operator of floating point over two bytes or more in it: of one byte the set is known."""
-        targets = () if self.target.only_byte >= 0 else (self.target,)
-        return any(condition.floats for condition in (*targets, *self.several))
+        """Whether there is an operator of floating point in it."""
+        return self.target.floats or any(condition.floats for condition in self.several)
 
     def same_as(self, other: Query) -> bool:
         """Whether both ask for the same of the same target."""

@@ -28,7 +28,7 @@ _INTEGERS = _SIGNED | {Kind.UITOF, Kind.ZEXT, Kind.ULT, Kind.EQ}
 _FORMATS = {32: "<f", 64: "<d"}
 
 
-class _NotOneNumber(Exception):
+class NotOneNumber(Exception):
     """The condition says something else."""
 
 
@@ -40,7 +40,7 @@ class RangeLayer:
         self._known: dict[Expr, Runs | None] = {}
 
     def solve(self, query: Query) -> Answer:
-        found = None if query.sets else self._runs(query)
+        found = self._runs(query) if query.floats and not query.sets else None
         if found is None:
             return self._inner.solve(query)
         runs, number, floating = found
@@ -71,8 +71,8 @@ class RangeLayer:
             if len(self._known) >= _CONDITIONS_KEPT:
                 self._known.clear()
             try:
-                self._known[condition] = _satisfying(condition, number)
-            except _NotOneNumber:
+                self._known[condition] = satisfying(condition, number)
+            except NotOneNumber:
                 self._known[condition] = None
         return self._known[condition]
 
@@ -106,24 +106,24 @@ def _taken_as_float(condition: Expr, number: Expr) -> bool:
     return user.kind in _NUMBERS and node.width in INFINITY
 
 
-def _satisfying(condition: Expr, number: Expr) -> Runs:
-    """The patterns of the number with which a condition holds."""
+def satisfying(condition: Expr, number: Expr) -> Runs:
+    """The patterns of the number with which a condition holds. Raises NotOneNumber."""
     kind, args = condition.kind, condition.args
     if kind is Kind.NOT:
-        return _complement(_satisfying(args[0], number), number.width)
+        return _complement(satisfying(args[0], number), number.width)
     if kind in (Kind.AND, Kind.OR) and condition.width == 1:
         if any(arg.deps != number.deps for arg in args):
-            raise _NotOneNumber
-        one, other = (_satisfying(arg, number) for arg in args)
+            raise NotOneNumber
+        one, other = (satisfying(arg, number) for arg in args)
         if kind is Kind.AND:
             return _both(one, other)
         width = number.width
         return _complement(_both(_complement(one, width), _complement(other, width)), width)
     if kind not in (Kind.EQ, Kind.ULT, Kind.SLT, *COMPARISONS):
-        raise _NotOneNumber
+        raise NotOneNumber
     left, right = args
     if bool(left.deps) == bool(right.deps):
-        raise _NotOneNumber
+        raise NotOneNumber
     varying = left if left.deps else right
     chain = _chain(varying, number)
     runs: Runs = ((0, (1 << number.width) - 1),)
@@ -145,7 +145,7 @@ def _chain(varying: Expr, number: Expr) -> list[Expr]:
         inner = {arg for arg in varying.args if arg.deps}
         twice = all(arg.deps for arg in varying.args) and len(varying.args) > 1
         if len(inner) != 1 or varying.kind is Kind.TABLE or (twice and varying.kind is not Kind.FMUL):
-            raise _NotOneNumber
+            raise NotOneNumber
         chain.append(varying)
         (varying,) = inner
     return chain[::-1]
@@ -191,7 +191,7 @@ def _pieces(chain: Sequence[Expr], condition: Expr, number: Expr) -> list[tuple[
         pieces = [(0, top - 1), (top, 2 * top - 1)] if user in _SIGNED else [(0, 2 * top - 1)]
     for i, node in enumerate(chain):
         if not (_is_tame(node) and _follows(node.kind, chain[:i])):
-            raise _NotOneNumber
+            raise NotOneNumber
         if node.kind in (Kind.FABS, Kind.FSQRT):
             pieces = _split_by_sign(pieces, chain[:i], node.args[0].width)
         elif (node.kind is Kind.FDIV and node.args[1].deps) or (
@@ -199,7 +199,7 @@ def _pieces(chain: Sequence[Expr], condition: Expr, number: Expr) -> list[tuple[
         ):
             pieces = _split_by_sign(pieces, chain[:i], node.width)
     if not _follows(condition.kind, chain):
-        raise _NotOneNumber
+        raise NotOneNumber
     return pieces
 
 

@@ -17,9 +17,10 @@ from typing import Any
 import z3
 
 from score_embed.solve.digest import digest
-from score_embed.solve.domain import byte_set, intervals
+from score_embed.solve.domain import intervals
 from score_embed.solve.expr import Expr, Kind, TableRead, nodes
 from score_embed.solve.floats import CEIL, COMPARISONS, FLOOR, FROM_INTEGER, NAN, TO_INTEGER, TRUNC
+from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
@@ -90,24 +91,12 @@ class Translator:
             found = self._variables[index] = variable, variable.decl()
         return found
 
-    def membership(self, index: int, values: int) -> Any:
-        """That an input byte has one of these values (bit v: v is one)."""
-        variable = self.variable(index)
-        return z3.Or(
-            *[
-                variable == first if first == last else z3.And(z3.UGE(variable, first), z3.ULE(variable, last))
-                for first, last in intervals(values)
-            ]
-        )
-
     def condition(self, expr: Expr) -> Any:
-        """A one-bit formula as a Z3 boolean. It is spared floating-point numbers on one byte: it is told its values."""
-        if expr.floats and expr.only_byte >= 0:
-            return self.membership(expr.only_byte, byte_set(expr))
-        return self.formula(expr)
+        """A one-bit formula as a Z3 boolean, without floating point where it can be said so."""
+        return self.formula(integral(expr))
 
     def formula(self, expr: Expr) -> Any:
-        """The same, as it is written."""
+        """A one-bit formula as a Z3 boolean, as it is written."""
         if len(self._terms) > _TERMS_KEPT:
             self._terms.clear()
             self._numbers.clear()
@@ -396,8 +385,12 @@ class SmtLayer:
         self._translator = Translator()
 
     def solve(self, query: Query) -> Answer:
-        answer = _interrupts.unless(lambda query: self._fresh(self.formulas(query), query, query.floats), query)
+        answer = _interrupts.unless(self._alone, query)
         return _UNKNOWN if answer is None else answer
+
+    def _alone(self, query: Query) -> Answer:
+        floats = any(integral(formula).floats for formula in (query.target, *query.several))
+        return self._fresh(self.formulas(query), query, floats)
 
     def solve_plain(self, query: Query, conditions: Sequence[Expr]) -> Answer:
         """Are these conditions possible? Told as they are to a new solver: to check other layers against."""
@@ -407,7 +400,16 @@ class SmtLayer:
     def formulas(self, query: Query) -> list[Any]:
         """The question as Z3 terms: byte sets as intervals, the rest as formulas."""
         terms = [self._translator.condition(c) for c in (query.target, *query.several)]
-        return terms + [self._translator.membership(index, values) for index, values in query.sets.items()]
+        return terms + [self._membership(index, values) for index, values in query.sets.items()]
+
+    def _membership(self, index: int, values: int) -> Any:
+        variable = self._translator.variable(index)
+        return z3.Or(
+            *[
+                variable == first if first == last else z3.And(z3.UGE(variable, first), z3.ULE(variable, last))
+                for first, last in intervals(values)
+            ]
+        )
 
     def _fresh(self, formulas: Sequence[Any], query: Query, floats: bool) -> Answer:
         if floats:
