@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,35 @@ def test_enums_have_the_compilers_types(command: list[str], short: list[str], tm
                 f'_Static_assert(__builtin_types_compatible_p({what}, {t.name}), "{what} of {a}, {b} is {t.name}");'
                 for what, t in found.items()
             ]
+    assert_compiles([*command, *short], lines, tmp_path)
+
+
+OWN = [
+    "A = 1, B = ~A, C = B < 0, D = A - 5, E",
+    "A = 0x80000000, B = A + 16, C = A > -1, D = A / 2 - 1, E = -A < 0",
+    "A = 4, B = A << 8, C = A + 300, D = A ? 300 : 70000, E = ~A",
+    "A = 3000000000, B = -A < 0, C = A - 4000000000 < 0, D = A + 1, E",
+    "A = sizeof(int), B = A * 2, C = B - A - 10, D = C < 0, E = A - 5 < 0",
+    "A = -1, B, C = A + 0u > 0, D = (unsigned char) A, E",
+]
+
+
+@pytest.mark.parametrize("short", [[], ["-fshort-enums"]], ids=["as-is", "short"])
+@pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))
+def test_an_enumerator_may_be_computed_of_those_before_it(command: list[str], short: list[str], tmp_path: Path) -> None:
+    lines = []
+    for i, enumerators in enumerate(OWN):
+        text = re.sub(r"\b([A-E])\b", rf"\g<1>{i}", f"enum e{i} {{ {enumerators} }};")
+        declarations = Declarations(types_of([*command, *short]))
+        whole = as_int(declarations.type_of(parse(text, "enum.c").ext[0].type))
+        lines += [text, f'_Static_assert(__builtin_types_compatible_p(enum e{i}, {whole.name}), "{enumerators}");']
+        for name in (f"{letter}{i}" for letter in "ABCDE"):
+            symbol = declarations.scope.find(name)
+            assert isinstance(symbol, Constant)
+            assert symbol.value is not None
+            same = f"__builtin_types_compatible_p(__typeof__({name}), {symbol.type.name})"
+            number = f"{symbol.value} + 0ll" if symbol.value < 1 << 63 else f"{symbol.value}ull"
+            lines.append(f'_Static_assert({same} && {name} == {number}, "{name} of {enumerators} is {symbol.value}");')
     assert_compiles([*command, *short], lines, tmp_path)
 
 

@@ -298,18 +298,31 @@ class Declarations:
         return Enum(found)
 
     def _enumerators(self, node: c_ast.Enum, enumerators: list[c_ast.Enumerator]) -> Int:
-        value: int | None = -1
-        low = high = 0
-        constants: list[tuple[str, int | None]] = []
+        """Names them, each at once: the next ones may be computed of it. Until the enum is complete those that do not fit
+        an int have the types of their expressions."""
+        value: Value | None = Value(-1, self.types.int)
+        found: list[tuple[str, int | None]] = []
         for item in enumerators:
-            value = self.constant(item.value) if item.value is not None else None if value is None else value + 1
-            constants.append((item.name, value))
-            low, high = min(low, value or 0), max(high, value or 0)
-        whole = self._enum_type(node, low, high)
-        for name, number in constants:
-            of = self.types.int if self._fits(number or 0, number or 0, self.types.int) else whole
-            self.scope.names[name] = Constant(name, of, number)
+            if item.value is not None:
+                value = self._folder.fold(item.value)
+            elif value is not None:
+                value = self._next(value)
+            number, of = (None, self.types.int) if value is None else (value.number, value.type)
+            found.append((item.name, number))
+            self.scope.names[item.name] = Constant(item.name, self._int_or(number, of), number)
+        numbers = [number for _, number in found if number is not None]
+        whole = self._enum_type(node, min([0, *numbers]), max([0, *numbers]))
+        for name, number in found:
+            self.scope.names[name] = Constant(name, self._int_or(number, whole), number)
         return whole
+
+    def _int_or(self, number: int | None, of: Int) -> Int:
+        """An enumerator is an int if that can hold it."""
+        return self.types.int if self._fits(number or 0, number or 0, self.types.int) else of
+
+    def _next(self, value: Value) -> Value:
+        t, number = self.types, value.number + 1
+        return Value(number, self._fitting(number, number, (value.type, t.uint, t.long, t.ulong, t.llong)))
 
     def _enum_type(self, node: c_ast.Enum, low: int, high: int) -> Int:
         """The integer type behind an enum with values from low to high, as gcc chooses it."""
