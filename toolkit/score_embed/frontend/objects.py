@@ -13,8 +13,8 @@ from pycparser import c_ast
 
 from score_embed.frontend.addresses import base_of
 from score_embed.frontend.flow import expressions
-from score_embed.frontend.ir import Body
-from score_embed.frontend.ir_exp import GlobalAddress, LocalAddress
+from score_embed.frontend.ir import Body, Select, Stmt, Store
+from score_embed.frontend.ir_exp import GlobalAddress, Load, LocalAddress, Place
 from score_embed.frontend.symbols import Variable
 from score_embed.frontend.types import Array, CType, Pointer, Struct, is_constant
 
@@ -28,12 +28,20 @@ class Objects:
 
 
 def pointed_to(body: Body) -> Objects:
-    """What the function takes the address of, to keep it or to pass it on."""
+    """What the function takes the address of, to keep it, to pass it on, or to read or store right there: `*(a + i)`."""
     values = [exp for s in body.statements for exp in expressions(s)]
+    values += [place.address for s in body.statements for place in _chosen(s) if place.array is None]
     bases = [base_of(part) for value in values for part in value.walk()]
     static = [b.text for b in bases if isinstance(b, GlobalAddress) and _has_parts(b.type)]
     automatic = [b.text for b in bases if isinstance(b, LocalAddress) and _has_parts(b.type)]
     return Objects(tuple(dict.fromkeys([*static, *body.named])), frozenset(automatic))
+
+
+def _chosen(s: Stmt) -> list[Place]:
+    """The places of a read or store whose address may be symbolic."""
+    if isinstance(s, Select) and isinstance(s.exp, Load):
+        return [s.exp.place]
+    return [s.dest] if isinstance(s, Store) and isinstance(s.dest, Place) else []
 
 
 def named_in(init: c_ast.Node | None, find: Callable[[str], object]) -> list[str]:
