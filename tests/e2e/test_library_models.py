@@ -38,6 +38,35 @@ def test_bytes_that_are_moved_stay_symbolic(board: str, tmp_path: Path) -> None:
     assert found.summary["coverage"] == {"branches_total": 3, "branches_covered": 3}
 
 
+PLACED = """
+#include <string.h>
+#include "score.h"
+int main(void)
+{
+    unsigned char in[8], out[6] = {0}, own[6] = {1, 2, 3, 4, 5, 6};
+    unsigned n, m;
+    SYM_BYTES(in, 8);
+    n = in[0];
+    m = in[1];
+    if (n > 4 || m > 3) return 1;
+    memcpy(out + m, in + n, 2);
+    if (out[2] == 'a') return out[3] == 'b' ? 2 : 3;
+    memmove(own + m, own + 1, 3); /* they overlap */
+    if (own[3] == 3) return 4; /* m is 2 */
+    memset(own + m, 0, 2);
+    return own[1] == 0 ? 5 : 6;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_is_moved_may_lie_anywhere(board: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": PLACED}, "--board", board, "--verify")
+    assert (found.summary["stopped"], found.summary["divergences"], found.incomplete) == ("exhausted", 0, [])
+    with closing(sqlite3.connect(found.folder / "campaign.db")) as db:
+        assert {code for (code,) in db.execute("SELECT code FROM tests")} == {1, 2, 3, 4, 5, 6}
+
+
 OWN = """
 #include <string.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
 from score_embed.frontend.ir import Argument, Call, Fail, Fill, Move, Pin, Symbolic
-from score_embed.frontend.ir_exp import AddressOf, Const, Exp, Load, Place, Raw, SlotRef
+from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.sites import MODEL
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.types import (
@@ -279,6 +279,8 @@ class Calls(Variadic):
     def _special__score_is_symbolic(self, node: c_ast.FuncCall) -> Exp:
         """Of a parameter that keeps its value: only such a slot always has its own taint bit."""
         parameter = self.e.rvalue(node.args.exprs[0])
+        while isinstance(parameter, Convert):  # a pointer, asked for as a number
+            parameter = parameter.operand
         if not isinstance(parameter, SlotRef) or not 1 <= parameter.slot.index <= self.b.body.scalars:
             raise Unsupported("only a parameter can be asked for", node)
         index = parameter.slot.index
