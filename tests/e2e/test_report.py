@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from runner import BOARDS, score_embed
+from runner import BOARDS, explore, score_embed
 
 # Two files in different folders, names and output that are not ASCII, a bug, sides that no input takes.
 FILES = {
@@ -281,3 +281,29 @@ def test_where_reports_cannot_go(campaign: Path) -> None:
     assert "same file" in report(campaign, "o ut", "--lcov", "x", "--junit", "./x", code=2).stderr
     assert "cannot write" in report(campaign, "o ut", "--lcov", "no/x.info", code=74).stderr
     assert "cannot write" in report(campaign, "o ut", "--sarif", str(campaign), code=74).stderr
+
+
+STEPS = """
+#include "score.h"
+int main(void)
+{
+    unsigned char c, d;
+    SYM_U8(c);
+    if (c >= 20) return 0;
+    SYM_U8(d); /* asked for on this path only */
+    return d == 0 ? 3 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("clients", [(), ("--clients", "2")], ids=["one", "two"])
+@pytest.mark.parametrize("board", BOARDS)
+def test_covered_is_what_the_campaigns_own_tests_took(board: str, clients: tuple[str, ...], tmp_path: Path) -> None:
+    """Not what it tried before them, or with an input that was too short; and each test that covered something is kept."""
+    first = {"c": 200}
+    one = explore(tmp_path, {"p.c": STEPS}, "--board", board, "--max-tests", "1", *clients, first=first)
+    assert one.summary["coverage"] == {"branches_total": 4, "branches_covered": 1}
+    (tmp_path / "whole").mkdir()
+    whole = explore(tmp_path / "whole", {"p.c": STEPS}, "--board", board, *clients, first=first)
+    assert whole.summary["coverage"] == {"branches_total": 4, "branches_covered": 4}
+    assert len(list((whole.folder / "tests").glob("*.bin"))) == whole.summary["paths"] == 3

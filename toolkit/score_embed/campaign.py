@@ -178,7 +178,7 @@ class Campaign:
         self._record.pair_done(pair.id, finished.path_hash if outcome.is_path else None)
         ranked = zip(outcome.children, outcome.ranks, strict=True)
         self._record.add_pairs((child.id, rank, child.to_bytes()) for child, rank in ranked)
-        fresh = self._ledger.coverage.add(self._runner.coverage(finished))
+        fresh = self._ledger.coverage.add(finished.coverage)
         return _Recorded(test, finished, outcome, fresh)
 
     def _enter(self, done: _Recorded | None) -> None:

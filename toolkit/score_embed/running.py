@@ -13,13 +13,12 @@ class Runner:
         self.target = target
         self._seed, self._max_branches = settings.seed, settings.max_branches
         self._longest = 0  # bytes of input that some test asked for: what every test is given
-        self._unbooked: set[int] = set()  # coverage of runs that are no tests of the campaign
+        self._attempted = False  # there were runs since the last test
 
     def attempt(self, data: bytes) -> Finished:
-        """A run that is no test of the campaign. The target reports each coverage bit once: keep what is new."""
-        finished = self.target.run(Run(0, data, max_branches=self._max_branches))
-        self._unbooked.update(finished.coverage)
-        return finished
+        """A run that is no test of the campaign: what it covers does not count."""
+        self._attempted = True
+        return self.target.run(Run(0, data, max_branches=self._max_branches))
 
     def grow(self, data: bytes, size: int) -> bytes:
         """`data` at least `size` bytes long; what a test does not say comes from the seed."""
@@ -28,6 +27,9 @@ class Runner:
     def begin(self, pair: Pair, number: int, prefix: bytes) -> Run:
         """Let the target run a pair. `prefix`: the events it will most likely begin with."""
         data = self.grow(pair.input, self._longest)
+        if self._attempted:
+            self.target.forget_coverage()
+            self._attempted = False
         test = Run(number, data, pair.predicted, pair.condition_hash, self._max_branches, prefix)
         self.target.begin(test)
         return test
@@ -37,15 +39,10 @@ class Runner:
         finished = self.target.finish()
         while finished.input_used > len(test.input):  # once more with as much input as the program asks for
             test = test._replace(input=self.grow(test.input, finished.input_used))
+            self.target.forget_coverage()
             finished = self.target.run(test)
         self._longest = max(self._longest, finished.input_used)
         return test, finished
-
-    def coverage(self, finished: Finished) -> set[int]:
-        """The coverage indices that this test brought, and runs before it that were none."""
-        found = self._unbooked.union(finished.coverage)
-        self._unbooked.clear()
-        return found
 
     def shows_again(self, data: bytes, finished: Finished) -> bool:
         """A bug that only shows after other tests may be ours: try it on a fresh target."""

@@ -62,7 +62,7 @@ class Work:
         begun = self._runner.begin(mine, self._tests, self._explorer.expected(mine))
         test, finished = self._runner.finish(begun)
         outcome = self._explorer.record(mine, finished, test.input)
-        coverage = self._runner.coverage(finished) - self._covered
+        coverage = set(finished.coverage) - self._covered
         self._covered |= coverage
         entry = self._describer.entry(test, finished, outcome, sorted(coverage))
         if entry.verdict.is_bug and (entry.verdict, entry.place) not in self._bugs:

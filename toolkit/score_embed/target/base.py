@@ -116,5 +116,8 @@ class Target(Protocol):
     def restart(self) -> None:
         """A fresh instance: used to confirm bugs."""
 
+    def forget_coverage(self) -> None:
+        """The next test reports all that it covers, also what runs before it have."""
+
     def close(self) -> None:
         """Stop the instance and release everything. Safe to call twice."""

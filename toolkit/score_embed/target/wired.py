@@ -143,6 +143,19 @@ class WiredTarget(ABC):
         self._renew()
         self._start()
 
+    def forget_coverage(self) -> None:
+        if self._channel is None or self._session is None:
+            return  # the next instance has reported nothing
+        self._keep_counters()
+        self._session = session = Session(self._build_id)  # a new host is told everything
+        try:
+            self._greet(self._channel, session)
+        except LinkClosed:
+            self._renew()
+        else:
+            if session.ready is None:
+                self._renew()
+
     def close(self) -> None:
         self._stop()
 
