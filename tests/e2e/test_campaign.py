@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runner import explore
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -295,3 +296,29 @@ def test_every_result_survives_a_pipe_that_closes(tmp_path: Path) -> None:
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     assert (tmp_path / "score-out" / "latest" / "summary.json").exists()
+
+
+GROWS = """
+#include "score.h"
+int main(void)
+{
+    unsigned char b;
+    int x = 10;
+    SYM_U8(b);
+    while (x > 0) {
+        x -= b & 7;
+        if (x == 3) continue; /* for ever, if the step is nothing: a million branches over a formula that grows */
+        x--;
+    }
+    return x;
+}
+"""
+
+
+def test_the_time_ends_also_a_path_of_a_million_branches(tmp_path: Path) -> None:
+    """Its verdict counts; what it leads to is found when there is time."""
+    ended = explore(tmp_path, {"p.c": GROWS}, "--time", "2")
+    assert (ended.summary["stopped"], ended.bug_kinds) == ("time", ["hang"])
+    (tmp_path / "short").mkdir()
+    whole = explore(tmp_path / "short", {"p.c": GROWS}, "--max-branches", "3000")
+    assert (whole.summary["stopped"], whole.summary["paths"], whole.bug_kinds) == ("exhausted", 6, ["hang"])

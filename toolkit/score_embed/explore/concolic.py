@@ -39,6 +39,7 @@ from score_embed.trace.selects import OUTSIDE
 from score_embed.trace.trail import Trail
 
 _Notes = defaultdict[tuple[str, int], int]  # a Counter takes a microsecond to be made
+_LOOK_UP = 1024  # conditions between two looks at whether the end has come
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 
@@ -169,14 +170,17 @@ class Explorer:
         objects: tuple[SymbolicObject, ...] = ()
         as_predicted = finished.condition_match
         if as_predicted and finished.events:
-            self._follow(pair, finished, data, flips)
+            whole = self._follow(pair, finished, data, flips)
             objects = tuple(self._trail.objects)
-            as_predicted = self._went_as_predicted(pair)
-            if not as_predicted:
-                self._origin = Origin()
-            # From any other run nothing is derived.
-            if not (as_predicted and self._check(finished, notes)):
-                flips = _Flips()
+            if whole:
+                as_predicted = self._went_as_predicted(pair)
+                if not as_predicted:
+                    self._origin = Origin()
+                # From any other run nothing is derived.
+                if not (as_predicted and self._check(finished, notes)):
+                    flips = _Flips()
+            else:
+                self._trail.rewind(b"", b"", 0)
         elif as_predicted and finished.conditions:
             notes["trace lost", pair.site] += 1
         mispredicted = not as_predicted and not lost
@@ -192,8 +196,11 @@ class Explorer:
         ranks = self._queue.add(flips.children)
         return Outcome(tuple(flips.children), ranks, objects, is_path, new, mispredicted, notes)
 
-    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> None:
-        """Take over the run's path; each condition from neg_limit on is flipped while descending."""
+    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> bool:
+        """Take over the run's path; each condition from neg_limit on is flipped while descending.
+
+        False: the end came before that of the path. Then only what is left to do is in `flips`: all of it.
+        """
         asked_for = data[: finished.input_used] if finished.input_used else data
         kept = self._trail.rewind(finished.events, data, pair.neg_limit)
         self._scope.cut(kept)
@@ -201,7 +208,14 @@ class Explorer:
         del self._ids[kept + 1 :]
         self._origin = pair.origin or Origin()
 
+        begin = 0
+
         def visit(index: int, condition: Condition) -> None:
+            nonlocal begin
+            if index == pair.neg_limit:
+                begin = hashes.value(condition.before)
+            elif index > pair.neg_limit and index % _LOOK_UP == 0 and self._chain.stop():
+                raise Stopped  # a path of a million branches takes minutes, also without questions
             self._scope.reach()
             if index >= pair.neg_limit and condition.flippable and not flips.broken_off:
                 try:
@@ -216,7 +230,15 @@ class Explorer:
             self._bounded.pass_by(condition)
             self._ids.append(decided(self._ids[-1], condition))
 
-        self._trail.extend(visit)
+        try:
+            self._trail.extend(visit)
+        except Stopped:
+            left = rest(pair, self._ids[pair.neg_limit], asked_for, pair.neg_limit, begin, self._origin)
+            flips.children[:] = [left]
+            flips.notes.clear()
+            flips.unflipped.clear()
+            return False
+        return True
 
     def _went_as_predicted(self, pair: Pair) -> bool:
         """The host's own look at what was predicted, where it can see that far: not only the hash that the target compared.

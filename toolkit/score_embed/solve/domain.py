@@ -5,13 +5,19 @@ Most conditions of parsers are of this kind, and then a flip is one AND of two i
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from score_embed.solve.expr import OPERATIONS, Expr, Kind, nodes
 
 FULL = (1 << 256) - 1
 _SHAPES_KEPT = 1 << 16
 
+_SHAPE_SIZE = 64  # nodes
+_COLUMNS_KEPT = 512  # two KiB each
+
 _Shape = tuple[object, ...]
 _by_shape: dict[_Shape, int] = {}
+_columns: WeakKeyDictionary[Expr, list[int]] = WeakKeyDictionary()
 
 
 def byte_set(condition: Expr) -> int:
@@ -22,17 +28,31 @@ def byte_set(condition: Expr) -> int:
     if condition.kind is Kind.NOT:
         result = FULL ^ byte_set(condition.args[0])  # NOT never holds a NOT: no deep recursion
     else:
-        order = nodes([condition])
-        shape = _shape(order)
-        found = _by_shape.get(shape)
+        order = _few_nodes(condition)
+        shape = _shape(order) if order else None
+        found = _by_shape.get(shape) if shape else None
         if found is None:
-            found = sum(1 << value for value, holds in enumerate(_column(order)) if holds)
+            found = sum(1 << value for value, holds in enumerate(table(condition)) if holds)
             if len(_by_shape) >= _SHAPES_KEPT:
                 _by_shape.clear()
-            _by_shape[shape] = found
+            if shape:
+                _by_shape[shape] = found
         result = found
     condition.byte_set = result
     return result
+
+
+def _few_nodes(expr: Expr) -> list[Expr]:
+    """Every node once, arguments first; empty if there are too many for its shape to come again."""
+    seen, stack = {expr}, [expr]
+    while stack:
+        for arg in stack.pop().args:
+            if arg not in seen:
+                if len(seen) == _SHAPE_SIZE:
+                    return []
+                seen.add(arg)
+                stack.append(arg)
+    return nodes([expr])
 
 
 def _shape(order: list[Expr]) -> _Shape:
@@ -45,21 +65,36 @@ def _shape(order: list[Expr]) -> _Shape:
 
 
 def table(expr: Expr) -> list[int]:
-    """The formula's value for each value of its only byte."""
-    return _column(nodes([expr]))
+    """The formula's value for each value of its only byte.
 
-
-def _column(order: list[Expr]) -> list[int]:
+    A loop that adds to a value makes a formula that grows with every turn: what was computed last is kept.
+    """
     columns: dict[Expr, list[int]] = {}
-    for node in order:
-        if node.kind is Kind.CONST:
-            columns[node] = [node.value] * 256
-        elif node.kind is Kind.BYTE:
-            columns[node] = list(range(256))
+    stack = [expr]
+    while stack:
+        node = stack[-1]
+        if node in columns:
+            stack.pop()
+        elif (kept := _columns.get(node)) is not None:
+            columns[node] = kept
+        elif missing := [arg for arg in node.args if arg not in columns]:
+            stack += missing
         else:
-            compute = OPERATIONS[node.kind]
-            columns[node] = [compute(node, *row) for row in zip(*[columns[a] for a in node.args], strict=True)]
-    return columns[order[-1]]
+            columns[node] = _columns[node] = _column(node, [columns[arg] for arg in node.args])
+    if len(_columns) > 2 * _COLUMNS_KEPT:
+        kept_last = list(_columns.items())[-_COLUMNS_KEPT:]
+        _columns.clear()
+        _columns.update(kept_last)
+    return columns[expr]
+
+
+def _column(node: Expr, arguments: list[list[int]]) -> list[int]:
+    if node.kind is Kind.CONST:
+        return [node.value] * 256
+    if node.kind is Kind.BYTE:
+        return list(range(256))
+    compute = OPERATIONS[node.kind]
+    return [compute(node, *row) for row in zip(*arguments, strict=True)]
 
 
 def smallest(values: int) -> int:
