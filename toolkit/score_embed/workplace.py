@@ -21,12 +21,14 @@ from score_embed.target.qemu import QemuTarget
 
 DEFAULT = Path("score-out")
 IMAGE = "image.elf"
+_LONGEST = 100  # bytes of a program's name in that of a folder
 
 
 def make_folder(wanted: Path | None, program: str) -> Path:
     """Make the folder of a new campaign and check that it can be written, before anything is built."""
     if wanted is None:
-        folder = _fresh(DEFAULT, f"{program}-{time.strftime('%Y%m%d-%H%M%S')}")
+        name = program.encode()[:_LONGEST].decode(errors="ignore")
+        folder = _fresh(DEFAULT, f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
     else:
         folder = wanted
         if (folder / FILE).exists():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 
 import zmq
 import zmq.utils.monitor
@@ -173,10 +174,13 @@ class Caller(_End):
         self._poller.register(dealer, zmq.POLLIN)
         return dealer
 
-    def reach(self, seconds: float) -> None:
-        """Wait until the server is there. Raises TargetError if it does not come, or does not want us."""
+    def reach(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> bool:
+        """Wait until the server is there; False if there is `enough` of that before. Raises TargetError if it does not
+        come, or does not want us."""
         deadline = time.monotonic() + seconds
         while not self._dealer.poll(100, zmq.POLLOUT):
+            if enough():
+                return False
             if self._monitor.poll(0):
                 zmq.utils.monitor.recv_monitor_message(self._monitor)
                 what = "the server does not accept this key" if self._keys else "the server wants a key"
@@ -187,6 +191,7 @@ class Caller(_End):
                 what = f"no server answered within {seconds:.0f} s"
                 hint = "Does it run, is the address right, and do both ends have keys or none?"
                 raise TargetError(what, self._server, hint)
+        return True
 
     @property
     def connected(self) -> bool:

@@ -7,11 +7,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from score_embed.board.profile import find_profile, known_boards, load_board, read_profile
+from score_embed.cli.output import Printer
 from score_embed.errors import UsageError
 from score_embed.yamlfile import Section
 
@@ -44,7 +44,7 @@ def _list() -> None:
         except UsageError as error:
             missing = error.hint.removeprefix("Install it: ")
         table.add_row(board.name, board.about, board.runs_in, missing)
-    Console().print(table)
+    Printer().print(table)
     print("more of one: score-embed boards show NAME")
 
 
@@ -53,7 +53,7 @@ def _show(path: Path) -> None:
     lines = list(_lines(read_profile(path), 0))
     width = max(len(text) for text, _ in lines if len(text) < WIDTH)
     for text, place in lines:
-        Console(width=1000, highlight=False).print(Text(f"{text:{width}}  # {place}" if place else text))
+        Printer(width=1000, highlight=False).print(Text(f"{text:{width}}  # {place}" if place else text))
 
 
 def _lines(doc: Section, depth: int) -> Iterator[tuple[str, str]]:

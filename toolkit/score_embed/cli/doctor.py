@@ -10,6 +10,7 @@ from rich.text import Text
 
 from score_embed import config, doctor
 from score_embed.board.profile import find_board, known_boards
+from score_embed.cli.output import Printer
 from score_embed.errors import UsageError
 
 PROBLEM = 2
@@ -25,7 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Printer(highlight=False, soft_wrap=True)
     if not arguments.board and (arguments.run or arguments.port or arguments.flash):
         raise UsageError("of which board?", "command line", "Name it with --board.")
     problems = sum([_shown(console, finding) for finding in doctor.machine()])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from score_embed.board.lab import FILE, Device, Lab, compare, find_lab, lab_files, read_lab
 from score_embed.board.labfile import add_devices
 from score_embed.board.profile import find_profile
+from score_embed.cli.output import Printer
 from score_embed.target.port import holder
 from score_embed.target.ports import BY_ID, connected_ports
 
@@ -72,7 +72,7 @@ def _show(lab: Lab, folder: Path) -> None:
         table = Table("device", "board", "state", "port", "about", title=str(lab.path), title_justify="left")
         for device in lab.everything:
             table.add_row(device.name, ", ".join(device.boards) or "?", _state(device), device.port, device.about)
-        Console(width=WIDE if not Console().is_terminal else None).print(table)
+        Printer(width=WIDE if not Printer().is_terminal else None).print(table)
     for port in compare(lab, connected_ports(folder)).new:
         print(f"not in the lab file: {port.port}" + (f" ({port.about})" if port.about else ""))
 

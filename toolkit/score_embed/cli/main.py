@@ -6,6 +6,7 @@ Nothing but a ScoreError is meant to reach the user; whatever else does is a bug
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 import traceback
@@ -27,11 +28,14 @@ from score_embed.cli import (
     server,
     simulate,
 )
-from score_embed.errors import ScoreError, UsageError
+from score_embed.cli.output import prepare, silence
+from score_embed.errors import ScoreError, StorageError, UsageError
 
 INTERRUPTED = 130
 INTERNAL = 70
 PLEA = "Please report it with the command you ran, the program and the output under SCORE_EMBED_DEBUG=1."
+
+_OUTPUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF})  # what standard output fails with
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "--" in words:  # everything behind it is for the compiler
         at = words.index("--")
         words, compiler = words[:at], words[at + 1 :]
+    prepare()
     try:
         values = parser().parse_args(words)
         values.cflags = compiler
@@ -70,15 +75,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing is wrong, and nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence()  # the reader of our output went away (`| head`): nothing is wrong, and nobody to tell
         return 0
+    except OSError as error:
+        if error.errno not in _OUTPUT or error.filename is not None:
+            return _internal(error)
+        silence()
+        print(
+            StorageError(f"cannot write: {error.strerror}", "standard output", "Check where it goes."), file=sys.stderr
+        )
+        return StorageError.exit_code
     except Exception as error:  # the last line of defence
-        if os.environ.get(config.DEBUG):
-            traceback.print_exc()
-        what = f"internal error: {type(error).__name__}: {error}"
-        print(f"{what}\n  {PLEA}", file=sys.stderr)
-        return INTERNAL
+        return _internal(error)
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get(config.DEBUG):
+        traceback.print_exception(error)
+    print(f"internal error: {type(error).__name__}: {error}\n  {PLEA}", file=sys.stderr)
+    return INTERNAL
 
 
 if __name__ == "__main__":

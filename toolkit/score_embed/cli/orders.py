@@ -7,12 +7,12 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from score_embed.carrier import keys as keyring
 from score_embed.carrier.line import Caller
 from score_embed.cli import words
+from score_embed.cli.output import Printer
 from score_embed.drive.local import ADDRESS_FILE
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet import condition, service
@@ -103,7 +103,7 @@ def _ask(address: str, keys: Path | None, order: service.Order) -> service.Servi
 
 
 def _show(found: service.Overview) -> None:
-    console = Console(width=None if Console().is_terminal else _WIDE)
+    console = Printer(width=None if Printer().is_terminal else _WIDE)
     campaigns = Table("campaign", "program", "tests", "paths", "waiting", "branches", "bugs", "state")
     for row in found.campaigns:
         numbers = [str(number) for number in (row.tests, row.paths, row.waiting)]

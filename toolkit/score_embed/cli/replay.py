@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from score_embed import replaying
+from score_embed.cli.output import Printer
 from score_embed.errors import ReplayMismatch, UsageError
 
 
@@ -40,7 +40,7 @@ def execute(values: argparse.Namespace) -> int:
         again = result.verdict
         path = "same" if result.path_hash == result.row.path_hash else "another"
         table.add_row(str(result.row.number), Text(inputs), result.row.verdict, again, path)
-    console = Console(highlight=False)
+    console = Printer(highlight=False)
     if table.row_count:
         console.print(table)
     if wanted is not None and results[0].output:

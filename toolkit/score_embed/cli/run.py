@@ -10,6 +10,7 @@ from pathlib import Path
 
 from score_embed import campaign, config
 from score_embed.cli import show
+from score_embed.cli.output import readers_may_leave
 from score_embed.ending import Result
 from score_embed.errors import UsageError
 from score_embed.report import findings
@@ -42,7 +43,8 @@ def execute(values: argparse.Namespace) -> int:
         settings = config.resolve(given, os.environ, Path.cwd())
         require_sources(settings)
     result = campaign.run(settings)
-    tell([result], settings.json)
+    with readers_may_leave():
+        tell([result], settings.json)
     return result.exit_code
 
 

@@ -14,6 +14,7 @@ from score_embed.board.desk import DeskRun
 from score_embed.carrier import address
 from score_embed.carrier import keys as keyring
 from score_embed.cli import run
+from score_embed.cli.output import readers_may_leave
 from score_embed.drive import local
 from score_embed.drive.session import Plan
 from score_embed.errors import UsageError
@@ -59,7 +60,8 @@ def execute(values: argparse.Namespace) -> int:
         plan = Plan(title, said.clients or 0, said.time, stays=True)
         devices = local.devices_for(replace(opened[0].settings, clients=said.clients or 0))
         results = local.serve(opened, devices, plan, stack, values.listen, keys)
-    run.tell(results, said.json)
+    with readers_may_leave():
+        run.tell(results, said.json)
     return max(result.exit_code for result in results)  # interrupted before bugs before none
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from score_embed.cli.output import Printer
 from score_embed.report import text
 from score_embed.report.findings import Findings
 from score_embed.results.store import TestRow
@@ -34,9 +35,9 @@ def report(found: Findings) -> None:
 
 
 def _console() -> Console:
-    console = Console(highlight=False)
+    console = Printer(highlight=False)
     # For files and pipes a line stays a line.
-    return console if console.is_terminal else Console(highlight=False, width=UNWRAPPED)
+    return console if console.is_terminal else Printer(highlight=False, width=UNWRAPPED)
 
 
 def _print(console: Console, lines: Sequence[str]) -> None:

@@ -71,7 +71,8 @@ class ClientProcess:
 
     def run(self) -> None:
         """Work until nothing is left, or somebody wants an end. Raises ScoreError if it cannot go on."""
-        self._caller.reach(min(self._manner.patience, _ANSWER))
+        if not self._caller.reach(min(self._manner.patience, _ANSWER), lambda: self._interrupt.wanted):
+            return
         try:
             self._carry_out(self._client.start(time.monotonic()))
             while self._end is None:

@@ -155,6 +155,9 @@ class QemuTarget(WiredTarget):
             return False
         return True
 
+    def _has_ended(self) -> bool:
+        return self._process is not None and self._process.poll() is not None
+
     def _ending(self, status: int) -> str:
         # A machine that was reset finds no FIFOs any more, and ends its emulator with 0.
         return super()._ending(status) if status else RESTARTED

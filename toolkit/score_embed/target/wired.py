@@ -66,6 +66,10 @@ class WiredTarget(ABC):
     def _connected(self) -> None:  # noqa: B027  (most drivers have nothing to do then)
         """The instance has reported READY."""
 
+    def _has_ended(self) -> bool:
+        """Whether the instance is known to be gone, though its line is not closed."""
+        return False
+
     def _reset(self) -> bool:
         """Start the running instance again from its beginning, if that is cheaper than a new one; True if done."""
         return False
@@ -199,6 +203,8 @@ class WiredTarget(ABC):
         while session.ready is None and time.monotonic() < deadline:
             patience = self.patience.quick if session.doubtful else self.hello_again
             data = channel.receive(min(deadline, time.monotonic() + patience))
+            if not data and self._has_ended():
+                raise LinkClosed
             seen = (seen + data)[:SEEN]
             out = session.receive(data) or (b"" if data else session.nudge())
             if out and session.ready is None:
