@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
+from score_embed.frontend.bit_calls import BitCalls
 from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
@@ -77,7 +78,7 @@ class Calls(Variadic):
         argument_order: str,
     ) -> None:
         super().__init__(expressions)
-        self.floats = FloatCalls(expressions)
+        self.floats, self.bits = FloatCalls(expressions), BitCalls(expressions)
         self.instrumented = instrumented
         self.is_library = is_library
         self.argument_order = argument_order
@@ -98,7 +99,7 @@ class Calls(Variadic):
         if (name.startswith("__builtin_") and symbol is None) or (
             isinstance(symbol, FunctionName) and self.is_library(symbol.file)
         ):
-            formula = self.floats.call(name, node)
+            formula = self.floats.call(name, node) or self.bits.call(name, node)
             if formula is not None:
                 return formula
         if name.startswith("__builtin_") and symbol is None:
@@ -313,14 +314,8 @@ class Calls(Variadic):
         if isinstance(plain, FunctionName):
             return FunctionName(name, plain.type, plain.file)
         t = self.types
-        uint64 = t.ulong if t.ulong.bits == 64 else t.ullong
         table: dict[str, tuple[CType, tuple[CType, ...]]] = {
-            "bswap16": (t.char16, (t.char16,)), "bswap32": (t.char32, (t.char32,)),  # as uint16_t and uint32_t
-            "bswap64": (uint64, (uint64,)),
-            "clz": (t.int, (t.uint,)), "ctz": (t.int, (t.uint,)), "popcount": (t.int, (t.uint,)),
-            "clzl": (t.int, (t.ulong,)), "ctzl": (t.int, (t.ulong,)), "popcountl": (t.int, (t.ulong,)),
-            "clzll": (t.int, (t.ullong,)), "ctzll": (t.int, (t.ullong,)), "popcountll": (t.int, (t.ullong,)),
-            "ffs": (t.int, (t.int,)), "parity": (t.int, (t.uint,)), "abs": (t.int, (t.int,)),
+            "abs": (t.int, (t.int,)),
             "unreachable": (t.void, ()), "trap": (t.void, ()),
         }  # fmt: skip
         short = name.removeprefix("__builtin_")
