@@ -16,6 +16,7 @@ from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
 from score_embed.frontend.ir import Argument, Call, Fail, Fill, Move, Pin, Symbolic
 from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
+from score_embed.frontend.overflow_calls import OverflowCalls
 from score_embed.frontend.sites import MODEL
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.types import (
@@ -79,6 +80,7 @@ class Calls(Variadic):
     ) -> None:
         super().__init__(expressions)
         self.floats, self.bits = FloatCalls(expressions), BitCalls(expressions)
+        self.overflows = OverflowCalls(expressions)
         self.instrumented = instrumented
         self.is_library = is_library
         self.argument_order = argument_order
@@ -99,7 +101,7 @@ class Calls(Variadic):
         if (name.startswith("__builtin_") and symbol is None) or (
             isinstance(symbol, FunctionName) and self.is_library(symbol.file)
         ):
-            formula = self.floats.call(name, node) or self.bits.call(name, node)
+            formula = self.floats.call(name, node) or self.bits.call(name, node) or self.overflows.call(name, node)
             if formula is not None:
                 return formula
         if name.startswith("__builtin_") and symbol is None:
