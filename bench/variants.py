@@ -12,7 +12,8 @@ import z3
 
 from score_embed.solve.expr import Expr
 from score_embed.solve.query import Query, Result
-from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer, Translator
+from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer
+from score_embed.solve.terms import Translator
 
 Make = Callable[[], Any]  # a new Z3 solver
 _BACKSTOP_MS = 60_000

@@ -17,7 +17,8 @@ from score_embed.solve.expr import COMPARISONS, Expr, Kind, evaluate
 from score_embed.solve.query import Query, Result
 from score_embed.solve.select import select
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import SmtLayer, Translator
+from score_embed.solve.smt import SmtLayer
+from score_embed.solve.terms import Translator
 
 BYTES = 3
 WIDTHS = (8, 16, 32, 64)

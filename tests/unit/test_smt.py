@@ -11,7 +11,8 @@ from score_embed.solve.chain import ArithmeticLayer, Chain, UnsoundAnswer, Valid
 from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.query import Answer, Query, Result, Stopped
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer, Translator
+from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
+from score_embed.solve.terms import Translator
 
 SIZE = 16
 Staying = type[LearningLayer] | type[PathLayer]
