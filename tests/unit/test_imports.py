@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "carrier": {"fleet"},
 }
 ONLY_IN = {
-    "z3": ("solve/smt.py",),
+    "z3": ("solve/smt.py", "solve/terms.py"),
     "pycparser": ("frontend/",),
     "serial": ("link/transport.py", "target/"),
     "msgspec": ("fleet/",),
