@@ -207,6 +207,8 @@ def test_what_the_emulated_avr_cannot_skip_is_replaced(tmp_path: Path) -> None:
         #include <stdint.h>
         #include <stdio.h>
         #include "score.h"
+        int zeros(unsigned long w);
+        int more_zeros(unsigned long long d);
         int main(void)
         {
             uint8_t b;
@@ -214,13 +216,18 @@ def test_what_the_emulated_avr_cannot_skip_is_replaced(tmp_path: Path) -> None:
             volatile uint32_t w = (uint32_t)b << (b & 15);
             volatile uint64_t d = (uint64_t)b << (b & 47);
             printf("%ld %d %d", (long)(int16_t)(b * 259) * (uint16_t)(b * 77 + 11), tolower(b), toupper(b));
-            printf(" %d %d", w ? __builtin_clzl(w) : 32, d ? __builtin_clzll(d) : 64);
+            printf(" %d %d", w ? zeros(w) : 32, d ? more_zeros(d) : 64);
             return 0;
         }
     """
+    plain = """
+        int zeros(unsigned long w) { return __builtin_clzl(w); }
+        int more_zeros(unsigned long long d) { return __builtin_clzll(d); }
+    """
     (tmp_path / "p.c").write_text(program)
+    (tmp_path / "plain.c").write_text(plain)
     profile = load_board(known_boards()["arduino-mega2560"])
-    image = build_image(profile, [tmp_path / "p.c"])
+    image = build_image(profile, [tmp_path / "p.c"], native=[tmp_path / "plain.c"])
     assert isinstance(profile.run, QemuRun)
     target = QemuTarget(image.elf, image.build_id, profile.run)
     try:
