@@ -47,7 +47,7 @@ class OverflowCalls:
             return None
         result, overflowed = made
         self.e.store(self.e.dereference(pointer, node), result)
-        return overflowed
+        return self.e.arith.convert(overflowed, self.types.bool)
 
     def _as(self, value: Exp, t: Int) -> Exp:
         value = self.e.arith.convert(value, t)
