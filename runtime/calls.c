@@ -13,6 +13,8 @@
 /* How far beyond a pointer argument opaque code is taken to look: objects have no known size here. */
 #define REACH 1024u
 
+#define MODEL 0x8000u /* in a table: of a model of the C library; the stack of a bug has the call instead */
+
 void sc_call(sc_frame *f, sc_uint at, const void *callee)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
@@ -64,20 +66,22 @@ static void enter_callback(sc_frame *f)
 
 void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
 {
-    sc_u32 w;
+    sc_u32 w, called;
     f->table = table; /* in interrupts, too: probes that compare need it */
     f->self = self;
     for (w = 0; w <= table[2]; w++) MASKS(f)[w] = 0;
     if (SC_IN_INTERRUPT()) return;
-    if (sc.callee == self) bind(f);
+    called = sc.callee == self;
+    if (called) bind(f);
     else enter_callback(f);
     sc.sent = 0;
     sc.callee = 0;
     sc.structs = 0;
     sc.depth++;
+    if (sc.depth < sc.entered) sc.entered = sc.depth;
     MASKS(f)[0] |= sc.depth;
     sc.last_site = table[0] | (sc_u32)table[1] << 16;
-    sc.stack[sc.depth % SC_STACK_SITES] = sc.last_site;
+    sc.stack[sc.depth % SC_STACK_SITES] = called && table[4] & MODEL ? SITE(sc.caller, sc.call) : sc.last_site;
     sc.stack_depth[sc.depth % SC_STACK_SITES] = (sc_d)sc.depth;
     sc_mix(&sc.path, sc.last_site << 1);
 #ifdef SC_STACK_LIMIT /* where no memory protection finds it */

@@ -1,63 +1,132 @@
-/* The object that an address is in, where the program does not name it: a block of the heap, a variable on the stack or
- * of static storage.
+/* The objects of the program that pointers lead to: variables of static storage are listed in ROM, those on the stack are
+ * told when they are declared, blocks of the heap are the heap's.
  *
- * It need not be what the program means: the formula says that the address is in these bytes, and inputs are looked for with
- * which it is not. So a variable on the stack that is long gone does no harm. */
+ * Two questions are asked of them. A read or store at a symbolic address needs the object that the address is in: it need not
+ * be what the program means, for the formula says that the address is in these bytes, and inputs are looked for with which
+ * it is not. Bounds (bounds.c) need the object that a pointer was made from. Both look by halving. */
 #include "state.h"
 
 #ifndef SC_LOCALS
 #define SC_LOCALS 6u
 #endif
 
-static sc_extent locals[SC_LOCALS] SC_RUNTIME_DATA; /* where there is no room for more, the oldest: what pointers lead to lives long */
+/* Those on the stack, the highest address first: what is declared last mostly lies lowest. Where there is no room for more, the
+ * oldest stay: what pointers lead to lives long. An object ends with its activation. */
+static struct {
+    const sc_u8 *at;
+    sc_size size;
+    sc_u32 depth; /* of its activation */
+} locals[SC_LOCALS] SC_RUNTIME_DATA;
 
 /* Variables that instrumented files list, as words, address and size in turn: avr-gcc copies structs as if they were in RAM. The
- * linker gives the section's bounds. */
+ * linker gives the section's bounds, the build sorts it (image/extents.py). */
 extern const SC_ROM sc_uptr __start_sc_extents[] __attribute__((weak));
 extern const SC_ROM sc_uptr __stop_sc_extents[] __attribute__((weak));
+
+/* How many of the locals begin above p. */
+static sc_u32 above(const sc_u8 *p)
+{
+    sc_u32 low = 0, high = sc.locals;
+    while (low < high) {
+        sc_u32 middle = (low + high) >> 1;
+        if (locals[middle].at > p) low = middle + 1u;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Forget those of activations that have ended: deeper ones than that of the last probe, and all that were as deep as one that was
+ * entered since. */
+static void forget_ended(void)
+{
+    sc_u32 depth = sc.depth < sc.entered ? sc.depth + 1u : sc.entered;
+    while (sc.locals && locals[sc.locals - 1u].depth >= depth) sc.locals--;
+    sc.entered = 0xFFFFFFFFu;
+}
 
 /* A stack that grows downwards: what lies below this function's frame has ended, and so has what the variable lies in. No two that
  * are known overlap: all runs of a path must agree on the object that an address is in. */
 void sc_local(const void *p, sc_size n)
 {
-    const sc_u8 *here = __builtin_frame_address(0), *from = p, *at;
-    sc_u32 i;
+    const sc_u8 *here = __builtin_frame_address(0), *from = p;
+    sc_u32 first, last;
     if (SC_IN_INTERRUPT()) return;
     sc_taint_clear(p, n);
-    for (i = 0; i < sc.locals; i++) {
-        at = locals[i].at;
-        if (at < here || (sc_uptr)(from - at) < locals[i].size || (sc_uptr)(at - from) < n) locals[i--] = locals[--sc.locals];
+    forget_ended();
+    while (sc.locals && locals[sc.locals - 1u].at < here) sc.locals--;
+    first = last = above(from + n - 1u);
+    while (last < sc.locals && locals[last].at + locals[last].size > from) last++;
+    if (first == last) {
+        if (sc.locals == SC_LOCALS) return;
+        for (last = sc.locals++; last > first; last--) locals[last] = locals[last - 1u];
+    } else {
+        sc_u32 by = last - first - 1u;
+        sc.locals -= by;
+        for (last = first + 1u; by && last < sc.locals; last++) locals[last] = locals[last + by];
     }
-    if (sc.locals == SC_LOCALS) return;
-    locals[sc.locals].at = p;
-    locals[sc.locals++].size = n;
+    locals[first].at = p;
+    locals[first].size = n;
+    locals[first].depth = sc.depth;
 }
 
-static sc_u32 holds(sc_extent object, const void *p, sc_u32 bytes)
+static sc_extent local(sc_u32 i)
 {
-    return object.size >= bytes && (sc_uptr)p - (sc_uptr)object.at <= object.size - bytes;
+    sc_extent found;
+    found.at = locals[i].at;
+    found.size = locals[i].size;
+    return found;
 }
 
-static sc_extent find(const void *p, sc_u32 bytes)
+static sc_extent listed(const SC_ROM sc_uptr *entry)
 {
+    sc_extent found;
+    found.at = (const void *)entry[0];
+    found.size = entry[1];
+    return found;
+}
+
+static sc_u32 holds(sc_extent object, const void *p, sc_uptr bytes)
+{
+    sc_uptr size = object.size & ~SC_BEHIND_UNKNOWN;
+    return size >= bytes && (sc_uptr)p - (sc_uptr)object.at <= size - bytes;
+}
+
+/* The object that this byte is of, on the stack or of static storage, and the one that ends where it begins. Size 0: none. */
+sc_extent sc_variable(const void *p, sc_extent *before)
+{
+    const SC_ROM sc_uptr *low = __start_sc_extents, *high = __stop_sc_extents;
     sc_extent found = {0, 0};
-    const SC_ROM sc_uptr *listed;
     sc_u32 i;
-    if (sc.block) found = sc.block(p);
-    if (found.size) return found;
-    for (i = 0; i < sc.locals; i++)
-        if (holds(locals[i], p, bytes)) return locals[i];
-    for (listed = __start_sc_extents; listed != __stop_sc_extents; listed += 2) {
-        found.at = (const void *)listed[0];
-        found.size = listed[1];
-        if (holds(found, p, bytes)) break;
+    before->size = 0;
+    forget_ended();
+    i = above(p);
+    if (i < sc.locals && holds(local(i), p, 1)) {
+        if (i + 1u < sc.locals) *before = local(i + 1u);
+        found = local(i);
+    } else {
+        while (low < high) {
+            const SC_ROM sc_uptr *middle = low + ((sc_uptr)(high - low) >> 2 << 1);
+            if (middle[0] > (sc_uptr)p) high = middle;
+            else low = middle + 2;
+        }
+        if (low == __start_sc_extents || !holds(listed(low - 2), p, 1)) return found;
+        if (low - 2 != __start_sc_extents) *before = listed(low - 4);
+        found = listed(low - 2);
     }
+    before->size &= ~SC_BEHIND_UNKNOWN;
+    if ((const sc_u8 *)before->at + before->size != found.at) before->size = 0;
     return found;
 }
 
 sc_extent sc_object(const void *p, sc_u32 bytes)
 {
-    sc_extent found = find(p, bytes);
+    sc_extent found = {0, 0}, before;
+    sc_u32 freed = 0;
+    if (SC_CONSTANT(p)) return found; /* the host knows it */
+    if (sc.block) found = sc.block(p, &freed);
+    if (freed) found.size = 0;
+    if (!found.at) found = sc_variable(p, &before);
+    found.size &= ~SC_BEHIND_UNKNOWN;
     if (found.size > SC_MOST_VARIABLE || !holds(found, p, bytes)) found.size = 0;
     return found;
 }

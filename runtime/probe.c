@@ -77,6 +77,13 @@ sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words)
     return mask;
 }
 
+const sc_uptr *sc_after(const SC_ROM sc_d *w, const sc_uptr *words)
+{
+    sc_u32 n = *w++ & 0xFFu;
+    for (; n; n--) place(*w++, &words);
+    return words;
+}
+
 /* If a leaf is tainted, the head of an event and what it says of its leaves; returns if there is an event. Without
  * leaves it is a note, always sent. `to`: where the value goes in memory. */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size)

@@ -197,9 +197,11 @@ void sc_check1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
 sc_uint sc_range(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words); /* returns holds */
 sc_uint sc_range1(sc_frame *f, sc_uint at, sc_uint holds, sc_uptr a);
 void sc_fail(sc_frame *f, sc_uint at) __attribute__((noreturn, cold)); /* the check's operands are concrete */
-/* heap/heap.c: the access of memory at p, a pointer computed from base; size of it in the descriptor, or n */
-void sc_heap_access(sc_frame *f, sc_uint at, const void *p, const void *base, const sc_uptr *words);
-void sc_heap_range(sc_frame *f, sc_uint at, const void *p, const void *base, sc_size n);
+/* bounds.c: the access of memory at p, a pointer made from origin; of as many bytes as the descriptor says, or n */
+void sc_bounds(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, const sc_uptr *words);
+void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n, const sc_uptr *words);
+void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n); /* nothing is symbolic */
+void sc_string_within(sc_frame *f, sc_uint at, const char *text, sc_size n); /* a text ends in these bytes */
 void sc_value(sc_u64 v);
 void sc_assert_fail(sc_frame *f, sc_uint at) __attribute__((noreturn));
 void sc_assume_fail(void) __attribute__((noreturn));

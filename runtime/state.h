@@ -38,6 +38,8 @@ typedef struct {
     sc_u32 elision_failed;
     sc_u32 tables;                /* how many objects were sent (select.c) */
     sc_u32 locals;                /* how many are known on the stack (object.c) */
+    sc_u32 entered;               /* the least depth of an activation that began since these were looked at */
+    sc_u32 unchecked;             /* accesses whose object nobody knows (bounds.c) */
     /* calls */
     const void *callee;           /* of the pending sc_call, or null */
     const SC_ROM sc_d *call;      /* its descriptor; its caller is the activation that ran last */
@@ -47,7 +49,7 @@ typedef struct {
     sc_u32 opaque;                /* the site of the opaque code that runs; not 0: the shadow is valid */
     void (*shadow)(sc_u32 take);  /* sc_shadow, once there was opaque code: other programs are linked without it */
     /* the heap (heap/heap.c), once it was used: the block that an address is in, and what is looked at in the end */
-    sc_extent (*block)(const void *p);
+    sc_extent (*block)(const void *p, sc_u32 *freed);
     void (*audit)(void);
     /* the end */
     sc_u32 verdict, ended, log_sent;
@@ -155,6 +157,7 @@ void sc_step(void); /* one more of the budget */
 #define SC_FLOATS 0x8000u /* in a descriptor's number of leaves: they may be floating-point numbers */
 enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
 sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words); /* the taint of its leaves, two bits each */
+const sc_uptr *sc_after(const SC_ROM sc_d *w, const sc_uptr *words); /* the words behind those of its leaves */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
 /* select.c: objects at symbolic addresses */
 #define SC_MOST_VARIABLE 4096u /* bytes of one that can change */
@@ -163,6 +166,10 @@ sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
 void sc_send_value(const void *p, sc_u32 bytes);
 /* object.c: where and how large the object is that these bytes are in, if it can be read as a whole; size 0: nobody knows. */
 sc_extent sc_object(const void *p, sc_u32 bytes);
+/* The variable that a byte is of, and the one that ends where it begins; size 0: none is known. The flag in a listed size: what lies
+ * right before it is nothing that is listed. */
+sc_extent sc_variable(const void *p, sc_extent *before);
+#define SC_BEHIND_UNKNOWN ((sc_uptr)1 << (8u * sizeof(sc_uptr) - 1u))
 
 /* Taint of n bytes: a bit each for the first 32, or whether there is any at all. */
 static inline sc_u32 sc_taint_get(const void *p, sc_size n)

@@ -284,57 +284,14 @@ void sc_heap_audit(void)
     }
 }
 
-/* Where the access ends in a bug: nothing if it does not. */
-static sc_u32 wrong(const void *base, const void *p, sc_uptr n)
-{
-    block *b = find(base);
-    if (!b) return 0;
-    if (b->state == FREED) return SC_VERDICT_USE_AFTER_FREE;
-    return n > b->size || (sc_uptr)((const sc_u8 *)p - bytes_of(b)) > b->size - n ? SC_VERDICT_OUT_OF_BOUNDS : 0;
-}
-
-/* --- probes ------------------------------------------------------------------------------------------------- */
-
-void sc_heap_range(sc_frame *f, sc_uint at, const void *p, const void *base, sc_size n)
-{
-    const SC_ROM sc_d *d;
-    sc_u32 verdict;
-    if ((sc_uptr)((const sc_u8 *)base - heap.start) >= (sc_uptr)(heap.end - heap.start) || !n) return;
-    d = sc_begin(f, at);
-    verdict = d ? wrong(base, p, n) : 0;
-    if (verdict) fail(verdict, p);
-}
-
-/* If the address is symbolic, and what it was computed from is not, that it is in its block is a condition. */
-void sc_heap_access(sc_frame *f, sc_uint at, const void *p, const void *base, const sc_uptr *words)
-{
-    const SC_ROM sc_d *d;
-    sc_u32 verdict;
-    sc_u64 of_base;
-    if ((sc_uptr)((const sc_u8 *)base - heap.start) >= (sc_uptr)(heap.end - heap.start)) return;
-    d = sc_begin(f, at);
-    if (!d) return;
-    verdict = wrong(base, p, d[1]);
-    of_base = ((sc_u64)1 << 2u * d[2]) - 1u;
-    if (verdict != SC_VERDICT_USE_AFTER_FREE && !(sc_look(f, d + 3, words) & of_base)) {
-        block *b = find(base);
-        if (sc_speak(f, d + 3, words, SC_CONDITION | !verdict, 0, 0)) {
-            sc_address(bytes_of(b));
-            sc_varint(b->size);
-            sc_condition(sc.last_site << 1 | !verdict);
-        }
-        sc.sent = 0;
-    }
-    if (verdict) fail(verdict, p);
-}
-
-sc_extent sc_heap_block(const void *p)
+/* The block that the byte, or a guard zone's, belongs to, so that a pointer may be one past its end; and whether it was freed. */
+sc_extent sc_heap_block(const void *p, sc_u32 *freed)
 {
     block *b = find(p);
     sc_extent found = {0, 0};
-    if (b && b->state == LIVE) {
-        found.at = bytes_of(b);
-        found.size = b->size;
-    }
+    if (!b) return found;
+    *freed = b->state == FREED;
+    found.at = bytes_of(b);
+    found.size = b->size;
     return found;
 }

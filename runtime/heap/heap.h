@@ -10,7 +10,6 @@ void sc_heap_free(sc_uptr p);
 sc_size sc_heap_most(void);                               /* a larger block there cannot be */
 sc_size sc_heap_size(sc_uptr p);                          /* that was asked for; p must be what malloc gave */
 void sc_heap_audit(void);
-/* As sc_object of state.h, of what lies in the arena. */
-sc_extent sc_heap_block(const void *p);
+sc_extent sc_heap_block(const void *p, sc_u32 *freed);    /* that a byte, or one of a guard zone, belongs to; at null: none */
 
 #endif

@@ -48,7 +48,8 @@ SITES = table(
     Site(34, SiteKind.SELECT, dest=slot(5), template=copy_template(slot(1))),
     Site(35, SiteKind.STORE, dest=memory(16), size=8, stride=2, template=STORED),
     Site(36, SiteKind.STORE, dest=memory(16), stride=4, template=STORED),
-    Site(37, SiteKind.HEAP, size=2, template=copy_template(slot(1))),
+    Site(37, SiteKind.BOUNDS, size=2, template=copy_template(slot(1))),
+    Site(38, SiteKind.SPAN, template=STORED),
 )
 DATA = bytes([7, *range(1, 40)])  # the path of valid()
 

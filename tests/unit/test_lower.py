@@ -40,7 +40,7 @@ def test_a_local_whose_address_is_not_taken_is_never_memory(model: DataModel) ->
 
 def test_an_addressed_local_is_cleared_where_it_is_declared(model: DataModel) -> None:
     text = lowered(model, "void g(int *); int f(void) { int b; g(&b); return b; }").texts[0]
-    assert "sc_clear((const void *) &b, sizeof b)" in text
+    assert "SC_LOCAL(b);" in text
 
 
 def test_what_a_pointer_points_to_does_not_make_it_memory(model: DataModel) -> None:

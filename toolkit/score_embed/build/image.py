@@ -23,6 +23,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
+from score_embed.build import extents
 from score_embed.build.cache import cache_folder, hold, is_kept, publish, trim
 from score_embed.build.constants import Constants
 from score_embed.build.layout import check_sections, link_firmware
@@ -310,6 +311,7 @@ def _built(toolchain: Toolchain, work: Path, program: Program, files: _Files, *,
     else:
         link_parts(toolchain, parts, built, link_flags)
         check_sections(built, toolchain.board.hardware)
+    extents.order(built, [path for path in (*made, *kept) if names.get(str(path)) != RUNTIME])
     return built
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+from elftools.elf.sections import Symbol, SymbolTableSection
 
 from score_embed.errors import UsageError
 
@@ -60,13 +60,26 @@ def defined_names(objects: Sequence[Path]) -> set[str]:
     return found
 
 
+def undefined_names(objects: Sequence[Path]) -> set[str]:
+    """The symbols that they expect others to define."""
+    found: set[str] = set()
+    for path in objects:
+        for _, data in _members(path):
+            if data.startswith(_ELF):
+                found |= {s.name for s in _symbols(data) if s["st_shndx"] == "SHN_UNDEF"}
+    return found
+
+
 def _defined(data: bytes) -> set[str]:
+    return {s.name for s in _symbols(data) if s["st_info"]["bind"] != "STB_LOCAL" and s["st_shndx"] != "SHN_UNDEF"}
+
+
+def _symbols(data: bytes) -> list[Symbol]:
     try:
         table = ELFFile(io.BytesIO(data)).get_section_by_name(".symtab")
-        symbols = list(table.iter_symbols()) if isinstance(table, SymbolTableSection) else []
+        return list(table.iter_symbols()) if isinstance(table, SymbolTableSection) else []
     except ELFError:
-        return set()  # the linker will complain
-    return {s.name for s in symbols if s["st_info"]["bind"] != "STB_LOCAL" and s["st_shndx"] != "SHN_UNDEF"}
+        return []  # the linker will complain
 
 
 def _machine(data: bytes) -> _Machine | None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from score_embed.frontend.blocks import Plan
+from score_embed.frontend.bounds import BoundsFinder, bounds_said
 from score_embed.frontend.flow import blocks_of, expressions, places
 from score_embed.frontend.formulas import Formula
-from score_embed.frontend.heap_checks import heap_checks, heap_said
 from score_embed.frontend.ir import Body, Call, Check, Fail, Stmt
 from score_embed.frontend.ir_exp import Binary, Const, Convert, Exp, GlobalAddress, LocalAddress, Place, Raw, Unary
 from score_embed.frontend.maybe import Maybe
@@ -26,6 +26,7 @@ Comparison = tuple[str, str, Exp, Exp]  # kind, operator, operands of one type
 def with_checks(body: Body, wanted: Set[str], types: Types, plan: Plan, maybe: Maybe) -> Body:
     """The function with its checks; itself if it needs none."""
     finder = _Finder(wanted, types)
+    bounds = BoundsFinder(types, body.origins) if "bounds" in wanted else None
     found: list[Stmt] = []
     for s in body.statements:
         before = plan.maybe(s, maybe)
@@ -33,18 +34,20 @@ def with_checks(body: Body, wanted: Set[str], types: Types, plan: Plan, maybe: M
             tracked = any(before.exp(plan.formula(s, exp)) for exp in (left, right))
             if tracked or kind != "null":  # other null pointers are the hardware's business
                 found.append(Check(s.coord, kind, op, left, right, tracked))
-        if "heap" in wanted:
-            found += heap_checks(s, lambda exp, s=s: plan.formula(s, exp))  # type: ignore[misc]
+        if bounds is not None:
+            found += bounds.before(s)
         if "unreachable" in wanted and isinstance(s, Call) and s.callee == "__builtin_unreachable":
             found.append(Fail(s.coord, "unreachable"))
         found.append(s)
+        if bounds is not None:
+            found += bounds.behind(s)
     if len(found) == len(body.statements):
         return body
     checked = replace(body, statements=found)
     if plan.tainted is None:  # setjmp: what was checked may come back with other values
         return checked
     blocks = blocks_of(checked)
-    again = repeated(blocks, _said, maybe) | repeated(blocks, heap_said, maybe, lambda s: isinstance(s, Call))
+    again = repeated(blocks, _said, maybe) | repeated(blocks, bounds_said, maybe, lambda s: isinstance(s, Call))
     return replace(checked, statements=[s for s in found if (id(s), "") not in again])
 
 

@@ -7,27 +7,28 @@ Sites are static arrays inside the function, where every name of the user's is i
 
 from __future__ import annotations
 
-from score_embed.frontend.addresses import base_of
 from score_embed.frontend.comparisons import Side, comparison_test
 from score_embed.frontend.emit_calls import CallEmitter
 from score_embed.frontend.emit_memory import MemoryEmitter
 from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir import (
+    BoundsCheck,
     Branch,
     Check,
     Fail,
     Goto,
-    HeapCheck,
     Jump,
     Label,
-    RangeCheck,
+    SpanCheck,
     Stmt,
     Switch,
     Symbolic,
+    TextCheck,
     Tick,
 )
-from score_embed.frontend.ir_exp import SlotRef
+from score_embed.frontend.ir_exp import Const, Exp, SlotRef
 from score_embed.frontend.printer import line_directive
+from score_embed.frontend.probes import ARRAY
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.sites import SiteKind
 from score_embed.frontend.templates import LeafText, TemplateText, long_words, oriented
@@ -209,24 +210,42 @@ class Emitter(MemoryEmitter, CallEmitter):
         guard = f"if ({' | '.join(['!sc_v', *tainted])}) " if tainted else ""
         return f"{{ sc_uint sc_v = {holds}; {guard}{probe}; }}"
 
-    def _emit_HeapCheck(self, s: HeapCheck) -> str:
-        formula = substituted(s.address, self._known)
-        base = base_of(formula)
-        template, of_base = (TemplateText(self.types, self.never, self.maybe) for _ in range(2))
-        template.add(formula)
-        of_base.add(base)  # its leaves come first in the whole, too
-        site = self._site(SiteKind.HEAP, [s.size, *template.site_words()], "bounds")
-        pointers = f"(const void *) {s.text}, (const void *) {base.c()}"
-        if not template.can_be_tainted or (of_base.can_be_tainted and len(of_base.leaves) == len(template.leaves)):
-            return f"sc_heap_range(sc_f, {self._descriptor(site, [])}, {pointers}, {s.size});"
-        size = f"(sc_d) ({s.size} < 0xffff ? {s.size} : 0xffff)"
-        d = self._descriptor(site, [size, str(len(of_base.leaves)), *template.descriptor()])
-        return f"{self._call('sc_heap_access', ['sc_f', d, pointers], template.passed(), 0)};"
+    def _emit_BoundsCheck(self, s: BoundsCheck) -> str:
+        return self._bounds(s.address, s.origin, s.text, Const(self.types.size, s.size))
 
-    def _emit_RangeCheck(self, s: RangeCheck) -> str:
+    def _emit_SpanCheck(self, s: SpanCheck) -> str:
+        return self._bounds(s.pointer, s.origin, s.pointer.c(), s.size)
+
+    def _bounds(self, address: Exp, origin: Exp, text: str, size: Exp) -> str:
+        """The probe that asks whether `size` bytes at the address lie in the object that the origin points into."""
+        self.numbering.finds_objects = True
+        template, count, of_origin = (TemplateText(self.types, self.never, self.maybe) for _ in range(3))
+        constant = isinstance(size, Const)
+        if not constant:
+            count.add(size)
+        template.leaves = list(count.leaves)  # its first is the size
+        template.add(substituted(address, self._known))
+        of_origin.add(substituted(origin, self._known))
+        pointers = f"(const volatile void *) {text}, (const volatile void *) {origin.c()}"
+        exact = "" if isinstance(origin, SlotRef) else "0x8000u | "
+        varies = template.can_be_tainted and not (
+            of_origin.can_be_tainted and set(template.leaves[len(count.leaves) :]) <= set(of_origin.leaves)
+        )
+        if not varies and not count.can_be_tainted:
+            d = self._descriptor(self._site(SiteKind.CHECK, self._nothing(), "bounds"), [f"{exact}0"])
+            return f"sc_within(sc_f, {d}, {pointers}, {size.c()});"
+        kind = SiteKind.BOUNDS if constant else SiteKind.SPAN
+        site = self._site(kind, [*([size.c()] if constant else []), *template.site_words()], "bounds")
+        leaves = [*template.descriptor(), *of_origin.descriptor()]
+        words = f"({ARRAY} {{ {', '.join([*template.passed(), *of_origin.passed()])} }}"
+        if constant:
+            d = self._descriptor(site, [f"{exact}(sc_d) ({size.c()} < 0x7fff ? {size.c()} : 0x7fff)", *leaves])
+            return f"sc_bounds(sc_f, {d}, {pointers}, {words});"
+        return f"sc_span(sc_f, {self._descriptor(site, [f'{exact}0', *leaves])}, {pointers}, {size.c()}, {words});"
+
+    def _emit_TextCheck(self, s: TextCheck) -> str:
         d = self._descriptor(self._site(SiteKind.CHECK, self._nothing(), "bounds"), [])
-        pointer = f"(const void *) {s.pointer.c()}"
-        return f"sc_heap_range(sc_f, {d}, {pointer}, {pointer}, {s.size.c()});"
+        return f"sc_string_within(sc_f, {d}, (const char *) {s.array}, sizeof({s.array}));"
 
     def _emit_Fail(self, s: Fail) -> str:
         if s.kind == "assume":

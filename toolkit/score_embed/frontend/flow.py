@@ -11,19 +11,20 @@ from dataclasses import dataclass, field
 from score_embed.frontend.ir import (
     Assign,
     Body,
+    BoundsCheck,
     Branch,
     Call,
     Check,
     Copy,
     ForgetObject,
     Goto,
-    HeapCheck,
     Jump,
     Label,
     Pin,
     Return,
     Select,
     SetPlain,
+    SpanCheck,
     Stmt,
     Store,
     Switch,
@@ -137,8 +138,10 @@ def read_by_formulas(s: Stmt) -> list[tuple[Exp, bool]]:
             found.append((s.exp, True))
         case Check() if s.tracked:
             found += [(s.left, True), (s.right, True)]
-        case HeapCheck():
-            found.append((s.address, False))
+        case BoundsCheck():
+            found += [(s.address, False), (s.origin, False)]
+        case SpanCheck():
+            found += [(s.pointer, False), (s.origin, False)]
     return found
 
 
@@ -149,6 +152,8 @@ def read_by_itself(s: Stmt) -> set[int]:
             return {a.exp.slot.index for a in s.args if isinstance(a.exp, SlotRef)}
         case Switch():
             return {s.slot.slot.index}
+        case SpanCheck(size=SlotRef() as size):
+            return {size.slot.index}
         case Store(exp=SlotRef() as value):
             return {value.slot.index}
         case Return():

@@ -125,20 +125,29 @@ class Check(Stmt):
 
 
 @dataclass
-class HeapCheck(Stmt):
-    """What is accessed at the address must lie in a block of the heap, if what the address is computed from does."""
+class BoundsCheck(Stmt):
+    """What is accessed at the address must lie in the object that it was made from, if that is known."""
 
     address: Exp
+    origin: Exp  # a slot, or the address of an object
     text: str  # the address in C
     size: str  # bytes, a constant in C
 
 
 @dataclass
-class RangeCheck(Stmt):
+class SpanCheck(Stmt):
     """So must `size` bytes from the pointer on."""
 
     pointer: Exp
+    origin: Exp
     size: Exp
+
+
+@dataclass
+class TextCheck(Stmt):
+    """A text in this array must end there."""
+
+    array: str
 
 
 @dataclass
@@ -264,3 +273,4 @@ class Body:
     result_slot: Slot | None = None
     named: list[str] = field(default_factory=list)  # variables of static storage that constant initialisers name
     declared: int | None = None  # with va_start: how many of the scalars are parameters, the others being of `...`
+    origins: dict[int, SlotRef] = field(default_factory=dict)  # of slots that arithmetic moved: what they were made from

@@ -260,3 +260,4 @@ class Place:
     pointer: Exp | None = None  # what was dereferenced, if the place begins with a dereference
     subscripts: tuple[tuple[Exp, str, int | None], ...] = ()  # of arrays: index, their count as C text, and if known
     array: Place | None = None  # the outermost array whose subscript may vary: the place is always in it
+    narrow: bool = False  # an array that is a member, and of no other size than it has

@@ -1,7 +1,8 @@
-"""The variables that pointers may lead to: arrays and structs whose address a function gives away.
+"""The variables that pointers may lead to: those whose address a function gives away.
 
-Where something is read through a pointer at a symbolic address, the runtime has to find the object: those on the stack it
-is told of when they are declared, those of static storage are listed (runtime/object.c).
+Where something is read through a pointer at a symbolic address, and to know whether a pointer is within bounds, the runtime has
+to find the object: those on the stack it is told of when they are declared, those of static storage are listed
+(runtime/object.c).
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from score_embed.frontend.addresses import base_of
-from score_embed.frontend.flow import expressions
-from score_embed.frontend.ir import Body, Select, Stmt, Store
-from score_embed.frontend.ir_exp import GlobalAddress, Load, LocalAddress, Place
+from score_embed.frontend.flow import expressions, places
+from score_embed.frontend.ir import Body
+from score_embed.frontend.ir_exp import GlobalAddress, LocalAddress
 from score_embed.frontend.symbols import Variable
-from score_embed.frontend.types import Array, CType, Pointer, Struct, is_constant
+from score_embed.frontend.types import Array, CType, Function, Pointer, Struct, Void
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,11 @@ class Objects:
 def pointed_to(body: Body) -> Objects:
     """What the function takes the address of, to keep it, to pass it on, or to read or store right there: `*(a + i)`."""
     values = [exp for s in body.statements for exp in expressions(s)]
-    values += [place.address for s in body.statements for place in _chosen(s) if place.array is None]
+    values += [place.address for s in body.statements for place in places(s) if place.array is None and place.pointer]
     bases = [base_of(part) for value in values for part in value.walk()]
-    static = [b.text for b in bases if isinstance(b, GlobalAddress) and _has_parts(b.type)]
-    automatic = [b.text for b in bases if isinstance(b, LocalAddress) and _has_parts(b.type)]
+    static = [b.text for b in bases if isinstance(b, GlobalAddress) and _is_object(b.type)]
+    automatic = [b.text for b in bases if isinstance(b, LocalAddress) and _is_object(b.type)]
     return Objects(tuple(dict.fromkeys([*static, *body.named])), frozenset(automatic))
-
-
-def _chosen(s: Stmt) -> list[Place]:
-    """The places of a read or store whose address may be symbolic."""
-    if isinstance(s, Select) and isinstance(s.exp, Load):
-        return [s.exp.place]
-    return [s.dest] if isinstance(s, Store) and isinstance(s.dest, Place) else []
 
 
 def named_in(init: c_ast.Node | None, find: Callable[[str], object]) -> list[str]:
@@ -49,15 +43,17 @@ def named_in(init: c_ast.Node | None, find: Callable[[str], object]) -> list[str
     if init is None:
         return []
     symbol = find(init.name) if isinstance(init, c_ast.ID) else None
-    is_object = isinstance(symbol, Variable) and symbol.static and _has_parts(symbol.type)
+    is_object = isinstance(symbol, Variable) and symbol.static and _is_object(symbol.type)
     found = [symbol.name] if isinstance(symbol, Variable) and is_object else []
     for _, child in init.children():
         found += named_in(child, find)
     return found
 
 
-def _has_parts(address: CType) -> bool:
+def _is_object(address: CType) -> bool:
     t = address.to if isinstance(address, Pointer) else address
     if isinstance(t, Array):
-        return (t.length is not None or t.count is not None) and not is_constant(t)
-    return isinstance(t, Struct) and t.record.members is not None and not t.const
+        return t.length is not None or t.count is not None
+    if isinstance(t, Struct):
+        return t.record.members is not None
+    return not isinstance(t, (Function, Void))

@@ -145,7 +145,8 @@ class Places(ValueLowering):
         if member.bits is not None:
             return self.bit_field(base, text, node.field.name, t, member.bits)
         offset = f"__builtin_offsetof({declare(unqualified(base.type))}, {node.field.name})"
-        return replace(base, text=text, type=t, address=Offset(Pointer(t), base.address, offset))
+        narrow = isinstance(t, Array) and not _may_be_longer(node, t) and base.type.record.is_amid(node.field.name)
+        return replace(base, text=text, type=t, address=Offset(Pointer(t), base.address, offset), narrow=narrow)
 
     def _struct_operand(self, node: c_ast.Node) -> Place:
         if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.CompoundLiteral)) or (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from score_embed.frontend.blocks import plan
+from score_embed.frontend.bounds import CHECKED_BY_CALLERS, pointers_passed
 from score_embed.frontend.checks import with_checks
 from score_embed.frontend.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.formulas import substituted
@@ -17,10 +18,11 @@ from score_embed.frontend.ir_exp import Exp, Place, Raw, SlotRef
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.objects import pointed_to
+from score_embed.frontend.origins import with_origins
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.printer import line_directive
 from score_embed.frontend.selects import with_selects
-from score_embed.frontend.sites import MAGIC, Op, SiteKind
+from score_embed.frontend.sites import MAGIC, MODEL, Op, SiteKind
 from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.templates import LeafText, TemplateText, bits_text, long_words, memory_leaf
@@ -35,6 +37,7 @@ from score_embed.frontend.types import (
 )
 
 ARRAY = "sc_word [])"  # how an array of a probe's words begins
+_MODEL = 0x8000  # MODEL of runtime/calls.c
 
 
 class Probes:
@@ -51,6 +54,12 @@ class Probes:
         verify: bool,
         checks: frozenset[str],
     ) -> None:
+        if body.name in CHECKED_BY_CALLERS:
+            checks -= {"bounds"}
+        if "bounds" in checks:
+            made_from = with_origins(body, pointers_passed)
+            maybe = maybe.including(set(range(body.slots, made_from.slots)))
+            body = made_from
         made = plan(body, types, maybe)
         separated = with_selects(body, made, maybe)
         if separated is not body:
@@ -98,7 +107,8 @@ class Probes:
         """The table begins with the site that all others are counted from."""
         self._first_site = enter
         self._tabulate([str(enter & 0xFFFF), str(enter >> 16), str(self.words), str(self.body.scalars)])
-        self._tabulate([str(len(self.body.structs))])
+        model = _MODEL if self.body.emitted_name.startswith(MODEL) else 0
+        self._tabulate([str(len(self.body.structs) | model)])
 
     def _descriptor(self, site: int, rest: list[str]) -> str:
         """Where the descriptor stands in the function's table."""

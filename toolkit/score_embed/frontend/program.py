@@ -31,7 +31,7 @@ from score_embed.frontend.types import Types
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
 _Key = tuple[str, str]  # a function: its unit if others cannot name it, else ""; its name
-_OF_MODELS = frozenset({"null", "heap"})  # checked in models: what a program may do wrong by calling them
+_OF_MODELS = frozenset({"null", "bounds"})  # checked in models: what a program may do wrong by calling them
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,6 @@ def instrument_program(
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
     units, library, heap = _parsed(sources, models or Models(), closed=closed)
-    if heap and "bounds" in checks:
-        checks |= {"heap"}
     external = _external_definitions(units)
     types = Types(model)
     complete_arrays(units, types)

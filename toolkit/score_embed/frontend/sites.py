@@ -38,9 +38,10 @@ class SiteKind(IntEnum):
     SELECT = 11
     CHECK = 12
     RANGE = 13
-    HEAP = 14
+    BOUNDS = 14
     STORE = 15
     VARIADIC = 16
+    SPAN = 17
 
 
 CONSTANT = 1  # flag of a select: its object is as the image has it
@@ -151,7 +152,7 @@ class Site:
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
     flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed, 2 = boolean, 4 = floating point; select: CONSTANT
-    size: int = 0  # symbolic: bytes; enter: number of scalar parameters; select, store: bytes of the object, 0 = not known; heap: of the access
+    size: int = 0  # symbolic: bytes; enter: number of scalar parameters; select, store: bytes of the object, 0 = not known; bounds: of the access
     stride: int = 0  # store: bytes from one element to the next, 0 = not known
 
     @property
@@ -291,9 +292,9 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             dest = _parse_leaf(reader)
             size, stride = reader.next(), reader.next()
             return replace(head, dest=dest, size=size, stride=stride, template=_parse_template(reader))
-        case SiteKind.HEAP:
+        case SiteKind.BOUNDS:
             return replace(head, size=reader.next(), template=_parse_template(reader))
-        case SiteKind.PIN | SiteKind.CHECK | SiteKind.RANGE:
+        case SiteKind.PIN | SiteKind.CHECK | SiteKind.RANGE | SiteKind.SPAN:
             return replace(head, template=_parse_template(reader))
         case SiteKind.ENTER:
             return replace(head, size=reader.next())

@@ -88,6 +88,11 @@ class Record:
                     return inner
         return None
 
+    def is_amid(self, name: str) -> bool:
+        """Whether another member lies behind the one called `name`: then that is as long as it says."""
+        members = self.members or []
+        return self.kind == "struct" and any(member.name == name for member in members[:-1])
+
 
 @dataclass(frozen=True)
 class Member:

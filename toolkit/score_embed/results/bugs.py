@@ -6,11 +6,12 @@ make a new bug of every input.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from score_embed.frontend.sites import Site, SiteTable
+from score_embed.frontend.sites import MODEL, Site, SiteKind, SiteTable
 from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
 from score_embed.results.testcase import Value
@@ -59,10 +60,15 @@ class Bug:
 
 
 def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
-    """The user's line where a test ended: by the program counter, else by the last probe."""
+    """The user's line where a test ended: by the program counter, else by the last probe. Within a model of the C library it is
+    the line that called it."""
     last = _site(table, finished.site)
-    entered = (_site(table, ident) for ident in finished.stack)
-    stack = tuple(function_name(site) for site in entered if site is not None)
+    entered = [site for ident in finished.stack if (site := _site(table, ident)) is not None]
+    within = list(itertools.takewhile(lambda site: site.kind is SiteKind.CALL, entered))  # models of the library
+    stack = tuple(map(function_name, entered[len(within) :]))
+    call = next((site for site in within if not site.function.startswith(MODEL)), None)
+    if call is not None:
+        return Place(call.file, call.line, function_name(call), stack)
     function = stack[0] if stack else (function_name(last) if last else "")
     at = lines.find(finished.pc) if finished.pc else None
     if at is not None:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from score_embed.frontend.sites import Place, Site, SiteKind
 from score_embed.solve import build
 from score_embed.solve.expr import Expr
+from score_embed.trace.bounds import compile_bounds
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
-from score_embed.trace.heap import compile_heap_check
 from score_embed.trace.leaves import compile_leaves
 from score_embed.trace.outcome import OnBranch, Outcome, place
 from score_embed.trace.selects import Constants, Selects
@@ -54,9 +54,9 @@ class Steps:
             return self._condition(site, head & 1)
         if site.kind is SiteKind.RANGE:
             return self._range(site, head & 1)
-        if site.kind is SiteKind.HEAP:
+        if site.kind in (SiteKind.BOUNDS, SiteKind.SPAN):
             read = compile_leaves(site, self._cursor, self._mirror)
-            return compile_heap_check(site, head & 1, self._programs, read, self._decoded, self._on_branch)
+            return compile_bounds(site, head & 1, self._programs, read, self._decoded, self._on_branch)
         if site.kind is SiteKind.STORE:
             read = compile_leaves(site, self._cursor, self._mirror)
             return self._stores.compile(site, head & 1, self._programs, read)

@@ -1,0 +1,126 @@
+"""The list of the program's variables (`sc_extents`), as the runtime needs it: sorted, each once, and only what is an object.
+
+Files list what they give the address of, in the order in which they are linked, and some list what another file or nobody
+defines. Only the linked image knows: an object has a symbol with a size, what a linker script defines has none. Where the
+program names such a symbol, as in `for (p = &_sdata; p < &_edata; p++)`, the variable that happens to begin
+there says nothing about the pointer, and is not listed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Symbol, SymbolTableSection
+
+from score_embed.build.objects import undefined_names
+
+_START, _STOP = "__start_sc_extents", "__stop_sc_extents"
+_WRITABLE = 1
+_AVR, _AVR_DATA = "EM_AVR", 0x800000  # where ELF files of AVR have the data space; code lies in another one
+
+
+class Extent(NamedTuple):
+    """`behind_unknown`: something that is not listed may end where it begins."""
+
+    address: int
+    size: int  # bytes
+    behind_unknown: bool = False
+
+
+def order(elf: Path, objects: Sequence[Path]) -> None:
+    """Put the list of the image in order. `objects`: the files of the program that it was linked of."""
+    with elf.open("r+b") as file:
+        image = ELFFile(file)
+        symbols = _symbols(image)
+        bounds = {s.name: s["st_value"] for s in symbols if s.name in (_START, _STOP)}
+        if len(bounds) < 2 or bounds[_START] == bounds[_STOP]:
+            return
+        start, length = bounds[_START], bounds[_STOP] - bounds[_START]
+        section = next(
+            s
+            for s in image.iter_sections()
+            if s["sh_flags"] & 2 and s["sh_addr"] <= start < s["sh_addr"] + s["sh_size"]
+        )
+        width = 2 if image["e_machine"] == _AVR else image.elfclass // 8
+        offset = section["sh_offset"] + start - section["sh_addr"]
+        file.seek(offset)
+        words = file.read(length)
+        listed = {int.from_bytes(words[i : i + width], "little") for i in range(0, length, 2 * width)}
+        named = undefined_names(objects)
+        found = arranged(listed, _objects(image, symbols), _marks(symbols, named), _constants(image))
+        file.seek(offset)
+        file.write(_packed(found, length // (2 * width), width))
+
+
+def arranged(
+    listed: Iterable[int], objects: Sequence[Extent], marks: set[int], constants: Sequence[tuple[int, int]]
+) -> list[Extent]:
+    """Of the addresses that are listed, the objects, sorted and without overlaps.
+
+    `objects`: all of the image, sorted; `marks`: the addresses of symbols that the linker defines; `constants`: where nothing
+    can be written, and texts without names lie (first address, end).
+    """
+    kept: list[Extent] = []
+    starts = [found.address for found in objects]
+    for address in sorted(set(listed) - marks):
+        index = bisect_right(starts, address) - 1
+        if index < 0 or objects[index].address != address or (kept and address < kept[-1].address + kept[-1].size):
+            continue
+        after = bool(kept) and kept[-1].address + kept[-1].size == address
+        unknown = not after and _may_end_at(address, objects[:index], constants)
+        kept.append(objects[index]._replace(behind_unknown=unknown))
+    return kept
+
+
+def _may_end_at(address: int, before: Sequence[Extent], constants: Sequence[tuple[int, int]]) -> bool:
+    if before and before[-1].address + before[-1].size >= address:
+        return True
+    return any(start < address < end for start, end in constants)
+
+
+def _packed(extents: Sequence[Extent], entries: int, width: int) -> bytes:
+    """As many words as there were: what is left at the end is behind every address, and empty."""
+    top = 1 << (8 * width - 1)
+    words = [word for e in extents for word in (e.address, e.size | (top if e.behind_unknown else 0))]
+    words += [(1 << 8 * width) - 1, 0] * (entries - len(extents))
+    return b"".join(word.to_bytes(width, "little") for word in words)
+
+
+def _symbols(image: ELFFile) -> list[Symbol]:
+    table = image.get_section_by_name(".symtab")
+    return (
+        [s for s in table.iter_symbols() if s["st_shndx"] != "SHN_UNDEF"]
+        if isinstance(table, SymbolTableSection)
+        else []
+    )
+
+
+def _place(image: ELFFile, symbol: Symbol) -> int | None:
+    """The address as a pointer has it; None for what lies in another space."""
+    value: int = symbol["st_value"]
+    if image["e_machine"] != _AVR:
+        return value
+    return value - _AVR_DATA if value >= _AVR_DATA else None
+
+
+def _objects(image: ELFFile, symbols: Iterable[Symbol]) -> list[Extent]:
+    """All objects with a name; of those that begin at the same address, the largest."""
+    sizes: dict[int, int] = {}
+    for symbol in symbols:
+        address = _place(image, symbol)
+        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"] and address is not None:
+            sizes[address] = max(symbol["st_size"], sizes.get(address, 0))
+    return [Extent(address, size) for address, size in sorted(sizes.items())]
+
+
+def _marks(symbols: Iterable[Symbol], named: set[str]) -> set[int]:
+    return {s["st_value"] & ~_AVR_DATA for s in symbols if s.name in named and s["st_info"]["type"] == "STT_NOTYPE"}
+
+
+def _constants(image: ELFFile) -> list[tuple[int, int]]:
+    sections = [s for s in image.iter_sections() if s["sh_flags"] & 2 and not s["sh_flags"] & _WRITABLE]
+    return [(s["sh_addr"], s["sh_addr"] + s["sh_size"]) for s in sections]

@@ -1,0 +1,171 @@
+"""Bounds: what is read and stored must lie in the object that its address was made from.
+
+Where objects lie is known when the program runs only, so the runtime is asked (runtime/bounds.c). Which object is meant says
+the pointer that the address is computed from, as it was before arithmetic moved it (origins.py): `p[i]` belongs to the
+object that `p` pointed into, wherever `p + i` leads. Functions of the library that copy so many bytes, or a text, are
+checked where the program calls them, whoever executes them. Of an array that is a member the program names, copies of a
+size that is computed, and texts, must fit into the member: as with glibc's _FORTIFY_SOURCE=2, copies of constant size may
+go across members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from score_embed.frontend.addresses import base_of, indices
+from score_embed.frontend.flow import places, slot_written
+from score_embed.frontend.formulas import Formula
+from score_embed.frontend.ir import Assign, BoundsCheck, Call, Check, Label, SpanCheck, Stmt, Symbolic, TextCheck
+from score_embed.frontend.ir_exp import (
+    AddressOf,
+    Const,
+    Convert,
+    Exp,
+    GlobalAddress,
+    LocalAddress,
+    Offset,
+    Place,
+    SlotRef,
+)
+from score_embed.frontend.origins import origin_of
+from score_embed.frontend.sites import MODEL
+from score_embed.frontend.templates import address_text, storage_of
+from score_embed.frontend.types import Function, Pointer, Types
+
+# Functions of the C library that touch as many bytes as an argument says: which arguments are pointers, and the size.
+SPANS: Mapping[str, tuple[tuple[int, ...], int]] = {
+    "memcpy": ((0, 1), 2),
+    "memmove": ((0, 1), 2),
+    "mempcpy": ((0, 1), 2),
+    "memset": ((0,), 2),
+    "memcmp": ((0, 1), 2),
+    "bcmp": ((0, 1), 2),
+    "bcopy": ((0, 1), 2),
+    "bzero": ((0,), 1),
+    "strncpy": ((0,), 2),
+    "stpncpy": ((0,), 2),
+}
+# Those that put a text, with the 0 behind it, where an argument points.
+TEXTS: Mapping[str, int] = dict.fromkeys(
+    ["strcpy", "strcat", "strncat", "stpcpy", "sprintf", "vsprintf", "snprintf", "vsnprintf", "gets", "fgets"], 0
+)
+CHECKED_BY_CALLERS = frozenset(MODEL + name for name in SPANS)
+
+
+class BoundsFinder:
+    """What each statement of a function needs. `origins`: as of the body (origins.py)."""
+
+    def __init__(self, types: Types, origins: Mapping[int, SlotRef]) -> None:
+        self._types, self._origins = types, origins
+        self._members: dict[
+            int, Place
+        ] = {}  # the member that a slot holds the address of, while nothing else is assigned
+
+    def before(self, s: Stmt) -> Iterator[Stmt]:
+        """What is to be checked before the statement."""
+        if isinstance(s, Symbolic) and isinstance(s.dest, Place) and s.count is not None and s.dest.pointer is not None:
+            yield self._span(s, s.dest.pointer, s.count)
+            return
+        found: dict[str, Stmt] = {}
+        for place in places(s):
+            if self._is_checked(place):
+                text = address_text(place)
+                check = BoundsCheck(s.coord, place.address, self._origin(place.address), text, _size_text(place))
+                found.setdefault(text, check)
+        yield from found.values()
+        if isinstance(s, Call):
+            yield from self._of_call(s)
+
+    def behind(self, s: Stmt) -> Iterator[Stmt]:
+        """What is to be checked behind it."""
+        if isinstance(s, Call) and _name(s) in TEXTS and TEXTS[_name(s)] < len(s.args):
+            member = self._member(s.args[TEXTS[_name(s)]].exp)
+            if member is not None:
+                yield TextCheck(s.coord, member.text)
+        self._follow(s)
+
+    def _origin(self, address: Exp) -> Exp:
+        return origin_of(address, self._origins)
+
+    def _is_checked(self, place: Place) -> bool:
+        if isinstance(place.type, Function) or (place.bit_field is not None and storage_of(place) is None):
+            return False
+        base = base_of(place.address)
+        if isinstance(base, (GlobalAddress, LocalAddress)):  # its subscripts have checks of their own
+            varying = sum(not isinstance(index, Const) for index, _, _ in place.subscripts)
+            return place.pointer is not None or len(indices(place.address)) > varying
+        return isinstance(base, SlotRef) and isinstance(base.type, Pointer)
+
+    def _of_call(self, s: Call) -> Iterator[Stmt]:
+        pointers, size = SPANS.get(_name(s), ((), 0))
+        if not _is_librarys(s) or not all(i < len(s.args) for i in (*pointers, size)):
+            return
+        count = s.args[size].exp
+        for argument in (s.args[i].exp for i in pointers):
+            if not isinstance(argument, Exp) or not isinstance(count, (SlotRef, Const)):
+                continue
+            member = self._member(argument)
+            if member is not None and isinstance(count, SlotRef):
+                t = count.type
+                limit = Const(t, f"sizeof({member.text})")
+                yield Check(s.coord, "bounds", "<=", count, limit, tracked=True)
+            if isinstance(argument.type, Pointer) and isinstance(
+                base_of(argument), (SlotRef, GlobalAddress, LocalAddress)
+            ):
+                yield self._span(s, argument, count)
+
+    def _span(self, s: Stmt, pointer: Exp, count: Exp) -> SpanCheck:
+        return SpanCheck(s.coord, pointer, self._origin(pointer), count)
+
+    # --- members ---------------------------------------------------------------------------------------------
+
+    def _member(self, exp: Exp | Place) -> Place | None:
+        """The array that an argument is, if it is a member and not the last one: that may stand for more."""
+        while isinstance(exp, Convert):
+            exp = exp.operand
+        if isinstance(exp, SlotRef):
+            return self._members.get(exp.slot.index)
+        return exp.place if isinstance(exp, AddressOf) and exp.place.narrow else None
+
+    def _follow(self, s: Stmt) -> None:
+        """Keep in mind which slots hold a member's address: until a jump may come from elsewhere, or it is changed."""
+        if isinstance(s, Label):
+            self._members.clear()
+        index = slot_written(s)
+        if index is None:
+            return
+        member = self._member(s.exp) if isinstance(s, Assign) else None
+        self._members.pop(index, None)
+        for holder, held in list(self._members.items()):
+            if any(slot.index == index for slot in held.slots):
+                del self._members[holder]
+        if member is not None and all(slot.index != index for slot in member.slots):
+            self._members[index] = member
+
+
+def pointers_passed(s: Call) -> list[Exp]:
+    """The arguments at which a function of the library reads or stores as many bytes as another argument says."""
+    pointers, _ = SPANS.get(_name(s), ((), 0))
+    found = [s.args[i].exp for i in pointers if i < len(s.args)]
+    return [exp for exp in found if isinstance(exp, Exp)] if _is_librarys(s) else []
+
+
+def bounds_said(s: Stmt) -> Mapping[str, Formula]:
+    """What is known once the check was passed, until something may be freed."""
+    if not isinstance(s, BoundsCheck):
+        return {}
+    return {"": Formula.of(Offset(s.address.type, s.address, s.size))}
+
+
+def _name(s: Call) -> str:
+    return s.callee.removeprefix(MODEL).removeprefix("__builtin_")
+
+
+def _is_librarys(s: Call) -> bool:
+    """Whether it is no function of the program's that has probes."""
+    return s.kind == "opaque" or (s.kind == "known" and s.callee.startswith(MODEL))
+
+
+def _size_text(place: Place) -> str:
+    storage = storage_of(place)
+    return str(storage.size) if storage else f"sizeof({place.text})"

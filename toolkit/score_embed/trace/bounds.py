@@ -1,0 +1,47 @@
+"""Bounds: that an access is within the object that its pointer was made from, as a condition of the path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from score_embed.frontend.sites import Site, SiteKind
+from score_embed.solve import build
+from score_embed.solve.expr import Expr, Kind
+from score_embed.solve.select import within
+from score_embed.trace.decoded import Decoded
+from score_embed.trace.outcome import OnBranch, Outcome
+from score_embed.trace.template import Programs, fit
+
+Reader = Callable[[], tuple[Expr, ...]]
+
+
+def compile_bounds(
+    site: Site, direction: int, programs: Programs, read: Reader, decoded: Decoded, on_branch: OnBranch
+) -> Callable[[], object]:
+    """The step of the site's events. Direction 0: the access is not in the object, and the test ends."""
+    spans = site.kind is SiteKind.SPAN
+    program, value, cursor, said = programs.get(site), programs.value, decoded.cursor, decoded.said
+
+    def step() -> None:
+        leaves = read()
+        address = value(program, said(leaves))
+        start, length = cursor.next_address(), cursor.varint()
+        offset = build.binary(Kind.SUB, address, build.const(start, address.width))
+        inside = _spans(leaves[0], offset, length) if spans else _reaches(site.size, offset, length)
+        on_branch(site, leaves, (Outcome(-1, direction, inside if direction else build.negate(inside), ()),))
+
+    return step
+
+
+def _reaches(size: int, offset: Expr, length: int) -> Expr:
+    """`size` bytes at the offset end within `length` bytes."""
+    return within(offset, length - size) if length >= size else build.FALSE
+
+
+def _spans(size: Expr, offset: Expr, length: int) -> Expr:
+    """The same of a size that is computed."""
+    size = fit(size, offset.width)
+    starts = within(offset, length)
+    room = build.binary(Kind.SUB, build.const(length, offset.width), offset)
+    ends = within(size, room.value) if room.is_const else build.less_equal(Kind.ULT, size, room)
+    return build.binary(Kind.AND, starts, ends)
