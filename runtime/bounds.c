@@ -9,6 +9,17 @@
 
 #define EXACT 0x8000u /* in a descriptor: the origin is the address of an object's, not a pointer that may be one past it */
 
+#ifndef SC_STRAYS
+#define SC_STRAYS 6u
+#endif
+#define NO_ADDRESS 65u /* below: arguments and results, which are asked for once */
+
+sc_uint sc_strays SC_RUNTIME_DATA;
+
+static struct {
+    const volatile void *where, *value, *origin;
+} strays[SC_STRAYS] SC_RUNTIME_DATA;
+
 static sc_u32 fits(sc_extent object, const void *p, sc_uptr n)
 {
     return n <= object.size && (sc_uptr)p - (sc_uptr)object.at <= object.size - n;
@@ -42,6 +53,47 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_u32 exact, 
         }
     }
     return fits(*object, p, n) ? 0 : SC_VERDICT_OUT_OF_BOUNDS;
+}
+
+/* Where the object begins that a pointer to its first byte, or to another one, means; null: nobody knows. */
+static const void *begin_of(const volatile void *p)
+{
+    sc_extent found = {0, 0}, before;
+    sc_u32 freed = 0;
+    if (sc.block) found = sc.block((const void *)p, &freed);
+    if (!found.at) found = sc_variable((const void *)p, &before);
+    return found.at;
+}
+
+static sc_u32 find(const volatile void *where)
+{
+    sc_u32 i = 0;
+    while (i < sc_strays && strays[i].where != where) i++;
+    return i;
+}
+
+static void forget(sc_u32 i)
+{
+    if (i < sc_strays) strays[i] = strays[--sc_strays];
+}
+
+void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin)
+{
+    if (SC_IN_INTERRUPT()) return;
+    forget(find(where));
+    if (value == origin || begin_of(value) == begin_of(origin) || sc_strays == SC_STRAYS) return;
+    strays[sc_strays].where = where;
+    strays[sc_strays].value = value;
+    strays[sc_strays++].origin = origin;
+}
+
+const volatile void *sc_recall(const volatile void *where, const volatile void *value)
+{
+    sc_u32 i = find(where);
+    if (i == sc_strays || SC_IN_INTERRUPT()) return value;
+    if (strays[i].value == value) value = strays[i].origin;
+    if ((sc_uptr)where < NO_ADDRESS) forget(i);
+    return value;
 }
 
 static void __attribute__((noreturn)) fail(sc_u32 verdict, const volatile void *p)

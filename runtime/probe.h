@@ -155,6 +155,7 @@ typedef struct {
     if (sc_any) sc_clear((const void *)&(object), sizeof(object))
 #endif
 
+extern sc_uint sc_strays; /* so many are known */
 extern sc_uint sc_any; /* not 0: some byte of memory may be tainted */
 
 void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self);
@@ -201,6 +202,9 @@ void sc_fail(sc_frame *f, sc_uint at) __attribute__((noreturn, cold)); /* the ch
 void sc_bounds(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, const sc_uptr *words);
 void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n, const sc_uptr *words);
 void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n); /* nothing is symbolic */
+/* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was found there. */
+void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin);
+const volatile void *sc_recall(const volatile void *where, const volatile void *value);
 void sc_string_within(sc_frame *f, sc_uint at, const char *text, sc_size n); /* a text ends in these bytes */
 void sc_value(sc_u64 v);
 void sc_assert_fail(sc_frame *f, sc_uint at) __attribute__((noreturn));

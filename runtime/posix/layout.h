@@ -22,7 +22,8 @@
 #define SC_CHUNK 4096u
 #define SC_SHADOW 4096u
 #define SC_TABLES 64u
-#define SC_LOCALS 64u
+#define SC_LOCALS 1024u
+#define SC_STRAYS 64u
 #ifndef __ASSEMBLER__
 extern char __executable_start[], __data_start[];
 #endif

@@ -81,9 +81,9 @@ def test_tables_of_a_file_without_probes(board: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_select_is_concretized_and_says_where(tmp_path: Path) -> None:
-    """A pointer to memory of unknown extent (a scalar), a volatile object, stores to one, to a large one and of a struct."""
+    """A volatile object, stores to one, to a large one and of a struct. (Scalars have their extent.)"""
     text = """
-static int unknown(const uint8_t *p, uint8_t x) { return p[x & 3] == 7; } /* here */
+static int byte(const uint8_t *p, uint8_t x) { return p[x & 3] == 7; }
 static uint8_t large[5000];
 static struct { int16_t a, b; } pair = { 1, 2 }, pairs[4];
 int main(void)
@@ -92,7 +92,7 @@ int main(void)
     uint8_t x, local[4] = { 5, 6, 7, 8 };
     uint32_t word = 7;
     SYM_U8(x);
-    if (unknown((const uint8_t *)&word, x)) printf("a");
+    if (byte((const uint8_t *)&word, x)) printf("a");
     if (device[x & 3] == 3) printf("b"); /* here */
     local[x & 3] = 9;
     if (local[0] == 9) printf("c");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, GlobalAddress, LocalAddress, Offset, PointerAdd
 from score_embed.frontend.types import Pointer
@@ -26,6 +27,21 @@ def steps(address: Exp) -> Iterator[Exp]:
 def base_of(address: Exp) -> Exp:
     """The pointer that an address is computed from, or the address of a variable."""
     return list(steps(address))[-1]
+
+
+def is_arithmetic(address: Exp) -> bool:
+    """Whether it moves a pointer: what is one past an object, or beyond, may come of it."""
+    return any(isinstance(step, (PointerAdd, Offset)) for step in steps(address))
+
+
+def rebased(address: Exp, base: Exp) -> Exp:
+    """The same computed from another pointer; of an address that no `&` stands in."""
+    match address:
+        case Offset() | PointerAdd():
+            return replace(address, base=rebased(address.base, base))
+        case Convert() if isinstance(address.operand.type, Pointer):
+            return replace(address, operand=rebased(address.operand, base))
+    return base
 
 
 def indices(address: Exp) -> list[PointerAdd]:

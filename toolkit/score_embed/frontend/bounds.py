@@ -26,6 +26,7 @@ from score_embed.frontend.ir_exp import (
     Offset,
     Place,
     SlotRef,
+    is_constant,
 )
 from score_embed.frontend.origins import origin_of
 from score_embed.frontend.sites import MODEL
@@ -57,9 +58,9 @@ class BoundsFinder:
 
     def __init__(self, types: Types, origins: Mapping[int, SlotRef]) -> None:
         self._types, self._origins = types, origins
-        self._members: dict[
-            int, Place
-        ] = {}  # the member that a slot holds the address of, while nothing else is assigned
+        # What slots hold while nothing else is assigned: the address of a member, a constant.
+        self._members: dict[int, Place] = {}
+        self._constants: set[int] = set()
 
     def before(self, s: Stmt) -> Iterator[Stmt]:
         """What is to be checked before the statement."""
@@ -105,7 +106,7 @@ class BoundsFinder:
             if not isinstance(argument, Exp) or not isinstance(count, (SlotRef, Const)):
                 continue
             member = self._member(argument)
-            if member is not None and isinstance(count, SlotRef):
+            if member is not None and isinstance(count, SlotRef) and count.slot.index not in self._constants:
                 t = count.type
                 limit = Const(t, f"sizeof({member.text})")
                 yield Check(s.coord, "bounds", "<=", count, limit, tracked=True)
@@ -128,14 +129,18 @@ class BoundsFinder:
         return exp.place if isinstance(exp, AddressOf) and exp.place.narrow else None
 
     def _follow(self, s: Stmt) -> None:
-        """Keep in mind which slots hold a member's address: until a jump may come from elsewhere, or it is changed."""
+        """Keep in mind what slots hold: until a jump may come from elsewhere, or it is changed."""
         if isinstance(s, Label):
             self._members.clear()
+            self._constants.clear()
         index = slot_written(s)
         if index is None:
             return
         member = self._member(s.exp) if isinstance(s, Assign) else None
         self._members.pop(index, None)
+        self._constants.discard(index)
+        if isinstance(s, Assign) and is_constant(s.exp):
+            self._constants.add(index)
         for holder, held in list(self._members.items()):
             if any(slot.index == index for slot in held.slots):
                 del self._members[holder]

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from score_embed.frontend.addresses import base_of, is_arithmetic, rebased
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.ir import Assign, Body, Coord, Goto, Label, Pin, SetPlain, Stmt
-from score_embed.frontend.ir_exp import Exp, LocalAddress, Place, Raw, Slot, SlotRef
+from score_embed.frontend.ir_exp import Exp, Load, LocalAddress, Place, Raw, Slot, SlotRef
 from score_embed.frontend.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
 from score_embed.frontend.types import (
     Array,
@@ -171,7 +172,14 @@ class Builder:
         return ref
 
     def assign(self, dest: SlotRef | Place, exp: Exp) -> None:
-        self.add(Assign(self.coord, dest, exp))
+        self.add(Assign(self.coord, dest, self._of_slot(exp)))
+
+    def _of_slot(self, exp: Exp) -> Exp:
+        """Arithmetic with a pointer begins with a slot: what it was made from is known of slots (origins.py)."""
+        base = base_of(exp)
+        if isinstance(exp.type, Pointer) and isinstance(base, Load) and is_arithmetic(exp):
+            return rebased(exp, self.save(base))
+        return exp
 
     def report(self, exp: Exp, reason: str) -> None:
         """Note that what `exp` reads is used without a formula."""

@@ -19,8 +19,10 @@ from score_embed.frontend.ir import (
     Goto,
     Jump,
     Label,
+    Recall,
     SpanCheck,
     Stmt,
+    Stray,
     Switch,
     Symbolic,
     TextCheck,
@@ -242,6 +244,13 @@ class Emitter(MemoryEmitter, CallEmitter):
             d = self._descriptor(site, [f"{exact}(sc_d) ({size.c()} < 0x7fff ? {size.c()} : 0x7fff)", *leaves])
             return f"sc_bounds(sc_f, {d}, {pointers}, {words});"
         return f"sc_span(sc_f, {self._descriptor(site, [f'{exact}0', *leaves])}, {pointers}, {size.c()}, {words});"
+
+    def _emit_Stray(self, s: Stray) -> str:
+        quick = "if (sc_strays) " if s.value == s.origin else ""
+        return f"{quick}sc_stray({s.where}, {s.value}, {s.origin});"
+
+    def _emit_Recall(self, s: Recall) -> str:
+        return f"if (sc_strays) {s.origin} = sc_recall({s.where}, {s.value});"
 
     def _emit_TextCheck(self, s: TextCheck) -> str:
         d = self._descriptor(self._site(SiteKind.CHECK, self._nothing(), "bounds"), [])

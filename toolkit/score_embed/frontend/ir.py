@@ -144,6 +144,24 @@ class SpanCheck(Stmt):
 
 
 @dataclass
+class Stray(Stmt):
+    """A pointer is put where its origin cannot be seen: the runtime remembers it if the value alone would mislead."""
+
+    where: str  # in C: an address, or a small number for an argument or a result
+    value: str
+    origin: str
+
+
+@dataclass
+class Recall(Stmt):
+    """The origin of a pointer that was found there, if the runtime knows better than its value tells."""
+
+    where: str
+    value: str
+    origin: str
+
+
+@dataclass
 class TextCheck(Stmt):
     """A text in this array must end there."""
 

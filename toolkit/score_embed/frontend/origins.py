@@ -4,40 +4,68 @@ Which object a pointer means, its value does not say: one past an array may be t
 that walked too far is in another object by then. So `p = q + n` is preceded by `origin of p = origin of q`, and what
 is read and stored through p is checked against the object that the origin is in (bounds.py, runtime/bounds.c). An origin
 is a slot as others are, so that it is known whether it is symbolic.
+
+Where a pointer leaves its function's slots (a cursor that is kept in a struct or behind a pointer, an argument, a result), the
+runtime remembers the origin of those few whose value would mislead (`Stray`), and is asked when such a pointer
+comes back (`Recall`). Which places and functions that may be, `stray_keys` finds in the whole program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from score_embed.frontend.addresses import base_of, steps
+from score_embed.frontend.addresses import base_of, is_arithmetic
 from score_embed.frontend.flow import places, slot_written
-from score_embed.frontend.ir import Assign, Body, Call, Fill, Move, Stmt
+from score_embed.frontend.ir import Argument, Assign, Body, Call, Fill, Move, Recall, Return, Stmt, Stray
 from score_embed.frontend.ir_exp import (
+    Const,
     Convert,
     Exp,
     GlobalAddress,
+    Load,
     LocalAddress,
     Offset,
+    Place,
     PointerAdd,
     Slot,
     SlotRef,
 )
-from score_embed.frontend.types import CType, Function, Pointer, Void, declare
+from score_embed.frontend.types import Array, CType, Function, Pointer, Struct, Types, Void, declare
 
 _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, a pointer is taken for its own origin
 _ORIGIN = Pointer(Void(const=True, volatile=True))
+_RESULT = 64  # in place of an address: of a call's result; arguments have their numbers, from 1
 
 
-def with_origins(body: Body, passed: Callable[[Call], list[Exp]]) -> Body:
+def stray_keys(bodies: Sequence[Body]) -> frozenset[str]:
+    """The members, arguments and results that pointers which arithmetic moved are put into."""
+    found: set[str] = set()
+    known = {body.emitted_name for body in bodies}
+    for body in bodies:
+        moved = _moved(_definitions(body), frozenset())
+        for s in body.statements:
+            match s:
+                case Assign(dest=Place() as dest) if _is_object_pointer(dest.type) and _is_moved(s.exp, moved):
+                    found.add(_key(dest))
+                case Call(kind="known") if s.callee in known:
+                    arguments = ((i, a.exp) for i, a in enumerate(_scalars(s), 1) if isinstance(a.exp, Exp))
+                    found |= {f"{s.callee}#{i}" for i, exp in arguments if _is_moved(exp, moved)}
+                case Return(value=SlotRef() as value) if _is_moved(value, moved):
+                    found.add(f"{body.emitted_name}#{_RESULT}")
+    return frozenset(found)
+
+
+def with_origins(body: Body, types: Types, passed: Callable[[Call], list[Exp]], strays: Set[str]) -> Body:
     """The function with slots for the origins of its pointers; itself if it needs none. `passed`: the pointers that a call's
-    callee reads or stores through."""
+    callee reads or stores through; `strays`: as `stray_keys` found them."""
     definitions = _definitions(body)
-    moved = _moved(definitions)
-    used = {base.slot.index for exp in _used(body, passed) if isinstance(base := base_of(exp), SlotRef)}
+    moved = _moved(definitions, strays) | {
+        i for i in range(1, body.scalars + 1) if f"{body.emitted_name}#{i}" in strays
+    }
+    used = {base.slot.index for exp in _used(body, passed, strays) if isinstance(base := base_of(exp), SlotRef)}
     needed = sorted(_reaching(definitions, moved, used))
-    if not needed or body.slots + len(needed) > _MOST_SLOTS:
+    if body.slots + len(needed) > _MOST_SLOTS:
         return body
     work = replace(body, declarations=list(body.declarations))
     origins: dict[int, SlotRef] = {}
@@ -46,9 +74,11 @@ def with_origins(body: Body, passed: Callable[[Call], list[Exp]]) -> Body:
         work.slots += 1
         work.declarations.append(declare(_ORIGIN, slot.name) + ";")
         origins[index] = SlotRef(_ORIGIN, slot)
-    slots = _slots(body)
-    first = [_itself(work, slots[i], origins[i]) for i in needed if i <= body.scalars]
-    return replace(work, statements=[*first, *_told(body.statements, origins)], origins=origins)
+    pointers = _slots(body)
+    writer = _Writer(work, types, origins, strays)
+    first = [s for i in needed if i <= body.scalars and i for s in writer.parameter(i, pointers[i])]
+    statements = [*first, *(part for s in body.statements for part in writer.told(s))]
+    return replace(work, statements=statements, origins=origins)
 
 
 def origin_of(address: Exp, origins: Mapping[int, SlotRef]) -> Exp:
@@ -57,37 +87,114 @@ def origin_of(address: Exp, origins: Mapping[int, SlotRef]) -> Exp:
     return origins.get(base.slot.index, base) if isinstance(base, SlotRef) else base
 
 
-def _itself(body: Body, pointer: SlotRef, origin: SlotRef) -> Stmt:
-    return Assign(body.coord, origin, Convert(_ORIGIN, pointer))
+class _Writer:
+    """Puts what a function's statements do to origins before and behind them."""
 
+    def __init__(self, body: Body, types: Types, origins: Mapping[int, SlotRef], strays: Set[str]) -> None:
+        self._types = types
+        self._body, self._origins, self._strays = body, origins, strays
 
-def _told(statements: list[Stmt], origins: Mapping[int, SlotRef]) -> Iterator[Stmt]:
-    """The statements, and before or behind each what it does to origins."""
-    for s in statements:
+    def parameter(self, index: int, pointer: SlotRef) -> Iterator[Stmt]:
+        origin, coord = self._origins[index], self._body.coord
+        yield Assign(coord, origin, Convert(_ORIGIN, pointer))
+        if f"{self._body.emitted_name}#{index}" in self._strays:
+            yield Recall(coord, f"(const void *) {index}", pointer.c(), origin.c())
+
+    def told(self, s: Stmt) -> Iterator[Stmt]:
         dest = slot_written(s)
-        origin = origins.get(dest) if dest is not None else None
-        base = base_of(s.exp) if isinstance(s, Assign) else None
+        origin = self._origins.get(dest) if dest is not None else None
+        if isinstance(s, Call):
+            yield from self._arguments(s)
+        if (
+            isinstance(s, Return)
+            and isinstance(s.value, SlotRef)
+            and f"{self._body.emitted_name}#{_RESULT}" in self._strays
+        ):
+            yield self._stray(s, f"(const void *) {_RESULT}", s.value.c(), s.value)
         if origin is None:
             yield s
-        elif isinstance(base, (SlotRef, GlobalAddress, LocalAddress)) and isinstance(base.type, Pointer):
-            said = origins.get(base.slot.index, base) if isinstance(base, SlotRef) else base
-            if said != origin:  # before the pointer changes: `p = p + 1`
-                yield Assign(s.coord, origin, said if said.type == _ORIGIN else Convert(_ORIGIN, said))
+        elif isinstance(s, Assign) and self._made_of(s.exp) is not None:
+            made_of = self._made_of(s.exp)
+            if made_of is not None and made_of != origin:  # before the pointer changes: `p = p + 1`
+                yield Assign(s.coord, origin, made_of if made_of.type == _ORIGIN else Convert(_ORIGIN, made_of))
             yield s
         else:
             yield s
-            pointer = s.dest  # type: ignore[attr-defined]  # all that write a slot have one
+            pointer: SlotRef = s.dest  # type: ignore[attr-defined]  # all that write a slot have one
             yield Assign(s.coord, origin, Convert(_ORIGIN, pointer))
+            where = self._found_in(s)
+            if where:
+                yield Recall(s.coord, where, pointer.c(), origin.c())
+        if isinstance(s, Assign) and isinstance(s.dest, Place) and self._is_stray_place(s.dest):
+            yield self._stray(s, f"&{s.dest.text}", s.dest.text, s.exp)
+
+    def _made_of(self, exp: Exp) -> Exp | None:
+        """The origin of what is made of another pointer, or of an object's address."""
+        base = base_of(exp)
+        if isinstance(base, (SlotRef, GlobalAddress, LocalAddress)) and isinstance(base.type, Pointer):
+            return origin_of(exp, self._origins) if isinstance(base, SlotRef) else _last_byte(base, self._types)
+        return None
+
+    def _arguments(self, s: Call) -> Iterator[Stmt]:
+        for i, argument in enumerate(_scalars(s), 1):
+            if isinstance(argument.exp, Exp) and s.kind == "known" and f"{s.callee}#{i}" in self._strays:
+                yield self._stray(s, f"(const void *) {i}", argument.exp.c(), argument.exp)
+
+    def _stray(self, s: Stmt, where: str, value: str, exp: Exp) -> Stray:
+        made_of = self._made_of(exp)
+        moved = made_of is not None and (is_arithmetic(exp) or isinstance(made_of, SlotRef))
+        return Stray(s.coord, where, value, made_of.c() if made_of is not None and moved else value)
+
+    def _found_in(self, s: Stmt) -> str:
+        """Where a pointer was that comes from elsewhere, in C."""
+        if isinstance(s, Call):
+            return f"(const void *) {_RESULT}" if f"{s.callee}#{_RESULT}" in self._strays and s.kind == "known" else ""
+        place = _loaded(s.exp) if isinstance(s, Assign) else None
+        return f"&{place.text}" if place is not None and self._is_stray_place(place) else ""
+
+    def _is_stray_place(self, place: Place) -> bool:
+        return _is_object_pointer(place.type) and not place.type.volatile and _key(place) in self._strays
 
 
-def _definitions(body: Body) -> dict[int, list[Exp | None]]:
-    """What is assigned to each slot that is a pointer to objects; None: nothing that is made of another pointer."""
-    found: dict[int, list[Exp | None]] = {}
+def _last_byte(base: GlobalAddress | LocalAddress, types: Types) -> Exp:
+    """A pointer to an object that is none to another one: its first byte's may be one past the object before."""
+    t = base.type.to if isinstance(base.type, Pointer) else base.type
+    complete = t.length is not None or t.count is not None if isinstance(t, Array) else not isinstance(t, Struct)
+    if isinstance(t, Struct):
+        complete = bool(t.record.members)
+    if not complete:
+        return base
+    size, at = Const(types.size, f"(sizeof({base.text}) - 1)"), Pointer(types.uchar)
+    return PointerAdd(at, Convert(at, base), size, "1")
+
+
+def _key(place: Place) -> str:
+    """What tells the places apart in which pointers lie: members by their names, all others are one."""
+    return place.address.bytes if isinstance(place.address, Offset) else "*"
+
+
+def _scalars(s: Call) -> list[Argument]:
+    """The arguments that are scalar parameters, in order."""
+    return [argument for argument in s.args if isinstance(argument.exp, Exp)]
+
+
+def _loaded(exp: Exp) -> Place | None:
+    while isinstance(exp, Convert):
+        exp = exp.operand
+    return exp.place if isinstance(exp, Load) else None
+
+
+def _is_moved(exp: Exp, moved: Set[int]) -> bool:
+    return isinstance(exp.type, Pointer) and (is_arithmetic(exp) or _copied(exp) in moved)
+
+
+def _definitions(body: Body) -> dict[int, list[Stmt]]:
+    """The statements that write each slot that is a pointer to objects."""
+    found: dict[int, list[Stmt]] = {}
     for s in body.statements:
         index = slot_written(s)
-        if index is None or not _is_object_pointer(s.dest.type):  # type: ignore[attr-defined]
-            continue
-        found.setdefault(index, []).append(s.exp if isinstance(s, Assign) else None)
+        if index is not None and _is_object_pointer(s.dest.type):  # type: ignore[attr-defined]
+            found.setdefault(index, []).append(s)
     return found
 
 
@@ -95,19 +202,25 @@ def _is_object_pointer(t: CType) -> bool:
     return isinstance(t, Pointer) and not isinstance(t.to, Function)
 
 
-def _moved(definitions: Mapping[int, list[Exp | None]]) -> set[int]:
+def _moved(definitions: Mapping[int, list[Stmt]], strays: Set[str]) -> set[int]:
     """The slots that arithmetic, or a copy of what arithmetic made, was ever assigned to."""
-    found = {i for i, exps in definitions.items() if any(exp is not None and _is_arithmetic(exp) for exp in exps)}
+    found = {i for i, made in definitions.items() if any(_may_be_moved(s, strays) for s in made)}
     while True:
-        copies = {i for i, exps in definitions.items() if any(_copied(exp) in found for exp in exps if exp is not None)}
+        copies = {
+            i for i, made in definitions.items() if any(isinstance(s, Assign) and _copied(s.exp) in found for s in made)
+        }
         if copies <= found:
             return found
         found |= copies
 
 
-def _is_arithmetic(exp: Exp) -> bool:
-    """Whether it moves a pointer: what is one past an object, or beyond, may come of it."""
-    return any(isinstance(step, (PointerAdd, Offset)) for step in steps(exp)) and not isinstance(base_of(exp), Convert)
+def _may_be_moved(s: Stmt, strays: Set[str]) -> bool:
+    if isinstance(s, Call):
+        return s.kind == "known" and f"{s.callee}#{_RESULT}" in strays
+    if not isinstance(s, Assign):
+        return False
+    place = _loaded(s.exp)
+    return is_arithmetic(s.exp) or (place is not None and not place.type.volatile and _key(place) in strays)
 
 
 def _copied(exp: Exp) -> int | None:
@@ -115,20 +228,20 @@ def _copied(exp: Exp) -> int | None:
     return base.slot.index if isinstance(base, SlotRef) and isinstance(base.type, Pointer) else None
 
 
-def _reaching(definitions: Mapping[int, list[Exp | None]], moved: set[int], used: set[int]) -> set[int]:
+def _reaching(definitions: Mapping[int, list[Stmt]], moved: set[int], used: set[int]) -> set[int]:
     """Of the slots that moved, those that are used, and what they are made from."""
     found: set[int] = set()
     waiting = list(used & moved)
     while waiting:
         index = waiting.pop()
         found.add(index)
-        made_from = {_copied(exp) for exp in definitions[index] if exp is not None}
+        made_from = {_copied(s.exp) for s in definitions.get(index, ()) if isinstance(s, Assign)}
         waiting += [i for i in made_from if i in moved and i not in found]
     return found
 
 
-def _used(body: Body, passed: Callable[[Call], list[Exp]]) -> Iterator[Exp]:
-    """The addresses at which something is read or stored."""
+def _used(body: Body, passed: Callable[[Call], list[Exp]], strays: Set[str]) -> Iterator[Exp]:
+    """The addresses at which something is read or stored, and what goes where its origin cannot be seen."""
     for s in body.statements:
         yield from (place.address for place in places(s))
         match s:
@@ -138,6 +251,12 @@ def _used(body: Body, passed: Callable[[Call], list[Exp]]) -> Iterator[Exp]:
                 yield s.dest
             case Call():
                 yield from passed(s)
+                arguments = enumerate(_scalars(s), 1)
+                yield from (a.exp for i, a in arguments if f"{s.callee}#{i}" in strays and isinstance(a.exp, Exp))
+            case Return(value=SlotRef() as value) if f"{body.emitted_name}#{_RESULT}" in strays:
+                yield value
+            case Assign(dest=Place() as dest) if _is_object_pointer(dest.type) and _key(dest) in strays:
+                yield s.exp
 
 
 def _slots(body: Body) -> dict[int, SlotRef]:
@@ -150,6 +269,8 @@ def _slots(body: Body) -> dict[int, SlotRef]:
                 exps.append(s.exp)
             case Call():
                 exps += [a.exp for a in s.args if isinstance(a.exp, Exp)]
+            case Return(value=SlotRef() as value):
+                exps.append(value)
         for exp in exps:
             for part in exp.walk():
                 if isinstance(part, SlotRef):

@@ -6,7 +6,7 @@ same template as the site, so that the two cannot disagree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from score_embed.frontend.blocks import plan
 from score_embed.frontend.bounds import CHECKED_BY_CALLERS, pointers_passed
@@ -53,11 +53,12 @@ class Probes:
         *,
         verify: bool,
         checks: frozenset[str],
+        strays: Set[str],
     ) -> None:
         if body.name in CHECKED_BY_CALLERS:
             checks -= {"bounds"}
         if "bounds" in checks:
-            made_from = with_origins(body, pointers_passed)
+            made_from = with_origins(body, types, pointers_passed, strays)
             maybe = maybe.including(set(range(body.slots, made_from.slots)))
             body = made_from
         made = plan(body, types, maybe)

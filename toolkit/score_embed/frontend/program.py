@@ -23,6 +23,7 @@ from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, why_le
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
+from score_embed.frontend.origins import stray_keys
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import defined_functions, drop_promises, static_names
@@ -95,7 +96,9 @@ def instrument_program(
         ).lower()
 
     def printing(results: Sequence[Lowered]) -> _Printing:
-        return _Printing(types, Analysis(_bodies(results), is_private), verify, checks, strict)
+        bodies = _bodies(results)
+        strays = stray_keys(bodies) if "bounds" in checks else frozenset()
+        return _Printing(types, Analysis(bodies, is_private), strays, verify=verify, checks=checks, strict=strict)
 
     texts, numbering, notes = _stable(units, lower, printing)
     if numbering.finds_objects:
@@ -156,9 +159,19 @@ def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple
 class _Printing:
     """Prints what all units were lowered to. Functions that cannot be printed are in `failed`."""
 
-    def __init__(self, types: Types, analysis: Analysis, verify: bool, checks: frozenset[str], strict: bool) -> None:
+    def __init__(
+        self,
+        types: Types,
+        analysis: Analysis,
+        strays: frozenset[str],
+        *,
+        verify: bool,
+        checks: frozenset[str],
+        strict: bool,
+    ) -> None:
         self.types = types
         self.analysis = analysis
+        self.strays = strays
         self.verify, self.checks, self.strict = verify, checks, strict
         self.numbering = Numbering()
         self.failed: dict[_Key, Note] = {}
@@ -173,7 +186,17 @@ class _Printing:
     def _function(self, unit: Unit, body: Body, meta: Meta, checks: frozenset[str]) -> str:
         maybe = self.analysis.of(body)
         try:
-            return Emitter(body, self.types, self.numbering, meta, maybe, verify=self.verify, checks=checks).c()
+            emitter = Emitter(
+                body,
+                self.types,
+                self.numbering,
+                meta,
+                maybe,
+                verify=self.verify,
+                checks=checks,
+                strays=self.strays,
+            )
+            return emitter.c()
         except Exception as error:
             if self.strict and not isinstance(error, Unsupported):
                 raise

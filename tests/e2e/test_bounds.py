@@ -1,0 +1,207 @@
+"""Bounds through pointers: what runs out of an object is found where it is, and what is right stays silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner import explore
+
+BOARDS = ["native", "native32", "mps2-an385", "riscv32-virt", "arduino-mega2560", "stm32vldiscovery"]
+INCLUDES = '#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n#include "score.h"\n'
+
+OVERRUNS = """
+static uint8_t rx[8], secret[8];
+static uint8_t a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8}, c[4];
+static const uint8_t table[3] = {1, 2, 3};
+struct message { char name[6]; char role; int x; } m;
+struct cursor { const uint8_t *p, *end; };
+static struct cursor cursor;
+static int word;
+
+static void copy(uint8_t *d, const uint8_t *s, unsigned n)
+{
+    unsigned i;
+    for (i = 0; i < n; i++) d[i] = s[i]; /* out-of-bounds: a loop */
+}
+static int take(const char *s, unsigned n)
+{
+    char name[6];
+    memcpy(name, s, n); /* out-of-bounds: on the stack */
+    return name[0];
+}
+static int find(const uint8_t *p)
+{
+    int n = 0;
+    while (*p++ != 'x') n++; /* out-of-bounds: a caller's array */
+    return n;
+}
+static const uint8_t *skip(const uint8_t *p, uint8_t n) { while (n--) p++; return p; }
+static int first(const uint8_t *p) { return *p; /* out-of-bounds: one past */ }
+static int next(struct cursor *k) { return *k->p++; /* out-of-bounds: a cursor in a struct */ }
+static void move(const uint8_t **pp) { ++*pp; }
+static int second(const int *p) { return p[1]; /* out-of-bounds: of a scalar */ }
+static int pick(const uint8_t *t, unsigned i) { return t[i]; /* out-of-bounds: of constants */ }
+
+int main(void)
+{
+    uint8_t in[12], what, n, i;
+    int s = 0;
+    const uint8_t *q;
+    SYM_U8(what);
+    SYM_BYTES(in, sizeof in);
+    in[11] = 0;
+    n = in[0] & 15;
+    switch (what) {
+    case 1: copy(rx, in + 2, n < 10 ? n : 9); return secret[0];
+    case 2: return take((char *)in + 2, n);
+    case 3: strcpy(m.name, (char *)in + 1); /* out-of-bounds: of a member */ return 2;
+    case 4: return find(b);
+    case 5: memcpy(m.name, in, n); /* out-of-bounds: of a member, so many bytes */ return 3;
+    case 6: cursor.p = a; cursor.end = a + 4; for (i = 0; i < (n & 7); i++) s += next(&cursor); return s;
+    case 7: return first(b + (n & 7));
+    case 8: q = skip(a, n); return *q; /* out-of-bounds: a result */
+    case 9: q = b; for (i = 0; i < n; i++) move(&q); return *q; /* out-of-bounds: moved behind a pointer */
+    case 10: cursor.end = b + 4; return n == 3 ? cursor.end[-5] : 1; /* out-of-bounds: before it */
+    case 11: return second(&word);
+    case 12: return pick(table, n);
+    case 13: return *(c + n); /* out-of-bounds: array arithmetic */
+    case 14: { uint8_t k[3] = {0}; uint8_t *p = k + n; p -= 2; return *p; /* out-of-bounds: where it ends up */ }
+    case 15: memset(in + 4, 0, n); /* out-of-bounds: from the middle */ return in[5];
+    case 16: strncpy(m.name, (char *)in, 8); return m.role; /* of constant size: across members */
+    case 17: if (n == 1) strncpy((char *)rx, (char *)in, 9); /* out-of-bounds: pads */ return 1;
+    case 18: return memcmp(a, in, n); /* out-of-bounds: compares */
+    }
+    return 0;
+}
+"""
+
+
+def expected(text: str) -> set[tuple[str, int]]:
+    """What the comments of the text say: verdict and line."""
+    return {("out-of-bounds", n) for n, line in enumerate(text.splitlines(), 1) if "/* out-of-bounds" in line}
+
+
+def found(summary: dict[str, Any]) -> set[tuple[str, int]]:
+    assert all(bug["confirmed"] and bug["function"] for bug in summary["bugs"])
+    return {(bug["kind"], bug["line"]) for bug in summary["bugs"]}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_each_overrun_is_found_once_on_the_users_line(board: str, tmp_path: Path) -> None:
+    text = INCLUDES + OVERRUNS
+    summary = explore(tmp_path, {"a.c": text}, "--board", board).summary
+    assert found(summary) == expected(text)
+    assert len(summary["bugs"]) == len(expected(text)), "one bug, not two"
+    assert {bug["file"] for bug in summary["bugs"]} == {"a.c"}
+    assert summary["stopped"] == "exhausted"
+
+
+RIGHT = """
+#define container_of(p, t, m) ((t *)((char *)(p) - offsetof(t, m)))
+struct link { struct link *next; };
+struct item { int value; struct link link; uint8_t tail[1]; };
+struct flexible { uint8_t n; uint8_t data[]; };
+struct pair { uint8_t head[2]; uint8_t body[6]; uint8_t more[4]; };
+struct view { const uint8_t *p, *end; };
+union both { uint8_t raw[4]; uint32_t word; };
+static uint8_t before[4], grid[3][4], behind[4];
+static uint8_t pool[64] __attribute__((aligned(8)));
+static unsigned used;
+static struct item items[3];
+static struct flexible fixed = {3, {1, 2, 3}};
+static struct pair pair;
+static union both both;
+static const char *const names[] = {"no", "yes", "perhaps"};
+static const uint8_t *const ends[] = {before + 4, behind + 4};
+
+static void *allocate(unsigned n) { void *p = pool + used; used += (n + 7u) & ~7u; return p; }
+static int value_of(struct link *l) { return container_of(l, struct item, link)->value; }
+static int sum(const uint8_t *p, const uint8_t *end) { int s = 0; while (p != end) s += *p++; return s; }
+static int backwards(const uint8_t *end, int n) { int s = 0; while (n--) s += *--end; return s; }
+static int last(struct view v) { return v.end[-1]; }
+static struct view view_of(const uint8_t *p, unsigned n) { struct view v = {p, p + n}; return v; }
+static int trimmed(const char *s) { const char *e = s + strlen(s); while (e > s && e[-1] == ' ') e--; return (int)(e - s); }
+static void fill(int *x, int n) { while (n--) *x++ = n; }
+static int depth(const uint8_t *p, int n) { uint8_t own[2] = {1, 2}; return n ? depth(own, n - 1) + p[1] : own[0]; }
+
+int main(void)
+{
+    uint8_t x, n, i, local[5], *p, *q;
+    int s = 0, one, table[2][3];
+    struct item *it;
+    struct flexible *f;
+    struct view v;
+    SYM_U8(x);
+    SYM_U8(n);
+    SCORE_ASSUME(n <= 4);
+    SYM_BYTES(local, sizeof local);
+    fill(&one, 1);
+    fill(&table[0][0], 6);
+    fill(table[0], 6);
+    memset(grid[0], n, sizeof grid);
+    for (i = 0, p = &grid[0][0]; i < 12; i++) s += p[i];
+    s += sum(local, local + 5) + backwards(local + 5, 5) + backwards(grid[2] + 4, n);
+    s += backwards(ends[0], 4) + backwards(ends[1], n);
+    it = allocate(sizeof *it + 4); it->tail[n] = 1; it->value = 3; s += value_of(&it->link);
+    items[n & 1].link.next = &items[2].link; s += value_of(items[n & 1].link.next);
+    f = allocate(sizeof *f + n); f->n = n; for (i = 0; i < f->n; i++) f->data[i] = i;
+    s += fixed.data[n > 2 ? 2 : n];
+    memcpy(&pair, local, 5); memcpy(pair.head, local, sizeof pair.head + 2); memcpy(&pair.body, local, n);
+    memset(pair.more, 0, n); memmove(pair.body + 1, pair.body, 5u);
+    both.raw[n & 3] = 1; memcpy(both.raw, &one, sizeof both);
+    v = view_of(before, 4); s += last(v); v = view_of(local, n); if (n) s += last(v);
+    s += names[x % 3][0] + trimmed(x & 1 ? "ab  " : "") + trimmed(names[2]);
+    p = local; q = p + 5; while (q > p) s += *--q;
+    p = (uint8_t *)(((uintptr_t)pool + 8u) & ~(uintptr_t)7u); s += *p;
+    p = (uint8_t[3]){1, 2, 3}; s += p[n & 1];
+    s += depth(local, n);
+    memcpy(local + 5, local, 0); memcpy(local, grid, n); strncpy((char *)local, "abc", sizeof local);
+    return s & 127;
+}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_is_right_stays_silent(board: str, tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"a.c": INCLUDES + RIGHT}, "--board", board, "--max-tests", "400").summary
+    assert summary["bugs"] == []
+
+
+SECTIONS = """
+struct command { const char *name; int (*run)(int); };
+#define COMMAND(n) static const struct command n __attribute__((section("commands"), used, aligned(sizeof(void *)))) = {#n, run_##n}
+static int run_one(int x) { return x + 1; }
+static int run_two(int x) { return x + 2; }
+COMMAND(one);
+COMMAND(two);
+extern const struct command __start_commands[], __stop_commands[];
+extern uint8_t __bss_start__[], __bss_end__[];
+static uint8_t first_of_bss, others[4];
+static int call(const struct command *c, int x) { return c->run(x); }
+static int give(const struct command *c) { return c == &one; }
+int main(void)
+{
+    const struct command *c;
+    const uint8_t *p;
+    uint8_t x;
+    int s = 0;
+    SYM_U8(x);
+    s += give(&one);
+    for (c = __start_commands; c < __stop_commands; c++) s += call(c, x & 3);
+    others[x & 3] = 1; first_of_bss = x; s += *(&first_of_bss);
+    for (p = __bss_start__; p < __bss_end__ && p < __bss_start__ + 40; p++) s += *p != 0;
+    return x == 3 ? s & 15 : 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_tables_between_symbols_of_the_linker_have_no_bounds(board: str, tmp_path: Path) -> None:
+    text = SECTIONS if board != "native" else SECTIONS.replace("__bss_start__", "__bss_start").replace("__bss_end__", "_end")
+    summary = explore(tmp_path, {"a.c": INCLUDES + text}, "--board", board).summary
+    assert summary["bugs"] == []
+    assert summary["stopped"] == "exhausted"
+
+
