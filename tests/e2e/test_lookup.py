@@ -235,7 +235,7 @@ def test_no_two_constants_overlap(board: str) -> None:
             start, size = known
             assert start <= address < start + size
             assert found.setdefault(start, size) == size
-        address += 3 if known else 64
+        address += 3 if known else 16
     bounds = sorted(found.items())
     assert len(bounds) > 2
     assert all(start + size <= behind for (start, size), (behind, _) in itertools.pairwise(bounds))
