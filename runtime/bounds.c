@@ -138,6 +138,14 @@ void sc_bounds(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
     sc_span(f, at, p, origin, DESCRIPTOR(f, at)[1] & ~EXACT, words);
 }
 
+/* strlen, of nobody else's code. */
+sc_size sc_length(const char *text)
+{
+    sc_size n = 0;
+    while (text[n]) n++;
+    return n;
+}
+
 void sc_string_within(sc_frame *f, sc_uint at, const char *text, sc_size n)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);

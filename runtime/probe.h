@@ -205,6 +205,7 @@ void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
 /* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was found there. */
 void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin);
 const volatile void *sc_recall(const volatile void *where, const volatile void *value);
+sc_size sc_length(const char *text);
 void sc_string_within(sc_frame *f, sc_uint at, const char *text, sc_size n); /* a text ends in these bytes */
 void sc_value(sc_u64 v);
 void sc_assert_fail(sc_frame *f, sc_uint at) __attribute__((noreturn));

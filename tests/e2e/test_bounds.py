@@ -98,6 +98,39 @@ def test_each_overrun_is_found_once_on_the_users_line(board: str, tmp_path: Path
     assert summary["stopped"] == "exhausted"
 
 
+NATIVE = """
+#include <stddef.h>
+void *memcpy(void *d, const void *s, size_t n) { char *t = d; const char *f = s; while (n--) *t++ = *f++; return d; }
+char *strcpy(char *d, const char *s) { char *t = d; while ((*t++ = *s++)) {} return d; }
+char *strcat(char *d, const char *s) { char *t = d; while (*t) t++; strcpy(t, s); return d; }
+"""
+CALLS = """
+#include <stddef.h>
+#include "score.h"
+void *memcpy(void *d, const void *s, size_t n);
+char *strcpy(char *d, const char *s);
+char *strcat(char *d, const char *s);
+static char small[4], behind[8];
+int main(void)
+{
+    unsigned char n;
+    SYM_U8(n);
+    if (n < 9) memcpy(small, "12345678", n); /* out-of-bounds: so many bytes */
+    if (n == 20) strcpy(small, "four"); /* out-of-bounds: a text */
+    if (n == 21) { strcpy(small, "ab"); strcat(small, "c"); }
+    if (n == 22) { strcpy(small, "ab"); strcat(small, "cd"); /* out-of-bounds: a text behind another */ }
+    return behind[0];
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_code_without_probes_is_checked_by_its_arguments(board: str, tmp_path: Path) -> None:
+    files = {"a.c": CALLS, "own.c": NATIVE}
+    summary = explore(tmp_path, files, "--board", board, native=("own.c",), cflags=("-fno-builtin",)).summary
+    assert found(summary) == expected(CALLS)
+
+
 RIGHT = """
 #define container_of(p, t, m) ((t *)((char *)(p) - offsetof(t, m)))
 struct link { struct link *next; };

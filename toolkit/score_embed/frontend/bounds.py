@@ -25,6 +25,7 @@ from score_embed.frontend.ir_exp import (
     LocalAddress,
     Offset,
     Place,
+    Raw,
     SlotRef,
     is_constant,
 )
@@ -50,6 +51,7 @@ SPANS: Mapping[str, tuple[tuple[int, ...], int]] = {
 TEXTS: Mapping[str, int] = dict.fromkeys(
     ["strcpy", "strcat", "strncat", "stpcpy", "sprintf", "vsprintf", "snprintf", "vsnprintf", "gets", "fgets"], 0
 )
+COPIED_TEXTS = frozenset({"strcpy", "stpcpy", "strcat"})  # of these the arguments tell how long the text is
 CHECKED_BY_CALLERS = frozenset(MODEL + name for name in SPANS)
 
 
@@ -98,22 +100,30 @@ class BoundsFinder:
         return isinstance(base, SlotRef) and isinstance(base.type, Pointer)
 
     def _of_call(self, s: Call) -> Iterator[Stmt]:
-        pointers, size = SPANS.get(_name(s), ((), 0))
-        if not _is_librarys(s) or not all(i < len(s.args) for i in (*pointers, size)):
+        if s.kind == "opaque" and _name(s) in COPIED_TEXTS and len(s.args) == 2:
+            yield from self._copied_text(s)
+        pointers, index = SPANS.get(_name(s), ((), 0))
+        if not _is_librarys(s) or not all(i < len(s.args) for i in (*pointers, index)):
             return
-        count = s.args[size].exp
+        count = s.args[index].exp
         for argument in (s.args[i].exp for i in pointers):
-            if not isinstance(argument, Exp) or not isinstance(count, (SlotRef, Const)):
-                continue
-            member = self._member(argument)
-            if member is not None and isinstance(count, SlotRef) and count.slot.index not in self._constants:
-                t = count.type
-                limit = Const(t, f"sizeof({member.text})")
-                yield Check(s.coord, "bounds", "<=", count, limit, tracked=True)
-            if isinstance(argument.type, Pointer) and isinstance(
-                base_of(argument), (SlotRef, GlobalAddress, LocalAddress)
-            ):
-                yield self._span(s, argument, count)
+            if isinstance(argument, Exp) and isinstance(count, (SlotRef, Const)):
+                yield from self._copied(s, argument, count)
+
+    def _copied(self, s: Call, pointer: Exp, count: SlotRef | Const) -> Iterator[Stmt]:
+        member = self._member(pointer)
+        if member is not None and isinstance(count, SlotRef) and count.slot.index not in self._constants:
+            limit = Const(count.type, f"sizeof({member.text})")
+            yield Check(s.coord, "bounds", "<=", count, limit, tracked=True)
+        if isinstance(pointer.type, Pointer) and isinstance(base_of(pointer), (SlotRef, GlobalAddress, LocalAddress)):
+            yield self._span(s, pointer, count)
+
+    def _copied_text(self, s: Call) -> Iterator[Stmt]:
+        dest, source = (argument.exp for argument in s.args)
+        if isinstance(dest, Exp) and isinstance(source, Exp) and isinstance(dest.type, Pointer):
+            behind = f" + sc_length((const char *) {dest.c()})" if _name(s) == "strcat" else ""
+            size = Raw(self._types.size, f"sc_length((const char *) {source.c()}) + 1u{behind}")
+            yield self._span(s, dest, size)
 
     def _span(self, s: Stmt, pointer: Exp, count: Exp) -> SpanCheck:
         return SpanCheck(s.coord, pointer, self._origin(pointer), count)
@@ -149,8 +159,9 @@ class BoundsFinder:
 
 
 def pointers_passed(s: Call) -> list[Exp]:
-    """The arguments at which a function of the library reads or stores as many bytes as another argument says."""
-    pointers, _ = SPANS.get(_name(s), ((), 0))
+    """The arguments at which a function of the library reads or stores as many bytes as others say."""
+    text: tuple[int, ...] = (0,) if _name(s) in COPIED_TEXTS and s.kind == "opaque" else ()
+    pointers, _ = SPANS.get(_name(s), (text, 0))
     found = [s.args[i].exp for i in pointers if i < len(s.args)]
     return [exp for exp in found if isinstance(exp, Exp)] if _is_librarys(s) else []
 

@@ -28,7 +28,7 @@ from score_embed.frontend.ir import (
     TextCheck,
     Tick,
 )
-from score_embed.frontend.ir_exp import Const, Exp, SlotRef
+from score_embed.frontend.ir_exp import Const, Exp, Raw, SlotRef
 from score_embed.frontend.printer import line_directive
 from score_embed.frontend.probes import ARRAY
 from score_embed.frontend.sites import Place as Where
@@ -223,7 +223,7 @@ class Emitter(MemoryEmitter, CallEmitter):
         self.numbering.finds_objects = True
         template, count, of_origin = (TemplateText(self.types, self.never, self.maybe) for _ in range(3))
         constant = isinstance(size, Const)
-        if not constant:
+        if isinstance(size, SlotRef):
             count.add(size)
         template.leaves = list(count.leaves)  # its first is the size
         template.add(substituted(address, self._known))
@@ -233,7 +233,7 @@ class Emitter(MemoryEmitter, CallEmitter):
         varies = template.can_be_tainted and not (
             of_origin.can_be_tainted and set(template.leaves[len(count.leaves) :]) <= set(of_origin.leaves)
         )
-        if not varies and not count.can_be_tainted:
+        if isinstance(size, Raw) or not (varies or count.can_be_tainted):
             d = self._descriptor(self._site(SiteKind.CHECK, self._nothing(), "bounds"), [f"{exact}0"])
             return f"sc_within(sc_f, {d}, {pointers}, {size.c()});"
         kind = SiteKind.BOUNDS if constant else SiteKind.SPAN
