@@ -9,8 +9,8 @@
 
 #define EXACT 0x8000u /* in a descriptor: the origin is the address of an object's, not a pointer that may be one past it */
 
-#ifndef SC_STRAYS
-#define SC_STRAYS 6u
+#ifndef SC_STRAYS /* 12 bytes of RAM each */
+#define SC_STRAYS SC_BY_RAM(6u, 12u, 32u)
 #endif
 #define NO_ADDRESS 65u /* below: arguments and results, which are asked for once */
 

@@ -6,8 +6,8 @@
  * it is not. Bounds (bounds.c) need the object that a pointer was made from. Both look by halving. */
 #include "state.h"
 
-#ifndef SC_LOCALS
-#define SC_LOCALS 6u
+#ifndef SC_LOCALS /* 12 bytes of RAM each */
+#define SC_LOCALS SC_BY_RAM(6u, 16u, 64u)
 #endif
 
 /* Those on the stack, the highest address first: what is declared last mostly lies lowest. Where there is no room for more, the

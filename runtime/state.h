@@ -116,6 +116,9 @@ void sc_fill_zero(void *to, sc_size n);
 #define SC_EARLY() 0
 #endif
 
+/* A number by how much RAM there is: below 32 KiB, below 256 KiB, and from there on. */
+#define SC_BY_RAM(few, some, many) (SC_RAM_SIZE < 0x8000u ? (few) : SC_RAM_SIZE < 0x40000u ? (some) : (many))
+
 /* Words of 32 bits, also where int has 16. */
 #define SC_BIT(n) ((sc_u32)1 << (n))
 
