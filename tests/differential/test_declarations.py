@@ -56,7 +56,6 @@ int main(void)
 """
 OUTPUT = b"main main 5 0\ncleanup 4\n5 5 3 6\n5 11 7 1 14\n260\n"
 LEFT_ALONE = {
-    "cleaned": "attribute cleanup",
     "sized": "a pointer to a variable length array",
     "vectors": "a scalar or vector with other than one initialiser",
     "turned": "struct swapped has a byte order of its own",

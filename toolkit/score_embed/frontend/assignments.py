@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
+from score_embed.frontend.builder import Builder
 from score_embed.frontend.ir import Copy, ForgetObject, SetPlain, Verbatim
 from score_embed.frontend.ir_exp import Binary, BitField, Const, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.lowering import LValue
@@ -22,6 +23,10 @@ from score_embed.frontend.types import (
 
 class Assignments(Places):
     """Assignments of one function (C11 6.5.16, 6.5.2.4, 6.5.3.1)."""
+
+    def __init__(self, builder: Builder) -> None:
+        super().__init__(builder)
+        self.store_to = self.store
 
     def _assignment(self, node: c_ast.Assignment, *, wanted: bool) -> Exp | Place | None:
         self.b.at(node)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from pycparser import c_ast
 
 from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
+from score_embed.frontend.gnu_ast import ChooseExpr, StatementExpression
 from score_embed.frontend.ir import Truncate
 from score_embed.frontend.ir_exp import (
     Binary,
@@ -47,6 +49,7 @@ from score_embed.frontend.types import (
 
 MOST_LEAVES = 12  # an expression or address with more is split by a temporary
 LValue = SlotRef | Place | PlainVariable
+Selection: TypeAlias = c_ast.GenericSelection | ChooseExpr
 
 
 class ValueLowering:
@@ -57,9 +60,10 @@ class ValueLowering:
         self.types = builder.types
         self.arith = Arithmetic(builder.types, self._truncated)
         self.call: Callable[[c_ast.FuncCall, bool], Exp | Place | None]
-        self.block: Callable[[c_ast.Node], Exp | Place | None]
+        self.block: Callable[[StatementExpression], Exp | Place | None]
         self.initialise: Callable[[Place, c_ast.Node], None]
         self.completed: Callable[[Array, c_ast.Node], Array]
+        self.store_to: Callable[[Place, Exp], object]
         self._types: dict[int, tuple[c_ast.Node, CType]] = {}  # the node is kept so that its id stays its own
 
     def value(self, node: c_ast.Node) -> Exp | Place | None:
@@ -114,7 +118,17 @@ class ValueLowering:
         field = BitField(base.text, storage.width, storage)
         return replace(base, text=text, type=t, address=address, bit_field=field)
 
-    def chosen(self, node: c_ast.GenericSelection) -> c_ast.Node:
+    def chosen(self, node: Selection) -> c_ast.Node:
+        """The expression that a `_Generic` or `__builtin_choose_expr` stands for."""
+        return self._by_condition(node) if isinstance(node, ChooseExpr) else self._by_type(node)
+
+    def _by_condition(self, node: ChooseExpr) -> c_ast.Node:
+        known = self.b.declarations.constant(node.cond)
+        if known is None:
+            raise Unsupported("__builtin_choose_expr by what only the compiler knows", node)
+        return node.first if known else node.second
+
+    def _by_type(self, node: c_ast.GenericSelection) -> c_ast.Node:
         """The expression that a `_Generic` stands for. The compiler is asked to agree (C11 6.5.1.1)."""
         t = unqualified(decayed(self.type_of(node.expr)))
         types = [None if a.type is None else self.b.declarations.type_of(a.type) for a in node.associations]
