@@ -43,6 +43,9 @@ from score_embed.frontend.variable_length import VariableArrays, refuse_unless_c
 _ALIGNING = re.compile(r"\b_*(aligned|Alignas)_*\b")
 
 
+_LAYING_OUT = re.compile(r"\b(pack|ms_struct|scalar_storage_order)\b")
+
+
 class _SwitchContext:
     def __init__(self, slot: SlotRef) -> None:
         self.slot = slot
@@ -105,7 +108,13 @@ class Statements:
     def _do_EmptyStatement(self, node: c_ast.EmptyStatement) -> None:
         pass
 
-    _do_Pragma = _do_StaticAssert = _do_AttributeDeclaration = _do_EmptyStatement
+    _do_StaticAssert = _do_AttributeDeclaration = _do_EmptyStatement
+
+    def _do_Pragma(self, node: c_ast.Pragma) -> None:
+        """`#pragma pack` moves to the top with the definitions that it is for. Others mean nothing there."""
+        text = self.b.declarations.text(node)
+        if _LAYING_OUT.search(text):
+            self.b.define(f"/* {len(self.b.definitions)} */\n{text}\n")  # the same pragma may come again
 
     def _do_DeclList(self, node: c_ast.DeclList) -> None:
         for decl in node.decls:
