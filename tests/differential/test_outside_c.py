@@ -11,6 +11,41 @@ import pytest
 from score_embed.target.base import Run, Verdict
 
 PROGRAMS = {
+    "#pragma pack inside a function": r"""
+#include <stdio.h>
+struct a { char c; int i; };
+#pragma pack(push, 2)
+struct o { char c; int i; };
+int main(void) {
+  struct l { char c; int i; short b : 3; };
+#pragma pack(push, 1)
+  struct p { char c; int i; unsigned f : 5, g : 20; };
+  { struct q { char c; long long i; } x; printf("%d\n", (int) sizeof x); }
+#pragma pack(pop)
+  struct r { char c; long long i; } y;
+_Pragma("pack(1)") struct t { char c; int i; };
+#pragma pack()
+  struct u { char c; int i; unsigned f : 5, g : 20; }; struct p pp = { .g = 5 }; struct u uu = { .g = 6 }; pp.g++; uu.g++; uu.f--;
+  printf("%d %d %d %d %d %d %d %d %d %d\n", (int) sizeof(struct a), (int) sizeof(struct o), (int) sizeof(struct l), (int) sizeof(struct p), (int) sizeof y, (int) sizeof(struct t), (int) sizeof(struct u), pp.g, uu.g, uu.f);
+  return 0;
+}
+struct v { char c; int i; };
+int f(void) { return sizeof(struct v); }
+""",
+    "sizes of a thread's object, and of one that is declared again": r"""
+#include <stdio.h>
+static _Thread_local int slots[3] = { 1, 2 };
+static const int size = sizeof slots;
+static int t[4];
+extern int t[];
+static int *volatile at = t;
+int main(int argc, char **argv)
+{
+    at[argc + 2] = size;
+    printf("%d %d %d\n", t[3], (int) sizeof t, slots[argc]);
+    return t[argc + 2];
+}
+""",
     "overflow of mixed signs in 64 bits, and what only says it": r"""
 #include <stdio.h>
 #include <limits.h>

@@ -24,17 +24,29 @@ _SIGNATURES = {
     "printf": "iT.", "puts": "iT", "putchar": "ii", "sprintf": "iST.", "snprintf": "iSzT.", "sscanf": "iTT.",
     # ends
     "abort": "v", "exit": "vi", "_exit": "vi", "_Exit": "vi", "unreachable": "v", "trap": "v",
-    # numbers
+    # numbers and characters
     "abs": "ii", "labs": "ll", "llabs": "qq",
-    **dict.fromkeys(("isalnum", "isalpha", "isascii", "isblank", "iscntrl", "isdigit", "isgraph", "islower", "isprint", "ispunct", "isspace", "isupper", "isxdigit", "toascii", "tolower", "toupper"), "ii"),
 }  # fmt: skip
-_MATH = {  # each with `double`, `float` (…f) and `long double` (…l) in the place of x
-    **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "floor", "lgamma", "log", "log10", "log1p", "log2", "logb", "nearbyint", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "significand"), "xx"),
-    **dict.fromkeys(("atan2", "copysign", "drem", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder", "scalb"), "xxx"),
-    **dict.fromkeys(("lrint", "lround"), "lx"), **dict.fromkeys(("llrint", "llround"), "qx"),
-    "fma": "xxxx", "ldexp": "xxi", "scalbn": "xxi", "scalbln": "xxl", "powi": "xxi", "ilogb": "ix",
-    "inf": "x", "huge_val": "x", "nan": "xT",
-}  # fmt: skip
+_CHARACTERS = """isalnum isalpha isascii isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper
+    isxdigit toascii tolower toupper"""
+_SIGNATURES |= dict.fromkeys(_CHARACTERS.split(), "ii")
+
+# Each with `double`, `float` (…f) and `long double` (…l) in the place of x.
+_OF_ONE = """acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 fabs floor lgamma log
+    log10 log1p log2 logb nearbyint rint round significand sin sinh sqrt tan tanh tgamma trunc"""
+_OF_TWO = "atan2 copysign drem fdim fmax fmin fmod hypot nextafter pow remainder scalb"
+_MATH = {
+    **dict.fromkeys(_OF_ONE.split(), "xx"),
+    **dict.fromkeys(_OF_TWO.split(), "xxx"),
+    **dict.fromkeys(("lrint", "lround"), "lx"),
+    **dict.fromkeys(("llrint", "llround"), "qx"),
+    **dict.fromkeys(("ldexp", "scalbn", "powi"), "xxi"),
+    **dict.fromkeys(("inf", "huge_val"), "x"),
+    "fma": "xxxx",
+    "scalbln": "xxl",
+    "ilogb": "ix",
+    "nan": "xT",
+}
 
 
 def signature(name: str, types: Types) -> Function | None:

@@ -57,12 +57,16 @@ class CompilerCalls(Variadic):
 
     def _special__builtin_alloca(self, node: c_ast.FuncCall) -> Exp:
         """Memory that the function's end gives back: of the emitted function, which is the same."""
-        size = self.b.temporary(self.types.size, keep=True)  # one that keeps its value: its type says how much is cleared
+        size = self.b.temporary(
+            self.types.size, keep=True
+        )  # one that keeps its value: its type says how much is cleared
         self.b.assign(size, self.arith.convert(self.e.rvalue(node.args.exprs[0]), self.types.size))
         self.b.add(Pin(self.b.coord, size, REASON))
         pointer = self.b.temporary(Pointer(self.types.void))
         aligned = [self.b.declarations.text(more) for more in node.args.exprs[1:]]
-        taken = f"{'__builtin_alloca_with_align' if aligned else '__builtin_alloca'}({', '.join([size.c(), *aligned[:1]])})"
+        taken = (
+            f"{'__builtin_alloca_with_align' if aligned else '__builtin_alloca'}({', '.join([size.c(), *aligned[:1]])})"
+        )
         self.b.assign(pointer, Raw(pointer.type, taken))
         self.b.add(Clear(self.b.coord, f"(*(unsigned char (*)[{size.c()}]) {pointer.c()})"))
         return pointer
@@ -78,7 +82,6 @@ class CompilerCalls(Variadic):
 
     def _special__builtin_extract_return_addr(self, node: c_ast.FuncCall) -> Exp:
         return self.arith.convert(self._first(node), Pointer(self.types.void))
-
 
     # --- other threads ---------------------------------------------------------------------------------------
 
