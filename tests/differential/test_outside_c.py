@@ -11,6 +11,16 @@ import pytest
 from score_embed.target.base import Run, Verdict
 
 PROGRAMS = {
+    "pointers to variable length arrays": r"""
+#include <stdio.h>
+#include <stdlib.h>
+static int f(int n, int m) { int (*p)[m] = malloc(sizeof(int[n][m])); int s = 0; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) p[i][j] = i * 10 + j; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) s += p[i][j] * (j + 1); int (*q)[m] = p + 1; s += (*q)[1] + q[-1][0] + (int) (q - p); q++; s += q == p + 2; int r = s + (int) sizeof *p; free(p); return r; }
+static int g(int n) { typedef int row[n]; row a; typedef row *prow; prow p = &a; n = 100; for (int i = 0; i < (int) (sizeof(row) / sizeof(int)); i++) a[i] = i; return (*p)[3] + (int) sizeof(row) + (int) sizeof a; }
+static int h(int n, int (*a)[n]) { int (*b)[n] = a; b += 1; return b[0][1] + (int) sizeof *b; }
+static int k(int n) { int a[3][n]; int (*p)[n] = a; for (int i = 0; i < 3; i++, p++) for (int j = 0; j < n; j++) (*p)[j] = i + j; p = &a[1]; return p[1][2] + h(n, a) ; }
+static int w(int n) { int (*p)[n++]; return n + (int) sizeof *p; }
+int main(void){ printf("%d %d %d %d\n", f(3, 4), g(5), k(4), w(3)); return 0; }
+""",
     "#pragma pack inside a function": r"""
 #include <stdio.h>
 struct a { char c; int i; };

@@ -58,7 +58,7 @@ class Assignments(Places):
             self.b.report(right, "_Atomic")
             return self._atomic_step(dest, f"{dest.text} {node.op} {right.c()}", wanted)
         old = self._old(dest, node.op[:-1], wanted)
-        return self.store(dest, self.arith.binary(node.op[:-1], old, right, self.size_text), wanted=wanted)
+        return self.store(dest, self.operate(node.op[:-1], old, right), wanted=wanted)
 
     def _step(self, node: c_ast.UnaryOp, *, wanted: bool) -> Exp | None:
         """`++` and `--`, before and after."""
@@ -70,7 +70,7 @@ class Assignments(Places):
         if post and wanted:
             old = self.b.save(old)
         one = Const(self.types.int, "1", 1)
-        new = self.arith.binary("+" if "+" in node.op else "-", old, one, self.size_text)
+        new = self.operate("+" if "+" in node.op else "-", old, one)
         result = self.store(dest, new, wanted=wanted and not post)
         return old if post and wanted else result
 

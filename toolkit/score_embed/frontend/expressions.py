@@ -208,7 +208,7 @@ class Expressions(Conditions):
         if node.op in ("&&", "||"):
             return self._short_circuit(node)
         left, right = self.operands(node)
-        return self._bounded(self.arith.binary(node.op, left, right, self.size_text))
+        return self._bounded(self.operate(node.op, left, right))
 
     def _bounded(self, exp: Exp) -> Exp:
         """Keep templates small: an expression with many operands is split by a temporary."""

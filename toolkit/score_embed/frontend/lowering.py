@@ -158,6 +158,25 @@ class ValueLowering:
             return PointerAdd(t, base, index, self.size_text(of))
         return PointerAdd(t, base, Binary(self.types.size, "*", Convert(self.types.size, index), self.size_of(of)), "1")
 
+    def operate(self, op: str, left: Exp, right: Exp) -> Exp:
+        """A binary operator; of pointers to variable length arrays by their addresses, as C's own step is not known."""
+        pointers = [e for e in (left, right) if isinstance(e.type, Pointer) and self.b.is_variable(e.type.to)]
+        sized = [e.type.to for e in pointers if isinstance(e.type, Pointer) and isinstance(e.type.to, Array)]
+        if not sized or op not in ("+", "-"):
+            return self.arith.binary(op, left, right, self.size_text)
+        size, t = self.size_of(sized[0]), self.types.uintptr
+        if isinstance(left.type, Pointer) and isinstance(right.type, Pointer):
+            t = self.types.ptrdiff
+            return Binary(t, "/", Binary(t, "-", Convert(t, left), Convert(t, right)), self.arith.convert(size, t))
+        pointer, index = (left, right) if isinstance(left.type, Pointer) else (right, left)
+        step = Binary(t, "*", self.arith.convert(self.arith.promoted(index), t), self.arith.convert(size, t))
+        return self.b.save(Convert(pointer.type, Binary(t, op, Convert(t, pointer), step)))
+
+    def typed(self, pointer: Exp) -> str:
+        """C of a pointer that is used. A variable that points to variable length arrays is declared as `void *`."""
+        t = pointer.type
+        return f"(({declare(t)}) {pointer.c()})" if self.b.is_variable(t) else pointer.c()
+
     def variable_array(self, slot: Slot, t: Array) -> Place:
         """An array whose size is computed at run time, at the address that the slot holds."""
         text = f"(*({declare(Pointer(t))}) {slot.name})"

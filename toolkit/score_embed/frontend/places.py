@@ -93,7 +93,7 @@ class Places(ValueLowering):
         pointer = self.settled(pointer)
         if isinstance(pointer, AddressOf) and pointer.place.type == of.to:
             return pointer.place
-        return Place(f"(*{pointer.c()})", of.to, pointer, False, slots_of(pointer), pointer=pointer)
+        return Place(f"(*{self.typed(pointer)})", of.to, pointer, False, slots_of(pointer), pointer=pointer)
 
     def _element(self, node: c_ast.ArrayRef) -> Place:
         base_type = decayed(self.type_of(node.name))
@@ -115,7 +115,7 @@ class Places(ValueLowering):
                 raise Unsupported("subscript of a non-pointer", node)
             pointee = base.type.to
             address = self.element_address(base.type, base, index, pointee)
-            return Place(f"{base.c()}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base)
+            return Place(f"{self.typed(base)}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base)
         assert isinstance(base.type, Array)
         of = base.type.of
         address = self.element_address(Pointer(of), base.address, index, of)

@@ -123,8 +123,8 @@ class Statements:
     def _do_Typedef(self, node: c_ast.Typedef) -> None:
         declarations = self.b.declarations
         declarations.scope.names[node.name] = declared = declarations.typedef(node)
-        refuse_unless_constant(self.b, declared.type, "a typedef")
-        self.b.define(declarations.text(node) + ";")
+        if not self.b.is_variable(declared.type):  # else it stands in casts only, by what it is
+            self.b.define(declarations.text(node) + ";")
 
     def _do_Decl(self, node: c_ast.Decl) -> None:
         declarations = self.b.declarations
