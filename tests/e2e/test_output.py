@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,10 @@ def test_an_emulator_that_ends_at_once_is_not_waited_for(tmp_path: Path) -> None
     said = shell("score-embed run --board b.yaml p.c; echo code $? >&2", tmp_path)
     assert "unsupported machine type" in said
     assert said.endswith("code 4\n"), said
+
+
+def test_what_a_constructor_writes_is_not_ours(tmp_path: Path) -> None:
+    early = '#include <unistd.h>\n__attribute__((constructor)) void early(void) { write(1, "early\\n", 6); }\n'
+    (tmp_path / "p.c").write_text(early + CLEAN)
+    shell("score-embed run --json p.c > printed", tmp_path)
+    assert json.loads((tmp_path / "printed").read_text())["paths"] == 2

@@ -1,4 +1,4 @@
-/* bytes: 1; constructs: variable length arrays, of two dimensions, in loops and recursion; sizeof; grouped-labels: no; folded-conditional: no */
+/* bytes: 1; constructs: variable length arrays, of two dimensions, in loops and recursion, pointers to them and typedefs of them; sizeof; grouped-labels: no; folded-conditional: no */
 #include <stdio.h>
 #include "score.h"
 
@@ -47,6 +47,23 @@ static int depth(int n)
     return n ? kept[n] + depth(n - 1) : kept[0];
 }
 
+static int walked(int rows, int columns, short grid[rows][columns])
+{
+    typedef short row[columns];
+    row *p = grid, *end = grid + rows;
+    short (*last)[columns] = end - 1;
+    int sum = 0;
+    columns = 0; /* the types stay as they are */
+    for (; p < end; p++)
+        sum += (*p)[1] * (int) (end - p);
+    p -= rows - 1;
+    if (p[0][2] > 200)
+        sum++;
+    row copy;
+    copy[0] = last[-1][1];
+    return sum + copy[0] + (int) (sizeof(row) / sizeof **last) + (last == &grid[rows - 1]);
+}
+
 int main(void)
 {
     unsigned char x;
@@ -70,6 +87,9 @@ int main(void)
         puts("corner");
     if (grid[2][1] - grid[2][0] == 99)
         puts("grid");
+    short steps[3][4] = { { 1, 2, 3, 4 }, { 5, x, x, 8 }, { 9, 10, 11, 12 } };
+    if (walked(3, n - 96, steps) == 139)
+        puts("walked");
     if (x >= 250) {
         int m = x == 253 ? 8 : 5; /* a size that depends on input would be used as it is */
         char small[m];

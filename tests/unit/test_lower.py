@@ -77,11 +77,14 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("int f(int n) { int a[2][3], (*p)[n] = a; return p[0][0]; }", "a pointer to a variable length array"),
-        ("int f(int n) { typedef int t[n]; t a; return a[0]; }", "a typedef of variable length arrays"),
+        ("int f(int n) { int (*p)[n], (**q)[n] = &p; return **q == 0; }", "a pointer to a variable length array in memory"),
         ('int f(int x) { __asm__ goto ("nop" : : : : l); l: return x; }', "asm goto"),
         ("int f(int x) { { __label__ l; l: x++; } return x; }", "local labels"),
         ("_Atomic struct { int a; } a; int f(void) { return (a).a; }", "_Atomic of what is no scalar"),
+        ("int f(int n) { struct { char a[n]; int b; } x; return x.b; }", "a variable length array"),
+        ("int f(int n) { return sizeof(union { char a[n]; int b; }); }", "a variable length array"),
+        ("int f(int *p) { return __builtin_object_size(p, 0); }", "builtin '__builtin_object_size'"),
+        ("__attribute__((constructor)) void f(void) { }", "attribute constructor"),
         ("int f(int x) { return _Generic(x, long: 1, char: 2); }", "_Generic without an association that fits"),
         ("void f(void *p) { *p; }", "dereference of a pointer to void"),
         ("int f(void) { int a; " + "".join(f"int x{i} = a;" for i in range(4500)) + " return 0; }", "4095 variables"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
+from score_embed.frontend.builder import Builder
 from score_embed.frontend.ir import Copy, ForgetObject, SetPlain, Verbatim
 from score_embed.frontend.ir_exp import Binary, BitField, Const, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.lowering import LValue
@@ -22,6 +23,10 @@ from score_embed.frontend.types import (
 
 class Assignments(Places):
     """Assignments of one function (C11 6.5.16, 6.5.2.4, 6.5.3.1)."""
+
+    def __init__(self, builder: Builder) -> None:
+        super().__init__(builder)
+        self.store_to = self.store
 
     def _assignment(self, node: c_ast.Assignment, *, wanted: bool) -> Exp | Place | None:
         self.b.at(node)
@@ -53,7 +58,7 @@ class Assignments(Places):
             self.b.report(right, "_Atomic")
             return self._atomic_step(dest, f"{dest.text} {node.op} {right.c()}", wanted)
         old = self._old(dest, node.op[:-1], wanted)
-        return self.store(dest, self.arith.binary(node.op[:-1], old, right, self.size_text), wanted=wanted)
+        return self.store(dest, self.operate(node.op[:-1], old, right), wanted=wanted)
 
     def _step(self, node: c_ast.UnaryOp, *, wanted: bool) -> Exp | None:
         """`++` and `--`, before and after."""
@@ -65,7 +70,7 @@ class Assignments(Places):
         if post and wanted:
             old = self.b.save(old)
         one = Const(self.types.int, "1", 1)
-        new = self.arith.binary("+" if "+" in node.op else "-", old, one, self.size_text)
+        new = self.operate("+" if "+" in node.op else "-", old, one)
         result = self.store(dest, new, wanted=wanted and not post)
         return old if post and wanted else result
 

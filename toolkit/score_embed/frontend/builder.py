@@ -93,15 +93,14 @@ class Builder:
         """A scalar temporary of type t, given back at the end of the full expression unless kept."""
         t = as_int(t) if is_integer(t) else unqualified(t)
         t = unqualified(t)
-        if self.is_variable(t):
-            raise Unsupported("a pointer to a variable length array")
-        key = compatible_text(t)
+        shown = self.shown(t)
+        key = compatible_text(shown)
         free = self._free.setdefault(key, [])
         if free and not keep:
             ref = replace(free.pop(), type=t)  # the same but for its precision
         else:
             slot = self.new_slot(self.fresh_name("t"), t)
-            self.body.declarations.append(declare(t, slot.name) + ";")
+            self.body.declarations.append(declare(shown, slot.name) + ";")
             ref = SlotRef(t, slot)
         if not keep:
             self._busy.append(ref)
@@ -114,6 +113,10 @@ class Builder:
                 return True
             t = t.of if isinstance(t, Array) else t.to
         return False
+
+    def shown(self, t: CType) -> CType:
+        """The type with which a slot is declared, at the top, where counts of variable length arrays are not known."""
+        return Pointer(self.types.void) if self.is_variable(t) else t
 
     def plain_temporary(self, t: CType) -> str:
         name = self.fresh_name("f")
@@ -156,7 +159,7 @@ class Builder:
     def end_full_expression(self) -> None:
         if self._nesting == 0:
             for ref in self._busy:
-                self._free.setdefault(compatible_text(ref.type), []).append(ref)
+                self._free.setdefault(compatible_text(self.shown(ref.type)), []).append(ref)
             self._busy.clear()
 
     # --- values ----------------------------------------------------------------------------------------------
@@ -201,15 +204,15 @@ class Builder:
         `emitted`: its name in the emitted code, if another; `attributes`: text before its declaration.
         """
         emitted = emitted or name
-        if self.is_variable(t):
-            raise Unsupported("a pointer to a variable length array")
         symbol: Symbol
         trackable = is_scalar(t) and not is_untracked(t)
         if trackable and name not in self.addressed and not t.volatile:
             plain = unqualified(t)
             symbol = SlotVariable(self.new_slot(emitted, plain))
-            self.body.declarations.append(declare(plain, emitted) + ";")
+            self.body.declarations.append(declare(self.shown(plain), emitted) + ";")
         else:
+            if self.is_variable(t):
+                raise Unsupported("a pointer to a variable length array in memory")
             if isinstance(t, Array) and t.length is None and t.count is None:
                 raise Unsupported("an array of unknown size")
             shown = without_const(t)

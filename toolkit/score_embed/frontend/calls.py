@@ -12,15 +12,17 @@ from pycparser import c_ast
 
 from score_embed.frontend.bit_calls import BitCalls
 from score_embed.frontend.blocks import RETURNS_TWICE
+from score_embed.frontend.builtin_names import BUILTIN, signature
+from score_embed.frontend.compiler_calls import CompilerCalls
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
 from score_embed.frontend.ir import Argument, Call, Fail, Fill, Move, Pin, Symbolic
 from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
+from score_embed.frontend.lowering import Selection
 from score_embed.frontend.overflow_calls import OverflowCalls
 from score_embed.frontend.sites import MODEL
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.types import (
-    CType,
     Function,
     Int,
     Pointer,
@@ -34,7 +36,6 @@ from score_embed.frontend.types import (
     is_untracked,
     unqualified,
 )
-from score_embed.frontend.variadic import Variadic
 
 # Library functions that only write to files or end the program: symbolic data given to them is not lost,
 # unless their result is used.
@@ -68,7 +69,7 @@ _JUMPS = frozenset(["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"])
 _RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
 
 
-class Calls(Variadic):
+class Calls(CompilerCalls):
     """Calls of one function."""
 
     def __init__(
@@ -88,7 +89,7 @@ class Calls(Variadic):
 
     def call(self, node: c_ast.FuncCall, wanted: bool) -> Exp | Place | None:
         self.b.at(node)
-        while isinstance(node.name, c_ast.GenericSelection):
+        while isinstance(node.name, Selection):
             node = c_ast.FuncCall(self.e.chosen(node.name), node.args, node.coord)
         coord = self.b.coord
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
@@ -96,19 +97,20 @@ class Calls(Variadic):
         if special is not None:
             return self._special_call(special, node)
         symbol = self.b.declarations.scope.find(name) if name else None
-        if name == "__builtin_offsetof":
-            return Const(self.types.size, self.b.declarations.text(node))
-        if (name.startswith("__builtin_") and symbol is None) or (
+        if name == "alloca" and not self.instrumented(name):
+            return self._special__builtin_alloca(node)
+        if (name.startswith(BUILTIN) and symbol is None) or (
             isinstance(symbol, FunctionName) and self.is_library(symbol.file)
         ):
             formula = self.floats.call(name, node) or self.bits.call(name, node) or self.overflows.call(name, node)
             if formula is not None:
                 return formula
-        if name.startswith("__builtin_") and symbol is None:
+        if name.startswith(BUILTIN) and symbol is None:
             symbol = self._builtin(name, node)
+            name = name.removeprefix(BUILTIN)
         implicit = bool(name) and symbol is None
         if implicit:
-            symbol = FunctionName(name, Function(self.types.int, None), coord.file)
+            symbol = self._undeclared(name, node)
         if isinstance(symbol, FunctionName):
             callee, t, kind = symbol.name, symbol.type, "known" if self.instrumented(symbol.name) else "opaque"
             pointer: Exp | None = None
@@ -198,6 +200,8 @@ class Calls(Variadic):
         value = self.e.exact_value(node) if declared is not None else self.e.value(node)
         if value is None:
             raise Unsupported("a void value is passed", node)
+        if isinstance(declared, Struct):
+            return self.e.as_union(value, declared, node, transparent=True)
         if isinstance(value, Place):
             return value
         if declared is not None:
@@ -298,38 +302,20 @@ class Calls(Variadic):
     _special__assert_fail = _special__score_assert_fail
     _special__assert_func = _special__score_assert_fail
 
-    def _special__builtin_expect(self, node: c_ast.FuncCall) -> Exp:
-        return self.arith.convert(self.e.rvalue(node.args.exprs[0]), self.types.long)
-
-    def _special__builtin_constant_p(self, node: c_ast.FuncCall) -> Exp:
-        known = all(self.b.declarations.constant(node) is not None or _is_string(node) for node in node.args.exprs)
-        return Const(self.types.int, str(int(known)), int(known))
-
-    def _special__builtin_types_compatible_p(self, node: c_ast.FuncCall) -> Exp:
-        return Const(self.types.int, self.b.declarations.text(node))
+    def _undeclared(self, name: str, node: c_ast.FuncCall) -> FunctionName:
+        """A function without a declaration gives an int, unless the compiler knows it (`malloc`, `sqrt`)."""
+        known = None if self.instrumented(name) else signature(name, self.types)
+        t = known or self._atomic(name, node) or Function(self.types.int, None)
+        return FunctionName(name, t, self.b.coord.file)
 
     def _builtin(self, name: str, node: c_ast.FuncCall) -> FunctionName:
-        model = self.b.declarations.scope.find(MODEL + name.removeprefix("__builtin_"))
+        model = self.b.declarations.scope.find(MODEL + name.removeprefix(BUILTIN))
         if isinstance(model, FunctionName):
             return model
-        plain = self.b.declarations.scope.find(name.removeprefix("__builtin_"))
-        if isinstance(plain, FunctionName):
-            return FunctionName(name, plain.type, plain.file)
-        t = self.types
-        table: dict[str, tuple[CType, tuple[CType, ...]]] = {
-            "abs": (t.int, (t.int,)),
-            "unreachable": (t.void, ()), "trap": (t.void, ()),
-        }  # fmt: skip
-        short = name.removeprefix("__builtin_")
-        void_pointer, const_pointer = Pointer(t.void), Pointer(Void(const=True))
-        moves = {"memcpy": (void_pointer, const_pointer, t.size), "memmove": (void_pointer, const_pointer, t.size),
-                 "memset": (void_pointer, t.int, t.size)}  # fmt: skip
-        if short in table:
-            return FunctionName(name, Function(*table[short]), "<builtin>")
-        if short in moves:
-            return FunctionName(name, Function(void_pointer, moves[short]), "<builtin>")
-        raise Unsupported(f"builtin '{name}'", node)
-
-
-def _is_string(node: c_ast.Node) -> bool:
-    return isinstance(node, c_ast.Constant) and str(node.value).endswith('"')
+        plain = self.b.declarations.scope.find(name.removeprefix(BUILTIN))
+        if isinstance(plain, FunctionName):  # what the program itself defines is called as it is
+            return plain if self.instrumented(plain.name) else FunctionName(name, plain.type, plain.file)
+        t = signature(name.removeprefix(BUILTIN), self.types)
+        if t is None:
+            raise Unsupported(f"builtin '{name}'", node)
+        return FunctionName(name, t, "<builtin>")

@@ -48,6 +48,8 @@ class Conditions(Assignments):
                     self.effect(item)
                 return self.jump(node.exprs[-1], label, when, assumed=assumed)
             case c_ast.FuncCall(name=c_ast.ID(name="__builtin_expect")):
+                for hint in node.args.exprs[1:]:
+                    self.effect(hint)
                 return self.jump(node.args.exprs[0], label, when, assumed=assumed)
         # Only a literal is decided here: everything else has C's types, which the compiler knows best.
         known = self.b.declarations.constant(node) if isinstance(node, c_ast.Constant) else None

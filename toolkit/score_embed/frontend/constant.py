@@ -11,7 +11,21 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from score_embed.frontend.types import Enum, Int, Pointer, Types, as_int, is_integer, parse_int
+from score_embed.frontend.gnu_ast import ChooseExpr
+from score_embed.frontend.types import (
+    CType,
+    Enum,
+    Float,
+    Int,
+    Pointer,
+    Struct,
+    Types,
+    Void,
+    as_int,
+    compatible_text,
+    is_integer,
+    parse_int,
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +66,13 @@ class ConstantFolder:
                 return self._conditional(node)
             case c_ast.Cast():
                 return self._cast(node)
+            case ChooseExpr():
+                test = self.fold(node.cond)
+                return None if test is None else self.fold(node.first if test.number else node.second)
+            case c_ast.FuncCall(name=c_ast.ID(name="__builtin_types_compatible_p")):
+                return self._compatible(*node.args.exprs)
+            case c_ast.FuncCall(name=c_ast.ID(name="__builtin_constant_p")):  # of another expression the compiler may know more
+                return Value(1, self.types.int) if self.fold(node.args.exprs[0]) is not None else None
         return None
 
     def _value(self, number: int, t: Int) -> Value:
@@ -65,6 +86,14 @@ class ConstantFolder:
         if "int" not in node.type:
             return None
         return Value(parse_int(node.value.lower().rstrip("ul")), self.types.literal(node.value))
+
+    def _compatible(self, one: c_ast.Node, other: c_ast.Node) -> Value | None:
+        """Of types that are the same only if they are written the same: no arrays, functions or enums."""
+        types = [self._type_of(node) for node in (one, other)]
+        if not all(isinstance(t, CType) and _is_simple(t) for t in types):
+            return None
+        first, second = (compatible_text(t) for t in types if isinstance(t, CType))
+        return Value(int(first == second), self.types.int)
 
     def _sizeof(self, node: c_ast.Node) -> Value | None:
         if not isinstance(node, c_ast.Typename):
@@ -119,6 +148,14 @@ class ConstantFolder:
             return None
         t = as_int(to)
         return Value(int(value.number != 0), t) if t.rank == 0 else self._value(value.number, t)
+
+
+def _is_simple(t: CType) -> bool:
+    while isinstance(t, Pointer) and not t.spelling:
+        t = t.to
+    if isinstance(t, Float):
+        return bool(t.bits)
+    return isinstance(t, (Int, Struct, Void)) and not t.spelling
 
 
 def wrap(value: int, t: Int) -> int:

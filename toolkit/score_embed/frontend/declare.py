@@ -124,6 +124,8 @@ class Declarations:
         texts = [text for text in declared_attributes(node) if _OWN_TYPE.search(text)]
         if any("vector_size" in text for text in texts):
             return TypedefName(Float(node.name))
+        if any("transparent_union" in text for text in declared_attributes(node)):
+            raise Unsupported("a transparent union that is another's name", node)
         t = self.type_of(node)
         return TypedefName(replace(t, spelling=node.name) if texts else t)
 
@@ -179,7 +181,7 @@ class Declarations:
         length = self.constant(node.dim)
         if length is None and not self._is_constant(node.dim):
             if self.counted is None:
-                raise VariableLength("variable length array", node)
+                raise VariableLength("a variable length array", node)
             return Array(of, self.counted(node.dim))
         return Array(of, self.text(node.dim), length)
 
@@ -264,6 +266,7 @@ class Declarations:
 
     def _complete(self, record: Record, node: c_ast.Node) -> None:
         record.members = []
+        counted, self.counted = self.counted, None  # a member's position would be one that is computed at run time
         try:
             if any("scalar_storage_order" in text for text in attribute_texts(node)):
                 raise Unsupported("a byte order of its own", node)
@@ -272,6 +275,8 @@ class Declarations:
         except Unsupported as error:
             record.refused = f"{record.kind} {record.tag} has {error.what}"
             raise
+        finally:
+            self.counted = counted
 
     def _member(self, members: list[Member], decl: c_ast.Node) -> None:
         if not isinstance(decl, c_ast.Decl):

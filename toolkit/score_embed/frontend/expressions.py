@@ -11,9 +11,9 @@ from pycparser import c_ast
 from score_embed.frontend.conditions import Conditions
 from score_embed.frontend.constant import char_value
 from score_embed.frontend.float_constants import literal_pattern
-from score_embed.frontend.gnu_ast import LabelAddress
+from score_embed.frontend.gnu_ast import ChooseExpr, LabelAddress, StatementExpression
 from score_embed.frontend.ir_exp import COMPARISONS, Const, Exp, FloatConst, Load, Place, Raw
-from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
+from score_embed.frontend.lowering import MOST_LEAVES, Selection, leaf_count
 from score_embed.frontend.symbols import Constant, FunctionName, Unsupported
 from score_embed.frontend.types import (
     Array,
@@ -54,6 +54,8 @@ class Expressions(Conditions):
                 self._conditional_effect(node)
             case c_ast.Cast():
                 self.effect(node.expr)
+            case ChooseExpr():
+                self.effect(self.chosen(node))
             case _:
                 self.value(node)
 
@@ -65,7 +67,7 @@ class Expressions(Conditions):
         return self._types[id(node)][1]
 
     def _type_of(self, node: c_ast.Node) -> CType:
-        if isinstance(node, c_ast.GenericSelection):
+        if isinstance(node, Selection):
             return self.type_of(self.chosen(node))
         if isinstance(node, c_ast.ID):
             symbol = self.b.declarations.scope.find(node.name)
@@ -141,6 +143,9 @@ class Expressions(Conditions):
     def _value_GenericSelection(self, node: c_ast.GenericSelection) -> Exp | Place | None:
         return self.value(self.chosen(node))
 
+    def _value_ChooseExpr(self, node: ChooseExpr) -> Exp | Place | None:
+        return self.value(self.chosen(node))
+
     def _value_ExprList(self, node: c_ast.ExprList) -> Exp | Place | None:
         for item in node.exprs[:-1]:
             self.effect(item)
@@ -149,7 +154,7 @@ class Expressions(Conditions):
     def _value_FuncCall(self, node: c_ast.FuncCall) -> Exp | Place | None:
         return self.call(node, True)
 
-    def _value_Compound(self, node: c_ast.Node) -> Exp | Place | None:
+    def _value_StatementExpression(self, node: StatementExpression) -> Exp | Place | None:
         with self.b.nested():
             return self.block(node)
 
@@ -159,7 +164,7 @@ class Expressions(Conditions):
             self.effect(node.expr)
             return None
         if isinstance(to, Struct):
-            return self.place_value(node.expr)
+            return self.as_union(self.value(node.expr), to, node)
         return self.arith.convert(self.exact(node.expr), to)
 
     def _value_Assignment(self, node: c_ast.Assignment) -> Exp | Place | None:
@@ -203,7 +208,7 @@ class Expressions(Conditions):
         if node.op in ("&&", "||"):
             return self._short_circuit(node)
         left, right = self.operands(node)
-        return self._bounded(self.arith.binary(node.op, left, right, self.size_text))
+        return self._bounded(self.operate(node.op, left, right))
 
     def _bounded(self, exp: Exp) -> Exp:
         """Keep templates small: an expression with many operands is split by a temporary."""

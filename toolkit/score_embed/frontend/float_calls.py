@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from score_embed.frontend.arithmetic import zero
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.ir_exp import Binary, Const, Exp, FloatConst, MathCall, SlotRef
+from score_embed.frontend.ir_exp import Binary, Const, Exp, FloatConst, MathCall, Raw, SlotRef
 from score_embed.frontend.templates import MATH
 from score_embed.frontend.types import CType, Float, is_float, is_integer
 
@@ -48,13 +48,13 @@ class FloatCalls:
                 return FloatConst(t, f'{_BUILTIN}nan{_SUFFIXES[t.name]}("")', None, _NAN[t.bits])
             classify = self._classifier(base, len(args))
             if classify is not None:
-                return self._classified(classify, args)
+                return self._classified(base, classify, args)
         return None
 
     def _constant(self, t: Float, patterns: dict[int, int], name: str) -> FloatConst:
         return FloatConst(t, f"{_BUILTIN}{name}{_SUFFIXES[t.name]}()", None, patterns[t.bits])
 
-    def _classified(self, classify: Callable[..., Exp], args: list[c_ast.Node]) -> Exp | None:
+    def _classified(self, name: str, classify: Callable[..., Exp], args: list[c_ast.Node]) -> Exp:
         """What is said of floating-point numbers, in their own type; other arguments are constants."""
         values = [self.e.rvalue(arg) for arg in args]
         floats = [value.type for value in values if isinstance(value.type, Float)]
@@ -63,8 +63,9 @@ class FloatCalls:
             common = t if len(floats) == 1 else self.e.arith.float_type(common, t)
         if len(floats) > 1 and all(t == self.types.float for t in floats):
             common = self.types.float
-        if not is_float(common):
-            return None
+        if not is_float(common):  # the compiler's answer, which has no formula
+            builtin = f"{_BUILTIN}{'isfinite' if name == 'finite' else name}"
+            return Raw(self.types.int, f"{builtin}({', '.join(v.c() for v in values)})", tuple(values))
         tells = [v if len(args) > 2 and is_integer(v.type) else self._settled(v, common) for v in values]
         return classify(*tells)
 

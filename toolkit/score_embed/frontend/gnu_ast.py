@@ -127,6 +127,28 @@ class LocalLabels(_GnuNode):
         self.coord = coord
 
 
+class StatementExpression(_GnuNode):
+    """`({ … })`, as against a block that stands as a statement."""
+
+    __slots__ = ("block_items", "coord", "__weakref__")
+
+    def __init__(self, block_items: list[c_ast.Node], coord: Coord | None = None) -> None:
+        self.block_items = block_items
+        self.coord = coord
+
+
+class ChooseExpr(_GnuNode):
+    """`__builtin_choose_expr(cond, first, second)`: one of the two, which alone is evaluated and gives the type."""
+
+    __slots__ = ("cond", "first", "second", "coord", "__weakref__")
+
+    def __init__(self, cond: c_ast.Node, first: c_ast.Node, second: c_ast.Node, coord: Coord | None = None) -> None:
+        self.cond = cond
+        self.first = first
+        self.second = second
+        self.coord = coord
+
+
 class ValueRange(_GnuNode):
     """`first ... last` of a case label or an array designator."""
 

@@ -61,6 +61,9 @@ _NUMBERS = frozenset(
 )
 _TIGHT = frozenset("(),")  # no space around these, so that the text of an attribute is easy to match
 _DIGRAPH = re.compile(r"<[:%](?!:)|%:")
+_UCN = r"\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}"
+_EXTENDED = re.compile(rf"(?:[A-Za-z_$]|[^\x00-\x7f]|{_UCN})(?:[\w$]|[^\x00-\x7f]|{_UCN})*")  # a name beyond ASCII
+_NOT_ASCII = re.compile(rf"[^\x00-\x7f]|{_UCN}")
 _IMAGINARY = re.compile(r"[ijIJ]\b")
 
 
@@ -69,10 +72,14 @@ def is_attribute(token: Token | None) -> bool:
 
 
 class GnuLexer(CLexer):  # type: ignore[misc]
+    _pos: int
+    _lexdata: str
+
     def __init__(self, error_func: Callable[[str, int, int], None], *, dialect: Dialect = "legacy") -> None:
         super().__init__(error_func, dialect=dialect)
         # gcc -E leaves no `offsetof` behind: the name is free for the user's own functions.
         del self._keyword_map["offsetof"]
+        self._plain = True  # no name has characters beyond ASCII
         for word, (kind, _) in _KEYWORDS.items():
             self._keyword_map[word] = kind
 
@@ -93,6 +100,27 @@ class GnuLexer(CLexer):  # type: ignore[misc]
             self.error_func("digraphs are not supported", token.lineno, token.column)
         return token
 
+    def input(self, text: str, filename: str = "") -> None:
+        super().input(text, filename)
+        self._plain = text.isascii() and "\\u" not in text and "\\U" not in text
+
+    def _match_token(self) -> Token | None:
+        if self._plain:
+            return super()._match_token()
+        start, text = self._pos, self._lexdata
+        if text[start] <= "\x7f" and text[start] != "\\":
+            token = super()._match_token()
+            end = self._pos
+            if token is None or end >= len(text) or not _NOT_ASCII.match(text, end):
+                return token
+            if not (token.value[0].isalpha() or token.value[0] in "_$") or token.value[-1] in "'\"":
+                return token
+        found = _EXTENDED.match(text, start)
+        if found is None:
+            return super()._match_token()
+        self._pos = found.end()
+        return self._make_token("ID", _NOT_ASCII.sub(_universal, found[0]), start)
+
     def _attribute(self, start: Token) -> Token:
         """Gather the balanced tokens after `__attribute__`: tokens, as linemarkers may lie among them."""
         words: list[str] = []
@@ -109,3 +137,10 @@ class GnuLexer(CLexer):  # type: ignore[misc]
             if depth == 0:
                 break
         return Token("CONST", ATTRIBUTE + "".join(words), start.lineno, start.column, start.filename)
+
+
+def _universal(found: re.Match[str]) -> str:
+    """One spelling for one character, which every compiler and every encoding of the emitted file knows."""
+    text = found[0]
+    code = int(text[2:], 16) if text.startswith("\\") else ord(text)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

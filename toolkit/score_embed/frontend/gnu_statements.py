@@ -51,9 +51,13 @@ class GnuStatements(CParser):  # type: ignore[misc]
         token = self._peek()
         if token is not None and token.type == "GNU_LABEL":
             return self._parse_local_labels()
-        if self._at_attribute_statement():
+        if self._at_attribute_statement() or self._at_label():
             return self._parse_statement()
         return super()._parse_block_item()
+
+    def _at_label(self) -> bool:
+        """Labels have names of their own: a type may be called the same."""
+        return self._peek_type() in {"ID", "TYPEID"} and self._peek_type(2) == "COLON"
 
     def _at_attribute_statement(self) -> bool:
         """`__attribute__((fallthrough));`, as against a declaration that begins with an attribute."""
@@ -63,7 +67,7 @@ class GnuStatements(CParser):  # type: ignore[misc]
         return ahead > 1 and self._peek_type(ahead) == "SEMI"
 
     def _starts_statement(self) -> bool:
-        if self._peek_type() == "ASM" or self._at_attribute_statement():
+        if self._peek_type() == "ASM" or self._at_attribute_statement() or self._at_label():
             return True
         return bool(super()._starts_statement())
 
@@ -73,6 +77,10 @@ class GnuStatements(CParser):  # type: ignore[misc]
             return self._parse_asm()
         if kind == "GOTO" and self._peek_type(2) == "TIMES":
             return self._parse_computed_goto()
+        if kind == "GOTO":
+            return self._parse_goto()
+        if self._at_label():
+            return self._parse_labeled_statement()
         if self._at_attribute_statement():
             attributes = self._gnu_attributes()
             self._expect("SEMI")
@@ -85,7 +93,7 @@ class GnuStatements(CParser):  # type: ignore[misc]
         expr = self._parse_value_or_range() if token.type == "CASE" else None
         self._expect("COLON")
         attributes: list[c_ast.Node] = []
-        if token.type == "ID" and not self._at_attribute_statement():
+        if token.type in {"ID", "TYPEID"} and not self._at_attribute_statement():
             attributes = self._gnu_attributes()
         statement = self._parse_pragmacomp_or_statement() if self._starts_statement() else c_ast.EmptyStatement(coord)
         if token.type == "CASE":
@@ -93,6 +101,12 @@ class GnuStatements(CParser):  # type: ignore[misc]
         if token.type == "DEFAULT":
             return c_ast.Default([statement], coord)
         return c_ast.Label(token.value, statement, coord, attributes=attributes)
+
+    def _parse_goto(self) -> c_ast.Goto:
+        coord = self._tok_coord(self._expect("GOTO"))
+        name = self._parse_identifier_or_typeid().name
+        self._expect("SEMI")
+        return c_ast.Goto(name, coord)
 
     def _parse_computed_goto(self) -> c_ast.Node:
         coord = self._tok_coord(self._expect("GOTO"))
@@ -103,9 +117,9 @@ class GnuStatements(CParser):  # type: ignore[misc]
 
     def _parse_local_labels(self) -> c_ast.Node:
         coord = self._tok_coord(self._expect("GNU_LABEL"))
-        names = [self._parse_identifier().name]
+        names = [self._parse_identifier_or_typeid().name]
         while self._accept("COMMA"):
-            names.append(self._parse_identifier().name)
+            names.append(self._parse_identifier_or_typeid().name)
         self._expect("SEMI")
         return LocalLabels(names, coord)
 

@@ -59,7 +59,7 @@ def _lengths(unit: Unit, wanted: Set[str], types: Types) -> dict[str, int]:
                 if ext.name in wanted and isinstance(t, Array):
                     t = walk.completed(t, ext.init) if t.count is None else t
                     if t.length is not None:
-                        found[ext.name] = t.length
+                        found[ext.name] = max(t.length, found.get(ext.name, 0))
         except Unsupported:
             continue  # what depends on it is not known either
     return found

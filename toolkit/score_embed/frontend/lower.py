@@ -26,7 +26,7 @@ from score_embed.frontend.ir import Body, Coord
 from score_embed.frontend.ir_exp import Slot, Storage
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.objects import named_in
-from score_embed.frontend.parameters import lower_parameters
+from score_embed.frontend.parameters import lower_parameters, passing_doubles
 from score_embed.frontend.printer import line_directive, to_c
 from score_embed.frontend.scopes import FUNCTION_NAMES
 from score_embed.frontend.signature import (
@@ -221,12 +221,13 @@ class UnitLowering:
         if isinstance(t, Function):
             names[decl.name] = FunctionName(decl.name, t, str(decl.coord.file))
             return
-        if isinstance(t, Array) and t.count is None and decl.init is not None:
-            walk = InitialiserWalk(self.declarations, functools.partial(static_type, self.declarations))
-            t = walk.completed_static(t, decl.init, decl.name)
-        known = names.get(decl.name)
-        if isinstance(known, Variable) and isinstance(known.type, Array) and isinstance(t, Array) and t.count is None:
-            t = known.type
+        if isinstance(t, Array) and t.count is None:
+            known = names.get(decl.name)
+            if isinstance(known, Variable) and isinstance(known.type, Array) and known.type.count is not None:
+                t = known.type  # also where an initialiser has fewer elements (C11 6.2.7p3)
+            elif decl.init is not None:
+                walk = InitialiserWalk(self.declarations, functools.partial(static_type, self.declarations))
+                t = walk.completed_static(t, decl.init, decl.name)
         static = "__thread" not in (decl.storage or []) and "_Thread_local" not in (decl.storage or [])
         names[decl.name] = Variable(decl.name, t, static)
 
@@ -241,7 +242,7 @@ class UnitLowering:
         """Let the board's compiler check what lowering assumed of the enums it used."""
         lines = []
         for tag, body in self.declarations.scope.tags.items():
-            if isinstance(body, Enumeration):
+            if isinstance(body, Enumeration) and body.complete:
                 t = body.int_type
                 sign = f"((enum {tag}) -1 < (enum {tag}) 0) == {int(t.signed)}"
                 says = f"score-embed took enum {tag} for another type than the compiler does"
@@ -256,7 +257,9 @@ class UnitLowering:
         reason = left_alone(node.decl) or self._promised.get(name, "")
         result: CType = self.types.void
         try:
-            t = self.declarations.function(node.decl)
+            t, known = self.declarations.function(node.decl), names.get(name)
+            if t.params is None and isinstance(known, FunctionName):
+                t = known.type  # what calls pass, an earlier prototype says
             names[name], result = FunctionName(name, t, str(coord.file)), t.result
         except Unsupported as error:
             names[name] = Unusable(error.what)
@@ -278,9 +281,11 @@ class UnitLowering:
         self._hoisted.clear()
         name, where = node.decl.name, node.decl.coord
         body = Body(name, name, "", unqualified(result), 0, [], coord=Coord(str(where.file), where.line))
-        builder = Builder(self.declarations, body, addressed_names(node.body))
+        builder = Builder(self.declarations, body, set())
         try:
             with self.declarations.inner_scope():
+                node = passing_doubles(node, self.declarations)
+                builder.addressed |= addressed_names(node.body)
                 self._fill(node, builder)
             return body
         except Exception as error:
@@ -309,6 +314,7 @@ class UnitLowering:
         self.declarations.define = lambda definition: self._define(builder, definition)
         self.declarations.storage = lambda record, name: self._storage(builder, record, name)
         statements.addressed_labels = labels_with_address(node.body)
+        statements.cleanups.find_labels(node.body)
         statements.statement(node.body)
 
     def _define(self, builder: Builder, node: c_ast.Node) -> None:

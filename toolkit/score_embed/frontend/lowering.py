@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from pycparser import c_ast
 
 from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
+from score_embed.frontend.gnu_ast import ChooseExpr, StatementExpression
 from score_embed.frontend.ir import Truncate
 from score_embed.frontend.ir_exp import (
     Binary,
@@ -47,6 +49,7 @@ from score_embed.frontend.types import (
 
 MOST_LEAVES = 12  # an expression or address with more is split by a temporary
 LValue = SlotRef | Place | PlainVariable
+Selection: TypeAlias = c_ast.GenericSelection | ChooseExpr
 
 
 class ValueLowering:
@@ -57,9 +60,10 @@ class ValueLowering:
         self.types = builder.types
         self.arith = Arithmetic(builder.types, self._truncated)
         self.call: Callable[[c_ast.FuncCall, bool], Exp | Place | None]
-        self.block: Callable[[c_ast.Node], Exp | Place | None]
+        self.block: Callable[[StatementExpression], Exp | Place | None]
         self.initialise: Callable[[Place, c_ast.Node], None]
         self.completed: Callable[[Array, c_ast.Node], Array]
+        self.store_to: Callable[[Place, Exp], object]
         self._types: dict[int, tuple[c_ast.Node, CType]] = {}  # the node is kept so that its id stays its own
 
     def value(self, node: c_ast.Node) -> Exp | Place | None:
@@ -114,7 +118,17 @@ class ValueLowering:
         field = BitField(base.text, storage.width, storage)
         return replace(base, text=text, type=t, address=address, bit_field=field)
 
-    def chosen(self, node: c_ast.GenericSelection) -> c_ast.Node:
+    def chosen(self, node: Selection) -> c_ast.Node:
+        """The expression that a `_Generic` or `__builtin_choose_expr` stands for."""
+        return self._by_condition(node) if isinstance(node, ChooseExpr) else self._by_type(node)
+
+    def _by_condition(self, node: ChooseExpr) -> c_ast.Node:
+        known = self.b.declarations.constant(node.cond)
+        if known is None:
+            raise Unsupported("__builtin_choose_expr by what only the compiler knows", node)
+        return node.first if known else node.second
+
+    def _by_type(self, node: c_ast.GenericSelection) -> c_ast.Node:
         """The expression that a `_Generic` stands for. The compiler is asked to agree (C11 6.5.1.1)."""
         t = unqualified(decayed(self.type_of(node.expr)))
         types = [None if a.type is None else self.b.declarations.type_of(a.type) for a in node.associations]
@@ -143,6 +157,25 @@ class ValueLowering:
         if not (isinstance(of, Array) and self.b.is_variable(of)):
             return PointerAdd(t, base, index, self.size_text(of))
         return PointerAdd(t, base, Binary(self.types.size, "*", Convert(self.types.size, index), self.size_of(of)), "1")
+
+    def operate(self, op: str, left: Exp, right: Exp) -> Exp:
+        """A binary operator; of pointers to variable length arrays by their addresses, as C's own step is not known."""
+        pointers = [e for e in (left, right) if isinstance(e.type, Pointer) and self.b.is_variable(e.type.to)]
+        sized = [e.type.to for e in pointers if isinstance(e.type, Pointer) and isinstance(e.type.to, Array)]
+        if not sized or op not in ("+", "-"):
+            return self.arith.binary(op, left, right, self.size_text)
+        size, t = self.size_of(sized[0]), self.types.uintptr
+        if isinstance(left.type, Pointer) and isinstance(right.type, Pointer):
+            t = self.types.ptrdiff
+            return Binary(t, "/", Binary(t, "-", Convert(t, left), Convert(t, right)), self.arith.convert(size, t))
+        pointer, index = (left, right) if isinstance(left.type, Pointer) else (right, left)
+        step = Binary(t, "*", self.arith.convert(self.arith.promoted(index), t), self.arith.convert(size, t))
+        return self.b.save(Convert(pointer.type, Binary(t, op, Convert(t, pointer), step)))
+
+    def typed(self, pointer: Exp) -> str:
+        """C of a pointer that is used. A variable that points to variable length arrays is declared as `void *`."""
+        t = pointer.type
+        return f"(({declare(t)}) {pointer.c()})" if self.b.is_variable(t) else pointer.c()
 
     def variable_array(self, slot: Slot, t: Array) -> Place:
         """An array whose size is computed at run time, at the address that the slot holds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 from pycparser import c_ast
@@ -11,9 +12,18 @@ from score_embed.frontend.declare import Declarations
 from score_embed.frontend.ir import Assign, Clear
 from score_embed.frontend.ir_exp import Slot, SlotRef
 from score_embed.frontend.signature import calls, named_parameter
-from score_embed.frontend.symbols import PlainVariable, SlotVariable, Unsupported, Variable, VariableLength
+from score_embed.frontend.symbols import (
+    FunctionName,
+    PlainVariable,
+    SlotVariable,
+    Unsupported,
+    Variable,
+    VariableLength,
+)
 from score_embed.frontend.types import CType, Pointer, Struct, as_int, is_float, is_integer, is_untracked, unqualified
 from score_embed.frontend.variadic import MOST_VARIADIC, VA_START
+
+_PASSED = "sc_passed_"
 
 
 def lower_parameters(node: c_ast.FuncDef, builder: Builder, counted: Callable[[c_ast.Node], str]) -> None:
@@ -49,6 +59,44 @@ def lower_parameters(node: c_ast.FuncDef, builder: Builder, counted: Callable[[c
         slot.type = unqualified(declarations.parameter(declared))
 
 
+def passing_doubles(node: c_ast.FuncDef, declarations: Declarations) -> c_ast.FuncDef:
+    """An old-style definition with a parameter of type float gets a double, and converts it first (C11 6.9.1p10): in C.
+
+    Not if a prototype of the function says float, which GNU C lets it.
+    """
+    known = declarations.scope.find(node.decl.name)
+    prototype = known.type.params if isinstance(known, FunctionName) else None
+    order = [param.name for param in node.decl.type.args.params] if node.param_decls else []
+    narrow = [
+        decl.name
+        for decl in node.param_decls or []
+        if _becomes_double(declarations.parameter(decl), declarations)
+        and not (prototype and prototype[order.index(decl.name)] == declarations.types.float)
+    ]
+    return _converting(node, narrow) if narrow else node
+
+
+def _becomes_double(t: CType, declarations: Declarations) -> bool:
+    return is_float(t) and t.bits < declarations.types.double.bits
+
+
+def _converting(node: c_ast.FuncDef, narrow: list[str]) -> c_ast.FuncDef:
+    """With these parameters as variables of the body."""
+    node = copy.deepcopy(node)
+    for param in node.decl.type.args.params:
+        param.name = f"{_PASSED}{param.name}" if param.name in narrow else param.name
+    inside: list[c_ast.Node] = []
+    for index, decl in enumerate(node.param_decls):
+        if decl.name in narrow:
+            name, of = f"{_PASSED}{decl.name}", c_ast.IdentifierType(["double"], decl.coord)
+            double = c_ast.TypeDecl(name, [], None, of, decl.coord)
+            node.param_decls[index] = c_ast.Decl(name, [], [], [], [], double, None, None, decl.coord)
+            decl.storage, decl.init = [], c_ast.ID(name, decl.coord)
+            inside.append(decl)
+    node.body.block_items = [*inside, *(node.body.block_items or [])]
+    return node
+
+
 def _bind(builder: Builder, name: str, t: CType, slot: Slot) -> None:
     names = builder.declarations.scope.names
     if is_untracked(t):
@@ -76,8 +124,6 @@ def _parameter_types(node: c_ast.FuncDef, declarations: Declarations) -> list[tu
             continue
         if isinstance(param, c_ast.ID):
             old = old_style.get(param.name, declarations.types.int)
-            if is_float(old) and old.bits < declarations.types.double.bits:  # it is passed as a double
-                raise Unsupported("an old-style definition with a parameter of type float", param)
             found.append((param.name, old, param))
             continue
         try:

@@ -12,9 +12,10 @@ methods, so pycparser is pinned to one version. What pycparser knows keeps its s
 * asm label of a declaration: an AsmLabel in `attributes` of the Decl. asm statement, file-scope asm: Asm.
 * `typeof`: TypeOf with op "__typeof__", as TypeDecl.type. `__auto_type`, `_Float32`, `__int128` …: a name in
   IdentifierType.names. `__builtin_va_list`, `__int128_t`, `__uint128_t` are predeclared typedef names.
-* `({ … })`: a Compound in the place of an expression (pycparser's own shape).
+* `({ … })`: a StatementExpression.
 * `a ?: b`: TernaryOp with iftrue None.
 * `&&label`: LabelAddress. `goto *e`: ComputedGoto. `__label__ a, b;`: LocalLabels.
+* `__builtin_choose_expr(c, a, b)`: ChooseExpr.
 * `case 1 ... 5`: Case whose expr is a ValueRange; `[1 ... 5] = x`: ArrayDesignator of a ValueRange; the
   old-style `x: 1` and `[1] x` are ordinary NamedInitializers.
 * `__builtin_types_compatible_p(T, U)`, `__builtin_va_arg(ap, T)`, `__builtin_offsetof(T, m)`: FuncCall with
@@ -37,9 +38,7 @@ from pycparser import c_ast
 from pycparser.c_parser import Coord, ParseError
 
 from score_embed.errors import BuildError
-from score_embed.frontend.gnu_ast import (
-    LabelAddress,
-)
+from score_embed.frontend.gnu_ast import ChooseExpr, GnuAttribute, LabelAddress, StatementExpression
 from score_embed.frontend.gnu_lexer import ATTRIBUTE, GnuLexer, is_attribute
 from score_embed.frontend.gnu_statements import GnuStatements
 from score_embed.frontend.unused import without_unused_prototypes
@@ -47,6 +46,7 @@ from score_embed.frontend.unused import without_unused_prototypes
 _BUILTIN_TYPES = ("__builtin_va_list", "__int128_t", "__uint128_t")
 # What begins an external declaration that needs nothing of ours.
 _PYCPARSERS_OWN = frozenset({"PPHASH", "PPPRAGMA", "_PRAGMA", "SEMI", "_STATIC_ASSERT", "ATTRIBUTE_BEGIN"})
+_CHOOSE = "__builtin_choose_expr"
 _TYPE_ARGUMENTS = frozenset({"__builtin_types_compatible_p"})
 # Long `else if` chains and initialisers nest deeply; Python functions need no C stack since 3.11.
 _RECURSION_LIMIT = 50_000
@@ -77,6 +77,19 @@ def system_files(text: str) -> set[str]:
 def plain_quals(quals: Iterable[str] | None) -> list[str]:
     """`const`, `volatile`, `restrict` and `_Atomic` of a `quals` list, without attributes."""
     return [qual for qual in quals or () if not qual.startswith(ATTRIBUTE)]
+
+
+def _move_to_union(typedef: c_ast.Typedef) -> None:
+    """`typedef union { … } u __attribute__((transparent_union))`: behind the typedef it would make another type."""
+    inner = getattr(typedef.type, "type", None)
+    if isinstance(inner, c_ast.Union) and inner.decls is not None:
+        moved = [attribute for attribute in typedef.attributes if _is_transparent(attribute)]
+        inner.attributes = [*(inner.attributes or []), *moved]
+        typedef.attributes = [attribute for attribute in typedef.attributes if attribute not in moved]
+
+
+def _is_transparent(attribute: c_ast.Node) -> bool:
+    return isinstance(attribute, GnuAttribute) and "transparent_union" in attribute.text
 
 
 class _SyntaxFault(Exception):
@@ -170,6 +183,13 @@ class _GnuParser(GnuStatements):
         )
         return self._parse_declaration_end(decls)
 
+    def _parse_decl_body_with_spec(self, spec: Any, saw_type: bool) -> Any:
+        """`static x;`, `const *p = 0;`: an int."""
+        if saw_type or spec["alignment"] or not self._starts_declarator(id_only=True):
+            return super()._parse_decl_body_with_spec(spec, saw_type)
+        spec["type"] = [c_ast.IdentifierType(["int"], coord=self._tok_coord(self._peek()))]
+        return super()._parse_decl_body_with_spec(spec, True)
+
     def _parse_declaration_end(self, decls: list[c_ast.Node]) -> Any:
         if self._peek_type() == "LBRACE" and decls and isinstance(decls[-1].type, c_ast.FuncDecl):
             self._parse_error("nested functions are not supported", decls[-1].coord)
@@ -179,6 +199,8 @@ class _GnuParser(GnuStatements):
         built = super()._build_declarations(spec, decls, typedef_namespace)
         for node, info in zip(built, decls, strict=True):
             node.attributes = info.get("attributes", [])
+            if isinstance(node, c_ast.Typedef):
+                _move_to_union(node)
         return built
 
     def _parse_init_declarator(self, id_only: bool = False) -> Any:
@@ -301,6 +323,13 @@ class _GnuParser(GnuStatements):
 
     def _parse_primary_expression(self) -> c_ast.Node:
         token = self._peek()
+        if token is not None and token.type == "LPAREN" and self._peek_type(2) == "LBRACE":
+            self._advance()
+            block = self._parse_compound_statement()
+            self._expect("RPAREN")
+            return StatementExpression(block.block_items or [], block.coord)
+        if token is not None and token.type == "ID" and token.value == _CHOOSE and self._peek_type(2) == "LPAREN":
+            return self._parse_choose_expr()
         if token is None or token.type != "ID" or token.value not in _TYPE_ARGUMENTS:
             return super()._parse_primary_expression()
         self._advance()
@@ -311,3 +340,14 @@ class _GnuParser(GnuStatements):
             types.append(self._parse_type_name())
         self._expect("RPAREN")
         return c_ast.FuncCall(c_ast.ID(token.value, coord), c_ast.ExprList(types, coord), coord)
+
+    def _parse_choose_expr(self) -> c_ast.Node:
+        coord = self._tok_coord(self._advance())
+        self._expect("LPAREN")
+        cond = self._parse_assignment_expression()
+        self._expect("COMMA")
+        first = self._parse_assignment_expression()
+        self._expect("COMMA")
+        second = self._parse_assignment_expression()
+        self._expect("RPAREN")
+        return ChooseExpr(cond, first, second, coord)

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from score_embed.frontend.ir import Assign, ForgetObject
+from score_embed.frontend.gnu_ast import ChooseExpr
+from score_embed.frontend.ir import Assign, Clear, Copy, ForgetObject
 from score_embed.frontend.ir_exp import (
     AddressOf,
     BitField,
@@ -33,6 +34,7 @@ from score_embed.frontend.types import (
     Struct,
     Void,
     as_int,
+    compatible_text,
     declare,
     is_integer,
     is_untracked,
@@ -58,7 +60,7 @@ class Places(ValueLowering):
                 return self._member(node)
             case c_ast.CompoundLiteral():
                 return self._compound_literal(node)
-            case c_ast.GenericSelection():
+            case c_ast.GenericSelection() | ChooseExpr():
                 return self.lvalue(self.chosen(node))
             case c_ast.Constant() if node.value.endswith('"'):
                 return self._string(node)
@@ -91,7 +93,7 @@ class Places(ValueLowering):
         pointer = self.settled(pointer)
         if isinstance(pointer, AddressOf) and pointer.place.type == of.to:
             return pointer.place
-        return Place(f"(*{pointer.c()})", of.to, pointer, False, slots_of(pointer), pointer=pointer)
+        return Place(f"(*{self.typed(pointer)})", of.to, pointer, False, slots_of(pointer), pointer=pointer)
 
     def _element(self, node: c_ast.ArrayRef) -> Place:
         base_type = decayed(self.type_of(node.name))
@@ -113,7 +115,7 @@ class Places(ValueLowering):
                 raise Unsupported("subscript of a non-pointer", node)
             pointee = base.type.to
             address = self.element_address(base.type, base, index, pointee)
-            return Place(f"{base.c()}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base)
+            return Place(f"{self.typed(base)}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base)
         assert isinstance(base.type, Array)
         of = base.type.of
         address = self.element_address(Pointer(of), base.address, index, of)
@@ -156,6 +158,42 @@ class Places(ValueLowering):
             assert isinstance(found, Place)
             return found
         return self.place_value(node)
+
+    def kept(self, value: Exp | Place) -> Exp | Place:
+        """A value that stays what it is, whatever is changed before it is used."""
+        if isinstance(value, Exp):
+            return value if isinstance(value, Const) else self.b.save(value)
+        return self.copied(value)
+
+    def copied(self, value: Place) -> Place:
+        copy = self.b.object_temporary(value.type)
+        self.b.add(Copy(self.b.coord, copy, value))
+        return copy
+
+    def as_union(self, value: Exp | Place | None, to: Struct, node: c_ast.Node, *, transparent: bool = False) -> Place:
+        """A struct or union as it is; GNU C: what is a member's value, as the union with that member.
+
+        `transparent`: an argument for a union with that attribute, where a pointer may be one to another type.
+        """
+        if isinstance(value, Place) and isinstance(value.type, Struct) and value.type.record is to.record:
+            return value
+        of = value.type if isinstance(value, Place) else None if value is None else unqualified(value.type)
+        members = [m for m in to.record.members or [] if m.name and m.bits is None and to.record.kind == "union"]
+        same = [m for m in members if of is not None and _same_value(m.type, of)]
+        if transparent and not same:
+            same = [m for m in members if isinstance(m.type, Pointer)]
+        if value is None or not same or same[0].type.const:
+            raise Unsupported("a struct was expected", node)
+        made, name, t = self.b.object_temporary(to), same[0].name, same[0].type
+        assert name is not None
+        offset = f"__builtin_offsetof({declare(unqualified(to))}, {name})"
+        member = replace(made, text=f"{made.text}.{name}", type=t, address=Offset(Pointer(t), made.address, offset))
+        self.b.add(Clear(self.b.coord, made.text))
+        if isinstance(value, Place):
+            self.b.add(Copy(self.b.coord, member, value))
+        else:
+            self.store_to(member, value)
+        return made
 
     def _string(self, node: c_ast.Constant) -> Place:
         """A string literal: an array without a name."""
@@ -257,6 +295,13 @@ class Places(ValueLowering):
     def is_wide(self, declared: CType, field: BitField) -> bool:
         """Whether gcc computes with exactly its width, for which C has no name."""
         return field.width is not None and self.types.int.bits < field.width < as_int(declared).bits
+
+
+def _same_value(member: CType, value: CType) -> bool:
+    if isinstance(value, Struct):
+        return isinstance(member, Struct) and member.record is value.record
+    plain = as_int(member) if is_integer(member) else member
+    return compatible_text(plain) == compatible_text(value)
 
 
 def unqualified_int(t: Int) -> Int:

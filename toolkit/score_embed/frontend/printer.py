@@ -17,10 +17,12 @@ from score_embed.frontend.gnu_ast import (
     Asm,
     AsmLabel,
     AsmOperand,
+    ChooseExpr,
     ComputedGoto,
     GnuAttribute,
     LabelAddress,
     LocalLabels,
+    StatementExpression,
     ValueRange,
 )
 
@@ -197,7 +199,7 @@ class _GnuGenerator(CGenerator):  # type: ignore[misc]
         return f"{line_directive(coord.file, coord.line)}\n{text}"
 
     def _statement(self, n: c_ast.Node, add_indent: bool) -> str:
-        if isinstance(n, LabelAddress):  # an expression statement, whatever for
+        if isinstance(n, (LabelAddress, StatementExpression, ChooseExpr)):
             return f"{self._make_indent()}{self.visit(n)};\n"
         if isinstance(n, c_ast.Pragma):  # gcc -fpreprocessed takes directives in the first column only
             return f"{self.visit(n)}\n"
@@ -206,6 +208,12 @@ class _GnuGenerator(CGenerator):  # type: ignore[misc]
     # -- expressions -----------------------------------------------------------------------------------------
     def visit_LabelAddress(self, n: LabelAddress) -> str:
         return f"&&{n.name}"
+
+    def visit_StatementExpression(self, n: StatementExpression) -> str:
+        return f"({self.visit_Compound(n)})"
+
+    def visit_ChooseExpr(self, n: ChooseExpr) -> str:
+        return f"__builtin_choose_expr({', '.join(map(self._visit_expr, (n.cond, n.first, n.second)))})"
 
     def visit_TernaryOp(self, n: c_ast.TernaryOp) -> str:
         if n.iftrue is not None:

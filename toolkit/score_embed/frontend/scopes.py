@@ -300,7 +300,35 @@ class _Walk:
         with self._scope():
             self._children(node)
 
-    _visit_For = _visit_While = _visit_DoWhile = _visit_If = _visit_Switch = _visit_Compound  # C11 6.8.4p3, 6.8.5p5
+    _visit_StatementExpression = _visit_Compound
+
+    # Selections and loops are blocks, and so are the statements in them (C11 6.8.4p3, 6.8.5p5).
+    def _visit_If(self, node: c_ast.If) -> None:
+        self._parts([node.cond], [node.iftrue, node.iffalse])
+
+    def _visit_Switch(self, node: c_ast.Switch) -> None:
+        self._parts([node.cond], [node.stmt])
+
+    _visit_While = _visit_Switch
+
+    def _visit_For(self, node: c_ast.For) -> None:
+        self._parts([node.init, node.cond, node.next], [node.stmt])
+
+    def _visit_DoWhile(self, node: c_ast.DoWhile) -> None:
+        with self._scope():
+            self._block(node.stmt)
+            self.visit(node.cond)
+
+    def _parts(self, head: list[c_ast.Node | None], blocks: list[c_ast.Node | None]) -> None:
+        with self._scope():
+            for part in head:
+                self.visit(part)
+            for statement in blocks:
+                self._block(statement)
+
+    def _block(self, node: c_ast.Node | None) -> None:
+        with self._scope():
+            self.visit(node)
 
     # --- uses ------------------------------------------------------------------------------------------------
 
@@ -363,8 +391,8 @@ def _argument_words(text: str) -> Iterator[str]:
 
 
 def _replace_in_attribute(attribute: GnuAttribute, old: str, new: str) -> None:
-    attribute.text = re.sub(rf"\b{old}\b", new, attribute.text)
+    attribute.text = re.sub(rf"\b{old}\b", lambda _: new, attribute.text)
 
 
 def _replace_in_list(texts: list[str], index: int, old: str, new: str) -> None:
-    texts[index] = re.sub(rf"\b{old}\b", new, texts[index])
+    texts[index] = re.sub(rf"\b{old}\b", lambda _: new, texts[index])

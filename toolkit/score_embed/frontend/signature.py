@@ -16,7 +16,7 @@ from score_embed.frontend.gnu_ast import AsmLabel, GnuAttribute, LabelAddress
 from score_embed.frontend.gnu_lexer import ATTRIBUTE
 from score_embed.frontend.printer import to_c
 
-_LEFT_ALONE = re.compile(r"\b_*(naked|interrupt|isr|signal|constructor|destructor|no_instrument_function)_*\b", re.I)
+_LEFT_ALONE = re.compile(r"\b_*(naked|interrupt|isr|signal|constructor|no_instrument_function)_*\b", re.I)
 # gcc drops or merges calls of functions that promise to have no effects; probes are effects.
 _PROMISES = frozenset({"const", "pure", "leaf"})
 # What is always inlined cannot be the weak definition that probes need (see `header`).
@@ -88,12 +88,12 @@ def _drop(node: c_ast.Node, words: frozenset[str]) -> None:
 
 
 def _without(text: str, words: frozenset[str]) -> str:
-    every = list(_split(text))
+    every = list(single_attributes(text))
     kept = [word for word in every if word.strip("_ ") not in words]
     return text if kept == every else f"{ATTRIBUTE}(({','.join(kept)}))"
 
 
-def _split(text: str) -> Iterator[str]:
+def single_attributes(text: str) -> Iterator[str]:
     """The single attributes of `__attribute__((a,b(1,2)))`."""
     depth, word = 0, ""
     for c in text[text.index("((") + 2 : text.rindex("))")]:

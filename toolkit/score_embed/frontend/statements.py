@@ -13,9 +13,10 @@ from pycparser import c_ast
 
 from score_embed.frontend.assembly import InlineAssembly
 from score_embed.frontend.builder import Builder
+from score_embed.frontend.cleanups import Cleanups
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.gnu_ast import Asm, ComputedGoto, LocalLabels, ValueRange
+from score_embed.frontend.gnu_ast import Asm, ComputedGoto, LocalLabels, StatementExpression, ValueRange
 from score_embed.frontend.initialiser_walk import scalar_value
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import Branch, Case, Clear, Jump, Return, SetPlain, Switch, Tick
@@ -42,6 +43,9 @@ from score_embed.frontend.variable_length import VariableArrays, refuse_unless_c
 _ALIGNING = re.compile(r"\b_*(aligned|Alignas)_*\b")
 
 
+_LAYING_OUT = re.compile(r"\b(pack|ms_struct|scalar_storage_order)\b")
+
+
 class _SwitchContext:
     def __init__(self, slot: SlotRef) -> None:
         self.slot = slot
@@ -57,8 +61,9 @@ class Statements:
         self.assembly = InlineAssembly(expressions)
         self.variable = VariableArrays(expressions)
         self.addressed_labels: list[str] = []  # of the whole function
-        self._breaks: list[str] = []
-        self._continues: list[str] = []
+        self.cleanups = Cleanups(expressions.b, expressions.effect)
+        self._breaks: list[tuple[str, int]] = []  # where they go, and how many variables with a cleanup stay
+        self._continues: list[tuple[str, int]] = []
         self._switches: list[_SwitchContext] = []
         self._seen_labels: set[str] = set()
         expressions.block = self.statement_expression
@@ -74,29 +79,42 @@ class Statements:
             self.e.effect(node)
         self.b.end_full_expression()
 
-    def statement_expression(self, node: c_ast.Node) -> Exp | Place | None:
+    def statement_expression(self, node: StatementExpression) -> Exp | Place | None:
         """`({ … })`: its value is the last expression statement's."""
-        items = list(node.block_items or [])
-        for item in items[:-1]:
-            self.statement(item)
-        if not items:
-            return None
-        last = items[-1]
-        if getattr(self, f"_do_{type(last).__name__}", None) is not None:
-            self.statement(last)
-            return None
-        return self.e.value(last)
+        items = node.block_items
+        with self.cleanups.block(node):
+            depth = self.cleanups.depth
+            for index, item in enumerate(items[:-1]):
+                self.cleanups.at_item(index)
+                self.statement(item)
+            if not items:
+                return None
+            last = items[-1]
+            if getattr(self, f"_do_{type(last).__name__}", None) is not None:
+                self.cleanups.at_item(len(items) - 1)
+                self.statement(last)
+                return None
+            value = self.e.value(last)
+            return value if value is None or self.cleanups.depth == depth else self.e.kept(value)
 
     # --- blocks and declarations -----------------------------------------------------------------------------
 
     def _do_Compound(self, node: c_ast.Compound) -> None:
-        for item in node.block_items or []:
-            self.statement(item)
+        with self.cleanups.block(node):
+            for index, item in enumerate(node.block_items or []):
+                self.cleanups.at_item(index)
+                self.statement(item)
 
     def _do_EmptyStatement(self, node: c_ast.EmptyStatement) -> None:
         pass
 
-    _do_Pragma = _do_StaticAssert = _do_AttributeDeclaration = _do_EmptyStatement
+    _do_StaticAssert = _do_AttributeDeclaration = _do_EmptyStatement
+
+    def _do_Pragma(self, node: c_ast.Pragma) -> None:
+        """`#pragma pack` moves to the top with the definitions that it is for. Others mean nothing there."""
+        text = self.b.declarations.text(node)
+        if _LAYING_OUT.search(text):
+            self.b.define(f"/* {len(self.b.definitions)} */\n{text}\n")  # the same pragma may come again
 
     def _do_DeclList(self, node: c_ast.DeclList) -> None:
         for decl in node.decls:
@@ -105,8 +123,8 @@ class Statements:
     def _do_Typedef(self, node: c_ast.Typedef) -> None:
         declarations = self.b.declarations
         declarations.scope.names[node.name] = declared = declarations.typedef(node)
-        refuse_unless_constant(self.b, declared.type, "a typedef")
-        self.b.define(declarations.text(node) + ";")
+        if not self.b.is_variable(declared.type):  # else it stands in casts only, by what it is
+            self.b.define(declarations.text(node) + ";")
 
     def _do_Decl(self, node: c_ast.Decl) -> None:
         declarations = self.b.declarations
@@ -160,8 +178,10 @@ class Statements:
             raise Unsupported("a variable bound to a register", node)
         attributes = declared_attributes(node)
         if any("cleanup" in text for text in attributes):
-            raise Unsupported("attribute cleanup", node)
-        before = [*map(self.b.declarations.text, node.align or []), *attributes]
+            if isinstance(t, Array) and self.b.is_variable(t):
+                raise Unsupported("attribute cleanup of a variable length array", node)
+            self.b.addressed.add(node.name)
+        before = [*map(self.b.declarations.text, node.align or []), *self.cleanups.without(attributes)]
         if any(_ALIGNING.search(text) for text in before):
             self.b.addressed.add(node.name)
         if isinstance(t, Array) and self.b.is_variable(t):
@@ -172,13 +192,12 @@ class Statements:
         symbol = self.b.declare_local(node.name, t, attributes="".join(text + " " for text in before))
         if isinstance(symbol, Variable):
             self.b.add(Clear(self.b.coord, symbol.name))
-        if node.init is None:
-            return
-        if isinstance(t, (Array, Struct)):
+        if node.init is not None and isinstance(t, (Array, Struct)):
             self.init.initialise(self.b.local_place(symbol.name, t), node.init)  # type: ignore[union-attr]
-            return
-        value = self.e.exact(scalar_value(node.init))
-        self.e.store(self.e.lvalue(c_ast.ID(node.name, node.coord)), value)
+        elif node.init is not None:
+            value = self.e.exact(scalar_value(node.init))
+            self.e.store(self.e.lvalue(c_ast.ID(node.name, node.coord)), value)
+        self.cleanups.declare(node.name, attributes)
 
     # --- selection and loops ---------------------------------------------------------------------------------
 
@@ -221,8 +240,8 @@ class Statements:
         self.b.body.statements.extend(decided)
 
     def _body(self, body: c_ast.Node, again: str, end: str) -> None:
-        self._continues.append(again)
-        self._breaks.append(end)
+        self._continues.append((again, self.cleanups.depth))
+        self._breaks.append((end, self.cleanups.depth))
         self.statement(body)
         self._continues.pop()
         self._breaks.pop()
@@ -245,18 +264,19 @@ class Statements:
         self.b.place_label(end)
 
     def _do_For(self, node: c_ast.For) -> None:
-        self.statement(node.init)
-        top, again, end = self.b.label("for"), self.b.label("next"), self.b.label("end")
-        self.b.place_label(top)
-        self._loop(node, node.cond, top, end)
-        self._body(node.stmt, again, end)
-        self.b.place_label(again)
-        if node.next is not None:
-            self.b.at(node.next)
-            self.e.effect(node.next)
-            self.b.end_full_expression()
-        self.b.goto(top)
-        self.b.place_label(end)
+        with self.cleanups.block(node):
+            self.statement(node.init)
+            top, again, end = self.b.label("for"), self.b.label("next"), self.b.label("end")
+            self.b.place_label(top)
+            self._loop(node, node.cond, top, end)
+            self._body(node.stmt, again, end)
+            self.b.place_label(again)
+            if node.next is not None:
+                self.b.at(node.next)
+                self.e.effect(node.next)
+                self.b.end_full_expression()
+            self.b.goto(top)
+            self.b.place_label(end)
 
     def _do_Switch(self, node: c_ast.Switch) -> None:
         value = self.e.arith.promoted(self.e.rvalue(node.cond))
@@ -269,7 +289,7 @@ class Statements:
         coord = self.b.coord
         with self.b.buffered() as body:
             self._switches.append(context)
-            self._breaks.append(end)
+            self._breaks.append((end, self.cleanups.depth))
             self.statement(node.stmt)
             self._breaks.pop()
             self._switches.pop()
@@ -307,34 +327,42 @@ class Statements:
     def _do_Goto(self, node: c_ast.Goto) -> None:
         if node.name in self._seen_labels:
             self.b.add(Tick(self.b.coord))
+        self.cleanups.leave_for(node.name)
         self.b.goto(node.name)
 
     def _do_Break(self, node: c_ast.Break) -> None:
-        self.b.goto(self._breaks[-1])
+        self._leave(*self._breaks[-1])
 
     def _do_Continue(self, node: c_ast.Continue) -> None:
-        self.b.goto(self._continues[-1])
+        self._leave(*self._continues[-1])
+
+    def _leave(self, label: str, depth: int) -> None:
+        self.cleanups.leave_to(depth)
+        self.b.goto(label)
 
     def _do_Return(self, node: c_ast.Return) -> None:
         body = self.b.body
         result = body.result
+        value: SlotRef | Place | Raw | None = None
         if node.expr is None:
-            self.b.add(Return(self.b.coord, None))
+            pass
         elif isinstance(result, Void):
             self.e.effect(node.expr)
-            self.b.add(Return(self.b.coord, None))
         elif isinstance(result, Struct):
-            self.b.add(Return(self.b.coord, self.e.place_value(node.expr)))
+            value = self.e.place_value(node.expr)
+            if self.cleanups.depth:
+                value = self.e.copied(value)
         elif is_untracked(result):
             exp = self.e.arith.convert(self.e.exact(node.expr), result)
             self.b.add(SetPlain(self.b.coord, "sc_r", exp))
-            self.b.add(Return(self.b.coord, Raw(result, "sc_r")))
+            value = Raw(result, "sc_r")
         else:
             assert body.result_slot is not None
             t = unqualified(as_int(result) if is_integer(result) else result)
-            ref = SlotRef(t, body.result_slot)
-            self.b.assign(ref, self.e.arith.convert(self.e.exact(node.expr), t))
-            self.b.add(Return(self.b.coord, ref))
+            value = SlotRef(t, body.result_slot)
+            self.b.assign(value, self.e.arith.convert(self.e.exact(node.expr), t))
+        self.cleanups.leave_to(0)
+        self.b.add(Return(self.b.coord, value))
 
     def _do_Asm(self, node: Asm) -> None:
         self.assembly.lower(node)
@@ -344,6 +372,8 @@ class Statements:
 
     def _do_ComputedGoto(self, node: ComputedGoto) -> None:
         """A chain of comparisons says where it goes: only a label whose address is taken can be the place."""
+        if self.cleanups.depth:
+            raise Unsupported("a computed goto out of a scope with a cleanup", node)
         pointer = Pointer(self.b.types.void)
         target = self.b.temporary(pointer, keep=True)
         self.b.assign(target, self.e.arith.convert(self.e.rvalue(node.expr), pointer))

@@ -17,7 +17,7 @@ from score_embed.frontend.lowering import ValueLowering
 from score_embed.frontend.symbols import Unsupported, VariableArray, VariableLength
 from score_embed.frontend.types import Array, CType, Pointer, declare
 
-_REASON = "array size"
+REASON = "array size"
 
 
 class VariableArrays:
@@ -43,7 +43,7 @@ class VariableArrays:
         """The declaration of an array: what it lies in is new."""
         size = self.b.temporary(self.b.types.size, keep=True)
         self.b.assign(size, self.e.size_of(t))
-        self.b.add(Pin(self.b.coord, size, _REASON))
+        self.b.add(Pin(self.b.coord, size, REASON))
         pointer = SlotRef(Pointer(t.of), self.b.new_slot(name, Pointer(t.of)))
         self.b.body.declarations.append(f"void *{name};")
         self.b.add(Verbatim(self.b.coord, self._give_back()))

@@ -250,7 +250,7 @@ class Session:
                 self._events.clear()
                 self._had = sys.maxsize  # runs differ, so more bytes are no progress
                 return self._attempt()
-        coverage, output = self._coverage.whole[: 4 * end.coverage_size], self._output.whole[: end.log_size]
+        coverage, output = self._coverage[: 4 * end.coverage_size], self._output[: end.log_size]
         if missing or len(coverage) < 4 * end.coverage_size or len(output) < end.log_size:
             self._shrink()
             return self._attempt()

@@ -35,6 +35,7 @@ class NativeTarget(WiredTarget):
                 command,
                 pass_fds=(to_target, from_target),
                 stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # what constructors write before the first test is not ours to print
                 stderr=subprocess.PIPE,  # until the first test: what the program writes is captured by the runtime
                 start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
                 env={},  # the program's environment must be the same in every run
