@@ -62,7 +62,7 @@ SUBJECTS = (
 
 
 def command(subject: Subject, board: str, limit: str, out: str) -> list[str]:
-    options = ["run", "--json", "--board", board, limit, "--seed", "1", "--out", out]
+    options = ["run", "--json", "--no-witness", "--board", board, limit, "--seed", "1", "--out", out]
     start = [sys.executable, "-m", "score_embed.cli.main", *options, *subject.options, str(subject.source)]
     return [*start, "--", *subject.cflags]
 

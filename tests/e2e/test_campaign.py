@@ -22,7 +22,7 @@ BOARDS = ("native", "mps2-an385")
 KEYS = {
     "v", "program", "board", "strategy", "seed", "stopped", "seconds", "runs", "paths", "redundant", "mispredicted",
     "divergences", "concretized", "conditions", "solver", "coverage", "bugs", "unflipped", "incomplete", "link",
-    "memory", "fleet",
+    "memory", "fleet", "witness",
 }  # fmt: skip
 
 # 2^11 paths and a few microseconds each: long enough to be stopped on the way, short enough to finish.

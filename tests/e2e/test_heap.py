@@ -73,7 +73,8 @@ def found(summary: dict[str, Any]) -> set[tuple[str, int]]:
 def test_each_misuse_is_found_where_it_is(board: str, tmp_path: Path) -> None:
     text = INCLUDES + MISUSES
     summary = explore(tmp_path, {"a.c": text, "o.c": OPAQUE}, "--board", board, native=("o.c",)).summary
-    assert found(summary) == expected(text)
+    by_witness = {("out-of-bounds", 1)} if board == "native" else set()  # it sees who corrupts the heap: o.c
+    assert found(summary) == expected(text) | by_witness
     assert (summary["redundant"], summary["divergences"]) == (0, 0)
     inputs = {bug["line"]: bug["inputs"] for bug in summary["bugs"] if bug["kind"] == "out-of-bounds"}
     lines = {line.strip(): number for number, line in enumerate(text.splitlines(), 1)}

@@ -266,7 +266,7 @@ def test_what_is_no_campaign(tmp_path: Path) -> None:
     (tmp_path / "junk").mkdir()
     (tmp_path / "junk" / "campaign.db").write_bytes(bytes(range(256)) * 50)
     refused("junk", 74, "damaged")
-    for version, words in ((3, "has version 3"), (4, "not the record")):
+    for version, words in ((4, "has version 4"), (5, "not the record")):
         folder = tmp_path / f"v{version}"
         folder.mkdir()
         db = sqlite3.connect(folder / "campaign.db")

@@ -26,6 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "explore": {"solve", "trace", "target.base", "frontend.sites"},
     "results": {"explore", "frontend.sites", "target.base"},
     "report": {"results"},
+    "witness": {"board", "build", "frontend", "results"},  # it builds the program and books what it finds
     "fleet": {"explore", "results"},
     "carrier": {"fleet"},
 }

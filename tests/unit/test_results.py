@@ -29,13 +29,14 @@ def test_a_boolean_is_the_lowest_bit() -> None:
 
 
 def case(data: bytes) -> testcase.TestCase:
-    return testcase.TestCase(12, data, OBJECTS, "return", 0, 0x1234567889ABCDEF, "a.c:3", b"hi\xff\n")
+    inputs = testcase.named_inputs(OBJECTS, data)
+    return testcase.TestCase(12, data, inputs, "return", 0, 0x1234567889ABCDEF, "a.c:3", "hi\n")
 
 
 def test_a_test_case_round_trips_through_its_json(tmp_path: Path) -> None:
     data = (-5).to_bytes(4, "little", signed=True) + b"\xfe" + b"\x0a\x0b\x0c"
     test = case(data)
-    assert testcase.named_inputs(test.objects, test.input) == {"x": -5, "x#2": 254, "buf": "0a0b0c"}
+    assert test.inputs == {"x": -5, "x#2": 254, "buf": "0a0b0c"}
     test.write(tmp_path)
     assert (tmp_path / "000012-89abcdef.bin").read_bytes() == data
     written = json.loads((tmp_path / "000012-89abcdef.json").read_text(encoding="utf-8"))
@@ -85,8 +86,8 @@ def test_floating_point_inputs(tmp_path: Path) -> None:
         testcase.Named("n", 12, 4, "float"),
     )
     data = bytes.fromhex("cdcccc3d9a9999999999b9bf010080ff")
-    test = testcase.TestCase(1, data, objects, "return", 0, 1, "", b"")
-    assert testcase.named_inputs(test.objects, test.input) == {"f": 0.1, "d": -0.1, "n": "010080ff"}
+    test = testcase.TestCase(1, data, testcase.named_inputs(objects, data), "return", 0, 1, "", "")
+    assert test.inputs == {"f": 0.1, "d": -0.1, "n": "010080ff"}
     test.write(tmp_path)
     first = testcase.read_first(tmp_path / f"{test.stem}.json")
     assert first.fill(b"", objects) == data

@@ -38,6 +38,8 @@ from score_embed.solve.chain import default_chain
 from score_embed.status import Status
 from score_embed.target.base import Finished, Run, Target
 from score_embed.trace.trail import Trail
+from score_embed.witness import witness
+from score_embed.witness.witness import Witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,13 @@ class Campaign:
         self._describer = Describer(image)
         self._ledger = Ledger(record, directions_of(image.sites))
         self._explorer: Explorer | None = None
+        self._witness: Witness | None = None
         self._free_ram = target.info.free_ram
         self._before = 0.0  # seconds of earlier sessions
         self._link_before: Counter[str] = Counter()  # traffic of earlier sessions
         self._rss_before = 0
         self._began = time.monotonic()
+        self._ended: float | None = None  # when the last test had ended
 
     def run(self) -> Result:
         """Run tests until nothing is left or somebody wants an end; then save and sum up."""
@@ -89,7 +93,12 @@ class Campaign:
         try:
             with Interrupt(smt.interrupt) as interrupt, Status(title) as status:
                 self._explorer = self._restored() if self._record.get("progress") else self._fresh()
+                self._witness = witness.of(self._record, self._settings)
                 stopped = self._loop(self._explorer, interrupt, status)
+                self._ended = time.monotonic()
+                if self._witness is not None:
+                    self._commit(self._explorer, stopped)  # who is in a hurry loses nothing
+                    self._witness.finish(hurried=stopped == "interrupted")
         except TargetError:
             if self._explorer is not None:
                 self._save(stopped)
@@ -98,6 +107,9 @@ class Campaign:
         except KeyboardInterrupt:
             print(how_to_go_on(self._record.folder), file=sys.stderr)
             raise
+        finally:
+            if self._witness is not None:
+                self._witness.close()
         found = self._save(stopped)
         if stopped == "interrupted":
             print(how_to_go_on(self._record.folder), file=sys.stderr)
@@ -142,6 +154,8 @@ class Campaign:
                 test = self._runner.begin(pair, number, explorer.expected(pair))
             finally:
                 self._enter(last)
+            if self._witness is not None:
+                self._witness.turn()
             if self._record.due():
                 self._commit(explorer)
             if status.due:
@@ -195,7 +209,7 @@ class Campaign:
         """Put what was reached into the record; `stopped`: why no more tests follow."""
         progress = self._ledger.progress()
         progress["stopped"] = stopped
-        progress["seconds"] = self._before + time.monotonic() - self._began
+        progress["seconds"] = self._before + (self._ended or time.monotonic()) - self._began
         progress["explorer"] = explorer.state()
         progress["link"] = self._link_before + Counter(dataclasses.asdict(self._target.counters))
         rss = max(self._rss_before, summary.host_rss())

@@ -53,6 +53,7 @@ class Settings:
     instrument: tuple[str, ...] = ()
     compile_commands: Path | None = None
     check: str = "default"
+    no_witness: bool = False
     verify: bool = False
     keep: bool = False
     json: bool = False
@@ -194,6 +195,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("instrument", str, "GLOB", "instrument headers outside the project that match", many=True),
     Option("compile-commands", Path, "FILE", "compile_commands.json of the project: each file's own flags"),
     Option("check", _check, "LIST", f"look for violations: default, all, none or of {', '.join(CHECKS)} (default)"),
+    Option("no-witness", _yes_no, "", "do not run what is kept again under gcc's sanitizers (boards native, native32)"),
     Option("verify", _yes_no, "", "have the target send stored values and compare them (slow)"),
     Option("keep", _yes_no, "", "keep the instrumented C in the result folder"),
     Option("json", _yes_no, "", "print summary.json instead of tables"),

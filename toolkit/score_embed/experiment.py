@@ -99,7 +99,7 @@ def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -
     try:
         for folder, words, seed in campaigns:
             if not _is_finished(folder):
-                command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--out", str(folder)]
+                command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness", "--out", str(folder)]
                 command += ["--seed", str(seed), *words, *plan.words]
                 running.append((folder, _start(command, _log(folder))))
         for folder, process in running:

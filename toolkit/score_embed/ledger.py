@@ -14,7 +14,7 @@ from score_embed.results.bugs import Bug, BugList
 from score_embed.results.coverage import Coverage, Direction
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
-from score_embed.results.testcase import TestCase, named_inputs
+from score_embed.results.testcase import TestCase, Value, named_inputs
 
 SHOWN_OUTPUT = 80
 
@@ -71,19 +71,19 @@ class Ledger:
             assert known is not None
             self._record.put_bug(known)
         if fresh or bug or number == 1:
-            self._write_files(self._test(number, entry, where), bug is not None)
+            self._write_files(self._test(number, entry, inputs, where), bug is not None)
         return bug
 
-    def _test(self, number: int, entry: Entry, where: str) -> TestCase:
+    def _test(self, number: int, entry: Entry, inputs: Mapping[str, Value], where: str) -> TestCase:
         return TestCase(
             number=number,
             input=entry.input,
-            objects=entry.objects,
+            inputs=inputs,
             verdict=entry.verdict.value,
             code=entry.code,
             path_hash=entry.path_hash,
             where=where,
-            output=entry.output,
+            output=entry.output.decode("utf-8", "backslashreplace"),
             versions=self._versions,
         )
 

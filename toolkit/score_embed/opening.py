@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,14 @@ from score_embed import __version__, config, workplace
 from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.build import objects
 from score_embed.build.compile_commands import read_flags
-from score_embed.build.image import Image, build_image, load_image
-from score_embed.errors import UsageError
+from score_embed.build.image import Image, Plain, build_image, load_image
+from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.whole import Whole
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
 from score_embed.target.base import Target
+from score_embed.witness import program, witness
+from score_embed.witness.program import Builder
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,20 @@ def begin(
     board.require_tools()
     check_sources(settings)
     folder = workplace.make_folder(settings.out, settings.entry or c_files(settings.sources)[0].stem)
+    beside = _second_witness(settings, board)
     try:
-        image = build(settings, board, folder)
+        image = build(settings, board, folder, beside.begin if beside else None)
         target = stack.enter_context(ready_target(board, image)) if elsewhere is None else None
     except BaseException:
         workplace.discard(folder)
         raise
+    finally:
+        if beside is not None:
+            beside.close()
     record = stack.enter_context(Store.create(folder))
     workplace.furnish(folder, image)
+    if beside is not None:
+        _keep_witness(beside, record)
     write_down(record, settings, board)
     return Opened(settings, board, image, record, target)
 
@@ -128,7 +137,28 @@ def c_files(sources: Sequence[Path]) -> list[Path]:
     return [path for path in sources if path.suffix == ".c"]
 
 
-def build(settings: config.Settings, board: Board, folder: Path) -> Image:
+def _second_witness(settings: config.Settings, board: Board) -> Builder | None:
+    """What builds it, if this board's programs can have one."""
+    if settings.no_witness or not program.is_for(board):
+        return None
+    return Builder(board, config.checks(settings.check))
+
+
+def _keep_witness(builder: Builder, record: Store) -> None:
+    """Its program goes into the campaign's folder, as the image does. Without it the campaign goes on."""
+    try:
+        workplace.add_program(record.folder, builder.result(), witness.PROGRAM, shared=True)
+        witness.wanted(record)
+    except BuildError as error:
+        missing = f"{error.where}: {error.what}" if error.where else error.what
+        print(f"warning: no second witness: the program cannot be built with gcc's sanitizers: {missing}", file=sys.stderr)
+        witness.wanted(record, missing)
+
+
+def build(
+    settings: config.Settings, board: Board, folder: Path, beside: Callable[[Plain], None] | None = None
+) -> Image:
+    """`beside`: is told of the program as it is without probes."""
     commands = settings.compile_commands
     sources = c_files(settings.sources)
     return build_image(
@@ -144,6 +174,7 @@ def build(settings: config.Settings, board: Board, folder: Path) -> Image:
         verify=settings.verify,
         checks=config.checks(settings.check),
         keep=folder / "instrumented" if settings.keep else None,
+        beside=beside,
     )
 
 
@@ -166,7 +197,7 @@ def recorded_settings(record: Store) -> config.Settings:
 
 def describe(record: Store, settings: config.Settings, board: Board, image: Image) -> None:
     """What reports need to know of the program, so that they need nothing but the record."""
-    program = {
+    described = {
         "name": image.program,
         "board": board.name,
         "strategy": settings.strategy,
@@ -176,5 +207,5 @@ def describe(record: Store, settings: config.Settings, board: Board, image: Imag
         "sources": [str(source) for source in c_files(settings.sources)],
         "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    record.put("program", program)
+    record.put("program", described)
     record.put("sources", source_map(image.sites, image.notes, Path.cwd()).to_json())

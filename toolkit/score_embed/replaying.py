@@ -8,10 +8,12 @@ from pathlib import Path
 from score_embed import workplace
 from score_embed.board.profile import find_board
 from score_embed.build.image import load_image
-from score_embed.errors import UsageError
+from score_embed.errors import TargetError, UsageError
 from score_embed.opening import recorded_settings
 from score_embed.results.store import Store, TestRow
 from score_embed.target.base import Run
+from score_embed.witness.process import PATIENCE, Died, WitnessProcess
+from score_embed.witness.witness import PROGRAM
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,25 @@ class Replayed:
     @property
     def same(self) -> bool:
         return (self.verdict, self.path_hash) == (self.row.verdict, self.row.path_hash)
+
+
+def witness_again(folder: Path, number: int) -> str | None:
+    """What the sanitizers print of a test in which the second witness found something; None if it did not."""
+    with Store.read(folder) as record:
+        if all(found.test != number for found in record.found_by_witness()):
+            return None
+        test = record.test(number)
+    assert test is not None
+    process = WitnessProcess(folder / PROGRAM)
+    try:
+        process.send(test.input)
+        answer = process.take(PATIENCE)
+    except Died as error:
+        hint = "It is made with the campaign: start a new one."
+        raise TargetError(f"the program of the second witness does not run: {error}", str(folder / PROGRAM), hint) from None
+    finally:
+        process.close()
+    return "" if answer is None else answer.text
 
 
 def replay_tests(folder: Path, wanted: int | None, port: str | None = None) -> list[Replayed]:

@@ -78,12 +78,24 @@ def furnish(folder: Path, image: Image) -> None:
     try:
         for part in ("tests", "bugs"):
             (folder / part).mkdir(exist_ok=True)
-        shutil.copyfile(image.elf, folder / IMAGE)
-        (folder / IMAGE).chmod(0o755)
+        add_program(folder, image.elf, IMAGE)
         if folder.parent == DEFAULT:
             fresh = folder.parent / f".latest-{folder.name}"
             fresh.symlink_to(folder.name)
             fresh.replace(folder.parent / "latest")
+    except OSError as error:
+        raise storage_error(error, folder) from error
+
+
+def add_program(folder: Path, built: Path, name: str, shared: bool = False) -> None:
+    """Copy what was built into the campaign's folder; `shared`: without taking room, where the file system can."""
+    try:
+        if shared:
+            with contextlib.suppress(OSError):
+                (folder / name).hardlink_to(built)
+                return
+        shutil.copyfile(built, folder / name)
+        (folder / name).chmod(0o755)
     except OSError as error:
         raise storage_error(error, folder) from error
 

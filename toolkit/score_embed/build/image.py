@@ -11,7 +11,7 @@ import json
 import os
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -65,6 +65,18 @@ class Image:
         return Constants(self.elf)
 
 
+@dataclass(frozen=True)
+class Plain:
+    """The program before it gets probes. `texts`: preprocessed, with the main it is given; `native`, `objects`: as in
+    `build_image`; `flags`: of each C file; `cflags`: of the link."""
+
+    texts: Sequence[Source]
+    native: Sequence[Path]
+    objects: Sequence[Path]
+    flags: Mapping[Path, Sequence[str]]
+    cflags: Sequence[str]
+
+
 def build_image(
     board: Board,
     sources: Sequence[Path],
@@ -80,12 +92,13 @@ def build_image(
     checks: frozenset[str] = DEFAULT_CHECKS,
     keep: Path | None = None,
     strict: bool = False,
+    beside: Callable[[Plain], None] | None = None,
 ) -> Image:
     """Build the instrumented image.
 
     `whole`: what a whole program is given; `objects`: assembly, objects and archives, linked as they are;
     `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
-    instrument_program.
+    instrument_program; `beside`: is told of the program as it is without probes.
     Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
     """
     if not sources:
@@ -102,6 +115,8 @@ def build_image(
     if entry:
         texts, function = add_harness(texts, entry, model)
         called = function.to_json()
+    if beside is not None:
+        beside(Plain(texts, native, objects, flags, cflags))
     program = instrument_program(
         texts,
         model,

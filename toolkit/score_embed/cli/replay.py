@@ -45,8 +45,14 @@ def execute(values: argparse.Namespace) -> int:
         console.print(table)
     if wanted is not None and results[0].output:
         console.print(Text("output:\n" + results[0].output.decode("utf-8", "backslashreplace")))
+    said = replaying.witness_again(values.folder, wanted) if wanted is not None else None
+    if said is not None:
+        console.print(Text(f"the second witness:\n{said.strip() or '(nothing this time)'}"))
     console.print(f"{len(results) - len(failed)} of {len(results)} tests reproduced")
     if failed:
         hint = "The program depends on something besides its input: time, addresses, uninitialised memory."
         raise ReplayMismatch(f"{len(failed)} of {len(results)} tests came out differently", str(values.folder), hint)
+    if said == "":
+        hint = "The program depends on something besides its input: time, addresses, uninitialised memory."
+        raise ReplayMismatch("the second witness sees nothing this time", str(values.folder), hint)
     return 0

@@ -66,6 +66,7 @@ class Books:
         self._attendance: dict[str, _Attendance] = {}  # by client
         self._earlier = FleetFigures((), {}, 0, 0, 0.0)
         self._began = time.monotonic()
+        self._ended: float | None = None
         self.stopped: str | None = None
         progress = record.get("progress")
         if progress is not None:
@@ -96,6 +97,14 @@ class Books:
     def begin(self) -> None:
         """The session's time begins now: the clients are there."""
         self._began = time.monotonic()
+
+    def end(self) -> None:
+        """The session's time is over: no test follows."""
+        self._ended = self._ended or time.monotonic()
+
+    @property
+    def _lasted(self) -> float:
+        return (self._ended or time.monotonic()) - self._began
 
     # What the server asks of the record ---------------------------------------------------------------------
 
@@ -137,14 +146,14 @@ class Books:
             Counter(earlier.messages) + Counter(messages),
             earlier.tests + self.ledger.totals["runs"] - self._runs_before,
             earlier.redundant + counts.get("repeated", 0),
-            earlier.seconds + time.monotonic() - self._began,
+            earlier.seconds + self._lasted,
             Counter(earlier.protocol) + Counter(counts),
         )
 
     def _progress(self) -> dict[str, Any]:
         progress = self.ledger.progress()
         progress["stopped"] = self.stopped
-        progress["seconds"] = self._seconds + time.monotonic() - self._began
+        progress["seconds"] = self._seconds + self._lasted
         progress["explorer"] = {
             "seed": self._seed,
             "queue": self._runs,

@@ -27,6 +27,7 @@ from score_embed.opening import Opened
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 from score_embed.running import Runner
+from score_embed.witness import witness
 
 ADDRESS_FILE = "server"  # in the campaign's folder: where its server listens
 
@@ -153,7 +154,8 @@ def host(opened: Opened) -> Hosted:
     record, settings = opened.record, opened.settings
     books = Books(record, settings.seed, opened.image.build_id)
     giver = KitGiver(books.number, settings, opened.board, opened.image)
-    return Hosted(record.folder.resolve().name, opened.image.program, books, giver, settings.max_tests)
+    second = witness.of(record, settings)
+    return Hosted(record.folder.resolve().name, opened.image.program, books, giver, settings.max_tests, second)
 
 
 def devices_for(settings: config.Settings) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from score_embed.fleet.protocol import Send, Status, Timing, Wake
 from score_embed.fleet.server_side import Server
 from score_embed.fleet.server_table import Effect
 from score_embed.fleet.sessions import Session
+from score_embed.witness.witness import Witness
 
 Orders = Callable[[service.Order], service.Done]  # raises ScoreError
 
@@ -37,6 +38,7 @@ class Hosted:
     books: Books
     giver: KitGiver
     limit: int | None  # tests in this session
+    witness: Witness | None = None
 
 
 def _is_sound(message: Results) -> bool:

@@ -51,6 +51,7 @@ class FleetSession:
         self._deaths = 0
         self._tests = 0  # when somebody last died
         self._last_words: str = ""
+        self._witnesses = [hosted.witness for hosted in campaigns if hosted.witness is not None]
 
     def run(self) -> str:
         """Until nothing is left, or somebody wants an end; returns why. Raises TargetError if no target is left."""
@@ -62,6 +63,8 @@ class FleetSession:
                     self._crew.start(self._plan.clients)
                 while not self._is_over():
                     self._server.turn(_TURN)
+                    for witness in self._witnesses:
+                        witness.turn()
                     self._look_after_clients()
                     self._begin(interrupt)
                     self._heed(interrupt)
@@ -69,8 +72,14 @@ class FleetSession:
                         self._show(status)
                 self._crew.hurry()
                 self._crew.end(_GO)
+                for hosted in self._campaigns:
+                    hosted.books.end()
+                for witness in self._witnesses:
+                    witness.finish(hurried=self._stopped == "interrupted")
             finally:
                 self._crew.end(0.0)
+                for witness in self._witnesses:
+                    witness.close()
         return self._write_end()
 
     def _write_end(self) -> str:

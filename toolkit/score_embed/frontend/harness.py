@@ -63,9 +63,9 @@ class Entry:
 
 
 _PROTOTYPES = """
-void __score_symbolic(void *, __SIZE_TYPE__, const char *);
-void __score_boolean(void *, __SIZE_TYPE__, const char *);
-void __score_bytes(void *, __SIZE_TYPE__, const char *);
+void __score_symbolic(volatile void *, __SIZE_TYPE__, const char *);
+void __score_boolean(volatile void *, __SIZE_TYPE__, const char *);
+void __score_bytes(volatile void *, __SIZE_TYPE__, const char *);
 void __score_assume_fail(void) __attribute__((noreturn));
 """
 

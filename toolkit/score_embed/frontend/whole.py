@@ -65,7 +65,7 @@ def _parameters(main: c_ast.FuncDef) -> int:
 
 
 def _main(whole: Whole, count: int, size_type: str) -> str:
-    lines = [f"void __score_bytes(void *, {size_type}, const char *);"]
+    lines = [f"void __score_bytes(volatile void *, {size_type}, const char *);"]
     inputs: list[str] = []
     if whole.stdin:
         end = _PUSHED_BACK + whole.stdin

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from score_embed.results import summary
+from score_embed.results import summary, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store, TestRow
@@ -27,6 +27,7 @@ class Findings:
     bugs: tuple[Bug, ...]
     kept: tuple[TestRow, ...]  # the tests that brought coverage or a bug, in order
     paths: tuple[TestRow, ...]  # the first tests that took a new path
+    witnessed: frozenset[int] = frozenset()  # tests in which the second witness saw something
 
     def is_generated(self, file: str) -> bool:
         """Not a file of the user's, such as the harness that `--entry` makes."""
@@ -40,6 +41,7 @@ class Findings:
 def read(record: Store, most_paths: int = 0) -> Findings:
     """The findings of an open record, with up to `most_paths` of its paths."""
     found = summary.of(record)
+    found_elsewhere = record.found_by_witness()
     sources = record.sources()
     return Findings(
         record.folder,
@@ -48,7 +50,8 @@ def read(record: Store, most_paths: int = 0) -> Findings:
         record.get("versions"),
         sources,
         frozenset(sources.directions.keys() & set(record.coverage())),
-        tuple(record.bugs()),
+        tuple(witnessed.all_bugs(record.bugs(), found_elsewhere)),
         tuple(record.kept_tests()),
         tuple(record.first_paths(most_paths)),
+        frozenset(one.test for one in found_elsewhere),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 
 from score_embed.report import text
 from score_embed.report.findings import Findings
@@ -16,7 +17,9 @@ _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def document(found: Findings) -> str:
     """The XML text."""
-    bugs = {bug.test: bug for bug in found.bugs}
+    bugs: dict[int, list[Bug]] = {}
+    for bug in found.bugs:
+        bugs.setdefault(bug.test, []).append(bug)
     summary = found.summary
     counts = {
         "tests": str(len(found.kept)),
@@ -33,7 +36,7 @@ def document(found: Findings) -> str:
     for key, value in _properties(found).items():
         ET.SubElement(properties, "property", {"name": key, "value": _legal(value)})
     for test in found.kept:
-        _case(suite, found, test, bugs.get(test.number))
+        _case(suite, found, test, bugs.get(test.number, []))
     lines = [*text.short_reasons(summary), *text.incomplete(summary)]
     ET.SubElement(suite, "system-out").text = _legal("\n".join([text.headline(summary), *lines]) + "\n")
     ET.SubElement(suite, "system-err")
@@ -51,14 +54,16 @@ def _properties(found: Findings) -> dict[str, str]:
     }
 
 
-def _case(suite: ET.Element, found: Findings, test: TestRow, bug: Bug | None) -> None:
-    name = f"{bug.kind} in {bug.place.function or '?'} ({bug.place})" if bug else f"test {test.stem}"
+def _case(suite: ET.Element, found: Findings, test: TestRow, bugs: Sequence[Bug]) -> None:
+    """A test that ended in a bug may show another one to the second witness."""
+    shown = (f"{bug.kind} in {bug.place.function or '?'} ({bug.place})" for bug in bugs)
+    name = ", ".join(shown) or f"test {test.stem}"
     # How long a single test took is not known.
     case = ET.SubElement(
         suite, "testcase", {"name": _legal(name), "classname": _legal(found.program["name"]), "time": "0"}
     )
-    if bug:
-        message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs) or 'any input'}"
+    for bug in bugs:
+        message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs) or 'any input'}{text.witness(bug)}"
         failure = ET.SubElement(case, "failure", {"type": bug.kind, "message": _legal(message)})
         failure.text = _legal("\n".join(text.bug(bug, found.sources, found.folder)) + "\n")
     lines = [f"verdict: {test.verdict} {test.code}", *(f"{key} = {value}" for key, value in test.inputs.items())]

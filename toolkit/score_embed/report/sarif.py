@@ -41,6 +41,11 @@ RULES = {
     "heap-corruption": ("Somebody wrote beyond a block of the heap.", "Look who writes to the block that is freed or was allocated here."),
     "overflow": ("Signed arithmetic overflows.", "Check the operands' range."),
     "shift-range": ("A shift is wider than its operand.", "Check the number of bits to shift."),
+    "use-after-scope": ("A local object is used after its block has ended.", "Declare it outside of the block, or copy its value."),
+    "use-after-return": ("A local object is used after its function has returned.", "Make it static, or let the caller provide it."),
+    "misaligned": ("Memory is accessed at an address that does not fit its type.", "Copy the bytes with memcpy."),
+    "overlapping-copy": ("memcpy or one of its kin copies onto itself.", "Use memmove."),
+    "array-length": ("A variable length array has no positive length.", "Check the length before this line."),
     "unreachable": ("Code is reached that was marked as unreachable.", "The mark is wrong for this input."),
 }  # fmt: skip
 
@@ -109,17 +114,22 @@ def _notification(found: Findings, row: dict[str, Any]) -> dict[str, Any]:
 
 def _result(found: Findings, bug: Bug, rule: int, fingerprint: str) -> dict[str, Any]:
     place = bug.place
-    sure = "" if bug.confirmed else " It did not happen again on a fresh target."
+    sure = f"{text.witness(bug)}{text.doubt(bug)}"
     given = text.inputs(bug.inputs) or "any input"
     command = f"score-embed replay {found.folder} {bug.test}"
     plain: dict[str, Any] = {
         "ruleId": bug.kind,
         "ruleIndex": rule,
         "level": "error" if bug.confirmed else "warning",
-        "message": {"text": f"{bug.kind} in {place.function or '?'} with {given}.{sure} Again: {command}"},
+        "message": {"text": f"{bug.kind} in {place.function or '?'} with {given}{sure}. Again: {command}"},
         "partialFingerprints": {FINGERPRINT: fingerprint},
         "occurrenceCount": bug.count,
-        "properties": {"inputs": dict(bug.inputs), "test": bug.test, "confirmed": bug.confirmed},
+        "properties": {
+            "inputs": dict(bug.inputs),
+            "test": bug.test,
+            "confirmed": bug.confirmed,
+            **({"witness": bug.witness} if bug.witness else {}),
+        },
     }
     frames = _frames(found, bug)
     if frames:

@@ -10,6 +10,7 @@ from typing import Any
 
 from score_embed.report import fleet
 from score_embed.report.findings import Findings
+from score_embed.results import witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.sourcemap import SourceMap
@@ -65,13 +66,24 @@ def printable(text: str) -> str:
 def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
     """Where, what, with which inputs, and how to see it again."""
     place = bug.place
-    sure = "" if bug.confirmed else " (did not happen again on a fresh target)"
-    yield f"{place}: {bug.kind} in {place.function or '?'}: {inputs(bug.inputs) or 'any input'}{sure}"
+    yield f"{place}: {bug.kind} in {place.function or '?'}: {inputs(bug.inputs) or 'any input'}{doubt(bug)}{witness(bug)}"
     if source := sources.text(place.file, place.line):
         yield f"    {source}"
     if len(place.stack) > 1:
         yield f"  called by {', '.join(place.stack[1:])}"
     yield f"  seen {times(bug.count)}; again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
+
+
+def doubt(bug: Bug) -> str:
+    """Of a bug that was not seen twice."""
+    if bug.confirmed:
+        return ""
+    return " (did not happen again)" if bug.witness else " (did not happen again on a fresh target)"
+
+
+def witness(bug: Bug) -> str:
+    """Of a bug that the test itself did not show."""
+    return f" (seen by gcc's {bug.witness})" if bug.witness else ""
 
 
 def short_reasons(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -114,6 +126,7 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("", incomplete(found.summary))
     yield from _titled("solver", _solver(found.summary["solver"]))
     yield from _titled("link", _link(found.summary))
+    yield from _titled("second witness", witnessed.lines(found.summary["witness"]))
     if found.summary["fleet"]:
         yield from _titled("fleet", fleet.lines(FleetFigures.from_json(found.summary["fleet"])))
 
@@ -152,7 +165,8 @@ def _bugs(found: Findings) -> Iterator[str]:
     for item in found.bugs:
         yield from bug(item, found.sources, found.folder)
         data = shlex.quote(str(found.folder / "bugs" / f"{stems[item.test]}.bin"))
-        yield f"  in a debugger: build without score-embed, then SCORE_INPUT={data} ./a.out"
+        how = " and with -fsanitize=address,undefined" if item.witness else ""
+        yield f"  in a debugger: build without score-embed{how}, then SCORE_INPUT={data} ./a.out"
 
 
 def _coverage(found: Findings) -> Iterator[str]:

@@ -29,7 +29,7 @@ _MOST_COMMENT = 200
 def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
     """The C text; `path`: where it will lie."""
     entry = found.program["entry"]
-    rows = [test for test in tests if test.verdict not in _NO_TEST]
+    rows = [test for test in tests if test.verdict not in _NO_TEST and test.number not in found.witnessed]
     usable = [test for test in rows if entry is None or _has_arguments(test, entry)]
     names = {test.number: _name(found, test) for test in usable}
     parts = [

@@ -7,7 +7,7 @@ make a new bug of every input.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,7 @@ class Bug:
     test: int
     count: int = 1
     confirmed: bool = False
+    witness: str = ""  # who else saw it, where the test itself ended well: a sanitizer
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -51,12 +52,14 @@ class Bug:
             "test": self.test,
             "count": self.count,
             "confirmed": self.confirmed,
+            "witness": self.witness,
         }
 
     @staticmethod
     def from_json(plain: Mapping[str, Any]) -> Bug:
         place = Place(plain["file"], plain["line"], plain["function"], tuple(plain["stack"]))
-        return Bug(plain["kind"], place, plain["inputs"], plain["test"], plain["count"], plain["confirmed"])
+        seen = plain["inputs"], plain["test"], plain["count"], plain["confirmed"]
+        return Bug(plain["kind"], place, *seen, plain["witness"])
 
 
 def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
@@ -89,7 +92,7 @@ class BugList:
     def __len__(self) -> int:
         return len(self._bugs)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Bug]:
         return iter(self._bugs.values())
 
     def add(self, bug: Bug) -> Bug | None:

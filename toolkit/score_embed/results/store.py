@@ -22,9 +22,10 @@ from score_embed.results.snapshot import open_to_read
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import FILE, reading, storage
 from score_embed.results.testcase import stem
+from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 LOCK = "campaign.lock"
-VERSION = 4
+VERSION = 5
 BATCH_SECONDS = 1.0
 LOCK_TRIES = 5
 LOCK_PAUSE = 0.02  # seconds
@@ -39,12 +40,16 @@ CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLO
 CREATE TABLE paths(hash INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
+CREATE TABLE witnessed(test INTEGER PRIMARY KEY, outcome TEXT NOT NULL, data TEXT);
 """
 _PUT_PAIR = """
 INSERT INTO pairs(id, rank, data, done, owner, path) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT(id) DO UPDATE SET data = NULL, done = 1, owner = NULL, path = excluded.path WHERE excluded.done
 """
 _MOST_IDS = 500  # in one question
+_KEPT = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
+_NEW_PATH = "EXISTS (SELECT 1 FROM paths WHERE hash = tests.path AND test = tests.number)"
+_UNWITNESSED = "NOT EXISTS (SELECT 1 FROM witnessed WHERE test = tests.number)"
 
 
 @dataclass(slots=True)
@@ -216,6 +221,11 @@ class Store:
     def put_bug(self, bug: Bug) -> None:
         self._add("INSERT OR REPLACE INTO bugs VALUES (?, ?)", (bug.test, json.dumps(bug.to_json())))
 
+    def put_witnessed(self, test: int, outcome: str, finding: Finding | None = None) -> None:
+        """What the second witness said of a test."""
+        data = None if finding is None else json.dumps(finding.to_json())
+        self._add("INSERT OR REPLACE INTO witnessed VALUES (?, ?, ?)", (test, outcome, data))
+
     def _begin(self) -> None:
         if self._began is None:
             self._began = time.monotonic()
@@ -312,7 +322,7 @@ class Store:
 
     def kept_tests(self) -> list[TestRow]:
         """The tests worth keeping: the first, those that brought coverage, and one for each bug."""
-        chosen = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
+        chosen = f"{_KEPT} UNION SELECT test FROM witnessed WHERE outcome = '{FOUND}'"
         return [_row(v) for v in self._read(f"SELECT * FROM tests WHERE number IN ({chosen}) ORDER BY number")]
 
     def path_tests(self) -> Iterator[TestRow]:
@@ -325,6 +335,39 @@ class Store:
         """The first tests that took a new path."""
         statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths ORDER BY test LIMIT ?)"
         return [_row(values) for values in self._read(statement, (limit,))]
+
+    def unwitnessed_kept(self, limit: int) -> list[TestRow]:
+        """Tests worth keeping that the second witness has not run, those that may not end last."""
+        statement = (
+            f"SELECT * FROM tests WHERE number IN ({_KEPT}) AND {_UNWITNESSED} "
+            "ORDER BY verdict IN ('hang', 'watchdog', 'lost'), number LIMIT ?"
+        )
+        return [_row(values) for values in self._read(statement, (limit,))]
+
+    def unwitnessed_paths(self, after: int, limit: int) -> list[TestRow]:
+        """Tests that took a new path and that the second witness has not run, from a number on."""
+        statement = (
+            f"SELECT * FROM tests WHERE number > ? AND {_NEW_PATH} AND {_UNWITNESSED} "
+            "AND verdict NOT IN ('hang', 'watchdog', 'lost') ORDER BY number LIMIT ?"
+        )
+        return [_row(values) for values in self._read(statement, (after, limit))]
+
+    def found_by_witness(self) -> list[Found]:
+        """The second witness's findings, in the order of their tests."""
+        statement = "SELECT data, number, inputs, verdict, place FROM witnessed JOIN tests ON number = test WHERE data NOT NULL ORDER BY number"
+        return [
+            Found(Finding.from_json(json.loads(data)), number, json.loads(inputs), verdict, place)
+            for data, number, inputs, verdict, place in self._read(statement)
+        ]
+
+    def witness_counts(self) -> Counts:
+        """How many tests the second witness has run, and has not."""
+        outcomes = dict(self._read("SELECT outcome, count(*) FROM witnessed GROUP BY outcome"))
+        kept = f"number IN ({_KEPT})"
+        ((kept_left,),) = self._read(f"SELECT count(*) FROM tests WHERE {kept} AND {_UNWITNESSED}")
+        others = f"SELECT count(*) FROM tests WHERE {_NEW_PATH} AND NOT {kept} AND {_UNWITNESSED}"
+        ((paths_left,),) = self._read(others)
+        return Counts(sum(outcomes.values()), outcomes.get(LOST, 0), kept_left, paths_left)
 
     def close(self) -> None:
         """Drop an unfinished batch (it may hold half a test) and release the folder. Safe to call twice."""

@@ -14,11 +14,13 @@ from typing import Any
 
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
+from score_embed.results import witnessed
 from score_embed.results.coverage import Coverage
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
 FILE = "summary.json"
+WITNESS = "witness"  # of the record: the second witness's own state
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
 
 
@@ -37,6 +39,7 @@ def of(record: Store) -> dict[str, Any]:
     totals, solver, link = Counter(progress["totals"]), explorer["solver"], progress["link"]
     paths, (conditions_sum, conditions_max) = totals["paths"], progress["conditions"]
     coverage = Coverage(sources.directions, record.coverage())
+    state = record.get(WITNESS)
     reasons = {(index, reason): count for index, reason, count in explorer["unflipped"]}
     return {
         "v": 1,
@@ -62,12 +65,13 @@ def of(record: Store) -> dict[str, Any]:
             "seconds_by": {layer: round(solver["seconds_by"].get(layer, 0.0), 3) for layer in LAYERS},
         },
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
-        "bugs": [bug.to_json() for bug in record.bugs()],
+        "bugs": [bug.to_json() for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
         "incomplete": _incomplete(sources, progress["notes"], explorer["notes"]),
         "link": {key: link.get(key, 0) for key in ("bytes_in", "bytes_out", "crc_errors", "reruns")},
         "memory": progress["memory"],
         "fleet": record.get("fleet") or {},  # `FleetFigures`; empty: there was none
+        "witness": witnessed.summary(record.witness_counts(), state) if state else {},  # empty: none was wanted
     }
 
 

@@ -75,13 +75,14 @@ class TestCase:
 
     number: int
     input: bytes
-    objects: tuple[Named, ...]
+    inputs: Mapping[str, Value]
     verdict: str
     code: int
     path_hash: int
     where: str  # file:line of the end, if it is known
-    output: bytes
+    output: str
     versions: Mapping[str, str] = field(default_factory=dict)
+    witness: str = ""  # who saw the verdict, if not the test itself: a sanitizer
 
     @property
     def stem(self) -> str:
@@ -93,13 +94,14 @@ class TestCase:
             {
                 "v": 1,
                 "test": self.number,
-                "inputs": named_inputs(self.objects, self.input),
+                "inputs": dict(self.inputs),
                 "verdict": self.verdict,
                 "code": self.code,
                 "path": f"{self.path_hash:016x}",
                 "where": self.where,
-                "output": self.output.decode("utf-8", "backslashreplace"),
+                "output": self.output,
                 "versions": dict(self.versions),
+                **({"witness": self.witness} if self.witness else {}),
             },
             indent=2,
         )

@@ -1,0 +1,167 @@
+"""The second witness without processes: reports of gcc's sanitizers read, judged, and put beside our own bugs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from score_embed.results.bugs import Bug, Place
+from score_embed.results.sourcemap import Position, SourceMap
+from score_embed.results.witnessed import Finding, Found, alike, all_bugs
+from score_embed.witness.judging import Judge
+from score_embed.witness.kinds import flags
+from score_embed.witness.reading import ADDRESS, UNDEFINED, read
+
+REPORTS = Path(__file__).with_name("sanitizer_reports")
+PROGRAM = (0x400000, 0xA9BD98)
+ENTRY = {
+    "arguments": [
+        {"name": "text", "passed": "(const char *) &text"},
+        {"name": "data", "passed": "data"},
+    ]
+}
+
+
+def judge() -> Judge:
+    sites = {1: Position("p.c", 11, "copy"), 2: Position("p.c", 14, "main")}
+    return Judge(SourceMap("/tmp/w", sites, {}, (), 0, (), {}), ["native.c"], ENTRY)
+
+
+def report(name: str) -> str:
+    return (REPORTS / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "place", "stack", "witness"),
+    [
+        ("object-size", "out-of-bounds", "p.c:11", ("copy", "main"), UNDEFINED),
+        ("bounds", "out-of-bounds", "p.c:16", ("main",), UNDEFINED),
+        ("misaligned", "misaligned", "p.c:17", ("main",), UNDEFINED),
+        ("division", "division-by-zero", "p.c:18", ("main",), UNDEFINED),
+        ("overflow", "overflow", "p.c:19", ("main",), UNDEFINED),
+        ("negation", "overflow", "p.c:20", ("main",), UNDEFINED),
+        ("shift", "shift-range", "p.c:21", ("main",), UNDEFINED),
+        ("array-length", "array-length", "p.c:22", ("main",), UNDEFINED),
+        ("unreachable", "unreachable", "p.c:23", ("main",), UNDEFINED),
+        ("stack", "out-of-bounds", "p.c:12", ("fill2", "main"), ADDRESS),
+        ("global", "out-of-bounds", "p.c:10", ("copy", "main"), ADDRESS),
+        ("heap", "out-of-bounds", "p.c:10", ("copy", "main"), ADDRESS),
+        ("memcpy", "out-of-bounds", "p.c:11", ("fill", "main"), ADDRESS),
+        ("negative-size", "out-of-bounds", "p.c:11", ("fill", "main"), ADDRESS),
+        ("overlap", "overlapping-copy", "p.c:29", ("main",), ADDRESS),
+        ("after-free", "use-after-free", "p.c:30", ("main",), ADDRESS),
+        ("double-free", "double-free", "p.c:31", ("main",), ADDRESS),
+        ("bad-free", "invalid-free", "p.c:32", ("main",), ADDRESS),
+        ("after-scope", "use-after-scope", "p.c:33", ("main",), ADDRESS),
+        ("after-return", "use-after-return", "p.c:34", ("main",), ADDRESS),
+        ("null", "null-dereference", "p.c:35", ("main",), ADDRESS),
+        ("read-only", "invalid-memory-access", "p.c:36", ("main",), ADDRESS),
+        ("wild", "invalid-memory-access", "p.c:37", ("main",), ADDRESS),
+    ],
+)
+def test_a_report_is_read(name: str, kind: str, place: str, stack: tuple[str, ...], witness: str) -> None:
+    found = judge().finding(report(name), PROGRAM)
+    assert found is not None
+    assert (found.kind, str(found.place), found.place.stack, found.witness) == (kind, place, stack, witness)
+
+
+def test_a_recursion_s_stack_is_cut() -> None:
+    found = judge().finding(report("recursion"), PROGRAM)
+    assert found is not None
+    assert (found.kind, found.place.function, len(found.place.stack)) == ("stack-overflow", "deep", 16)
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "p.c:3: warning: runtime error\n"])
+def test_other_text_is_no_report(text: str) -> None:
+    assert read(text) is None
+    assert judge().finding(text, PROGRAM) is None
+
+
+@pytest.mark.parametrize("name", ["device", "no-memory"])
+def test_what_is_no_bug(name: str) -> None:
+    """A register of a device at a constant address; an allocation that is refused."""
+    assert judge().finding(report(name), PROGRAM) is None
+
+
+def test_a_device_s_address_within_the_program_is_an_address_of_the_program() -> None:
+    assert judge().finding(report("device"), (0x40000000, 0x40020000)) is not None
+
+
+def test_objects_of_the_harness_have_no_length_unless_it_is_passed() -> None:
+    text = report("harness")
+    assert "'text' defined in '<entry>" in text
+    assert judge().finding(text, PROGRAM) is None
+    found = judge().finding(text.replace("'text'", "'data'"), PROGRAM)
+    assert found is not None
+    assert (found.kind, str(found.place)) == ("out-of-bounds", "p.c:11")
+
+
+def test_a_report_that_was_cut_off_has_no_place() -> None:
+    found = judge().finding(report("heap").splitlines()[1] + "\n", PROGRAM)
+    assert found is not None
+    assert (found.kind, str(found.place)) == ("out-of-bounds", "unknown place")
+
+
+def test_the_sanitizers_follow_the_checks() -> None:
+    assert flags(frozenset())[0] == "-fsanitize=address,alignment,vla-bound,unreachable"
+    assert flags(frozenset({"overflow"}))[0].endswith(",signed-integer-overflow")
+    default = flags(frozenset({"null", "bounds", "division"}))[0]
+    assert "bounds" in default
+    assert "integer-divide-by-zero" in default
+    assert "overflow" not in default
+    assert "shift" not in default
+
+
+# Beside our own bugs ---------------------------------------------------------------------------------------------
+
+
+def found(kind: str, line: int, test: int = 5, verdict: str = "return", place: str = "", function: str = "f") -> Found:
+    at = Place("a.c", line, function, (function, "main"))
+    return Found(Finding(kind, at, ADDRESS, True), test, {"x": 1}, verdict, place)
+
+
+def ours(kind: str, line: int, test: int = 3, function: str = "f") -> Bug:
+    return Bug(kind, Place("a.c", line, function, (function, "main")), {"x": 2}, test, confirmed=True)
+
+
+def test_a_finding_of_its_own_is_a_bug() -> None:
+    own = ours("assertion", 9, test=7)
+    bugs = all_bugs([own], [found("out-of-bounds", 4), found("out-of-bounds", 4, test=6), found("misaligned", 4)])
+    assert [(bug.kind, bug.test, bug.count, bug.witness) for bug in bugs] == [
+        ("out-of-bounds", 5, 2, ADDRESS),
+        ("misaligned", 5, 1, ADDRESS),
+        ("assertion", 7, 1, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        found("out-of-bounds", 4),  # another test, the same line
+        found("misaligned", 4, test=3, verdict="out-of-bounds", place="a.c:4"),  # the test ended at this line
+        found("out-of-bounds", 5, test=3, verdict="out-of-bounds", place="a.c:4"),  # an expression of two lines
+    ],
+)
+def test_what_we_found_too_is_one_bug(one: Found) -> None:
+    own = ours("out-of-bounds", 4)
+    assert all_bugs([own], [one]) == [own]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        found("misaligned", 4),  # another kind
+        found("out-of-bounds", 5),  # another line, in a test that ended well
+        found("out-of-bounds", 5, test=3, verdict="out-of-bounds", place="a.c:4", function="g"),
+    ],
+)
+def test_what_is_another_bug_stays(one: Found) -> None:
+    assert len(all_bugs([ours("out-of-bounds", 4)], [one])) == 2
+
+
+def test_kinds_of_one_fault_are_alike() -> None:
+    assert alike("out-of-bounds", "invalid-memory-access")
+    assert alike("null-dereference", "invalid-memory-access")
+    assert not alike("null-dereference", "out-of-bounds")
+    assert not alike("overflow", "out-of-bounds")

@@ -1,0 +1,131 @@
+"""What the second witness said, beside the bugs of the tests themselves.
+
+Each test that was run again has a row of its own in the record, and a finding stays as it was made: which findings are
+bugs that nobody else has found is computed when somebody reads, from all rows. So the order in which tests and
+findings came makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from score_embed.results.bugs import Bug, BugList, Place
+from score_embed.results.testcase import Value
+
+CLEAN, FOUND, AGAIN, LOST = "clean", "found", "again", "lost"  # AGAIN: a finding that an earlier test has
+
+# Kinds that the two witnesses may give to the same fault: where one sees the object, the other the address.
+_FAMILIES = (
+    frozenset({"out-of-bounds", "invalid-memory-access", "heap-corruption", "stack-overflow"}),
+    frozenset({"null-dereference", "invalid-memory-access"}),
+    frozenset({"use-after-free", "double-free", "invalid-free", "heap-corruption", "invalid-memory-access"}),
+    frozenset({"use-after-scope", "use-after-return", "invalid-memory-access"}),
+    frozenset({"division-by-zero", "overflow"}),  # INT_MIN / -1
+    frozenset({"illegal-instruction", "unreachable"}),
+)
+
+
+def alike(kind: str, other: str) -> bool:
+    """Whether two kinds at one place are the same fault."""
+    return kind == other or any(kind in family and other in family for family in _FAMILIES)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a sanitizer reported. `witness`: which one."""
+
+    kind: str
+    place: Place
+    witness: str
+    confirmed: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        at = self.place
+        place = {"file": at.file, "line": at.line, "function": at.function, "stack": list(at.stack)}
+        return {"kind": self.kind, **place, "witness": self.witness, "confirmed": self.confirmed}
+
+    @staticmethod
+    def from_json(plain: Mapping[str, Any]) -> Finding:
+        place = Place(plain["file"], plain["line"], plain["function"], tuple(plain["stack"]))
+        return Finding(plain["kind"], place, plain["witness"], plain["confirmed"])
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding, the test it was made in, and how that test had ended for us (`place`: empty if not in a bug)."""
+
+    finding: Finding
+    test: int
+    inputs: Mapping[str, Value]
+    verdict: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Tests: run again; of these without an answer; kept and not run again; other distinct paths not run again."""
+
+    witnessed: int
+    lost: int
+    kept_left: int
+    paths_left: int
+
+
+def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
+    """The bugs of the tests, and those that only the second witness saw, by test."""
+    ours = list(own)
+    others = BugList()
+    for one in found:
+        if not _is_known(ours, one):
+            finding = one.finding
+            bug = Bug(finding.kind, finding.place, one.inputs, one.test, 1, finding.confirmed, finding.witness)
+            others.add(bug)
+    return sorted([*ours, *others], key=lambda bug: bug.test)
+
+
+def _is_known(ours: Iterable[Bug], one: Found) -> bool:
+    """A bug of ours at that line; or the one that this test ended with, if that is in the same function: where an
+    expression has several lines, the two may name different ones."""
+    finding = one.finding
+    at = str(finding.place)
+    if one.place == at:
+        return True
+    for bug in ours:
+        if not alike(bug.kind, finding.kind):
+            continue
+        if str(bug.place) == at:
+            return True
+        ended_here = (bug.kind, str(bug.place)) == (one.verdict, one.place)
+        if ended_here and bug.place.function == finding.place.function:
+            return True
+    return False
+
+
+def summary(counts: Counts, state: Mapping[str, Any]) -> dict[str, Any]:
+    """The values for summary.json. `state`: what the record says of the witness itself."""
+    return {
+        "witnessed": counts.witnessed,
+        "not_witnessed": counts.kept_left + counts.paths_left,
+        "kept_not_witnessed": counts.kept_left,
+        "lost": counts.lost,
+        "seconds": round(state["seconds"], 3),
+        "missing": state["missing"],
+    }
+
+
+def lines(plain: Mapping[str, Any]) -> Iterator[str]:
+    """The same for people; nothing if there is no second witness."""
+    if not plain:
+        return
+    if plain["missing"]:
+        yield f"there was none: {plain['missing']}"
+    if plain["witnessed"]:
+        yield f"{plain['witnessed']} tests run again under gcc's sanitizers in {plain['seconds']:.2f} s"
+    if plain["lost"]:
+        yield f"{plain['lost']} of them did not end in time, took too much memory, or killed their process"
+    if plain["not_witnessed"]:
+        kept = plain["kept_not_witnessed"]
+        which = f"{kept} of them brought coverage or a bug" if kept else "none of them brought coverage or a bug"
+        yield f"not run again: {plain['not_witnessed']} distinct paths; {which}"

@@ -1,0 +1,186 @@
+"""The plain program under gcc's sanitizers, built once: the texts that get probes for the other witness, without them.
+
+The preprocessed texts are what the user's compiler made of the sources, with the `main` of `--entry`, `--argv` or
+`--stdin-bytes`; so both witnesses have the same program. `-O1` without the removal of dead code: what is never read is
+overrun all the same, and where functions are declared `inline` a program may need to be optimised to be linked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from score_embed.board import share
+from score_embed.board.profile import Board, NativeRun
+from score_embed.build.cache import cache_folder, is_kept, publish, trim
+from score_embed.build.image import Plain
+from score_embed.build.objects import ASSEMBLY
+from score_embed.build.toolchain import DEADLINE, SEMANTICS, Toolchain, failure
+from score_embed.errors import BuildError, StorageError
+from score_embed.frontend.preprocess import preprocess
+from score_embed.witness import kinds
+
+SERVER = Path("witness") / "server.c"  # in the runtime's folder
+_CODE = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-tree-dce", "-fno-tree-dse", "-w")
+_SERVER = ("-O1", "-g1", "-w", "-std=gnu11", "-fno-pie", "-fsanitize=address")
+_STATIC = ("-static-libasan", "-static-libubsan", "-no-pie")  # of the sanitizers one copy, which a fork shares
+
+
+def is_for(board: Board) -> bool:
+    """Other boards' programs have another ABI, or are run by an emulator."""
+    return isinstance(board.run, NativeRun) and not board.run.emulator
+
+
+class Builder:
+    """Builds beside the image's own build: most of that is not the compiler's time."""
+
+    def __init__(self, board: Board, checks: frozenset[str]) -> None:
+        self._board, self._checks = board, checks
+        self._pool = ThreadPoolExecutor(max_workers=1)
+        self._built: Future[Path] | None = None
+
+    def begin(self, plain: Plain) -> None:
+        self._built = self._pool.submit(_built, self._board, self._checks, plain)
+
+    def result(self) -> Path:
+        """The program, in the cache. Raises BuildError, StorageError."""
+        assert self._built is not None
+        try:
+            return self._built.result()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _built(board: Board, checks: frozenset[str], plain: Plain) -> Path:
+    compiler = _Compiler(board, checks)
+    texts = [(source.text, plain.flags[source.path], str(source.path)) for source in plain.texts]
+    for path in plain.native:  # by their text, too: so a changed header is noticed
+        own = plain.flags[path]
+        text = preprocess(board.cc, Toolchain(board).preprocessor_flags(own), path)
+        texts.append((text, own, str(path)))
+    kept = cache_folder() / f"{compiler.identity(texts, plain)}.witness"
+    if not is_kept(kept):
+        with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+            publish(compiler.build(Path(work), texts, plain), kept)
+        trim(cache_folder())
+    return kept
+
+
+class _Compiler:
+    """The board's compiler with the sanitizers' flags."""
+
+    def __init__(self, board: Board, checks: frozenset[str]) -> None:
+        self._board = board
+        self._sanitizers = kinds.flags(checks)
+        self._semantics = [flag for flag in SEMANTICS if flag != "-fwrapv" or "overflow" not in checks]
+        self._server = share.folder("runtime") / SERVER
+
+    def identity(self, texts: Sequence[tuple[str, Sequence[str], str]], plain: Plain) -> str:
+        """Of all that goes in, and of the compiler."""
+        parts = [*self._compiler(), plain.cflags, self._sanitizers, self._semantics, _CODE, _STATIC, _SERVER]
+        digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape"))
+        for text, flags, _ in texts:
+            digest.update(repr(_code_flags(flags)).encode() + text.encode("utf-8", "surrogateescape") + b"\0")
+        for path in (self._server, *plain.objects):
+            digest.update(hashlib.sha256(self._read(path)).digest())
+        return digest.hexdigest()[:32]
+
+    def build(self, work: Path, texts: Sequence[tuple[str, Sequence[str], str]], plain: Plain) -> Path:
+        jobs: list[tuple[list[str], str]] = []
+        made: list[Path] = []
+        for number, (text, flags, name) in enumerate(texts):
+            source = work / f"unit{number}.i"
+            source.write_text(text, encoding="utf-8", errors="surrogateescape")
+            made.append(source.with_suffix(".o"))
+            own = [*_code_flags(flags), *self._semantics, *_CODE, *self._sanitizers, "-fno-pie"]
+            jobs.append(([*own, "-fpreprocessed", "-c", str(source), "-o", str(made[-1])], name))
+        for number, path in enumerate(path for path in plain.objects if path.suffix in ASSEMBLY):
+            made.append(work / f"assembly{number}.o")
+            jobs.append((["-w", *plain.cflags, "-c", str(path), "-o", str(made[-1])], str(path)))
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            list(pool.map(lambda job: self._run(*job), jobs))
+        return self._linked(work, [*made, self._served(work)], plain)
+
+    def _served(self, work: Path) -> Path:
+        """The object of the server, compiled once."""
+        digest = hashlib.sha256(repr([self._compiler(), _SERVER]).encode() + self._read(self._server))
+        kept = cache_folder() / f"{digest.hexdigest()[:32]}.o"
+        if not is_kept(kept):
+            self._run([*_SERVER, "-c", str(self._server), "-o", str(work / kept.name)], str(self._server))
+            publish(work / kept.name, kept)
+        return kept
+
+    def _compiler(self) -> list[object]:
+        """What makes objects of two compilers different."""
+        path = Path(shutil.which(self._board.cc) or self._board.cc).resolve()
+        try:
+            state = path.stat()
+        except OSError as error:
+            raise StorageError(f"cannot read the compiler: {error.strerror}", str(path)) from None
+        return [str(path), state.st_size, state.st_mtime_ns, self._board.cflags, self._board.ldflags]
+
+    def _read(self, path: Path) -> bytes:
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise StorageError(f"cannot read the file: {error.strerror}", str(path)) from None
+
+    def _linked(self, work: Path, made: Sequence[Path], plain: Plain) -> Path:
+        output = work / "witness"
+        kept = [str(path) for path in plain.objects if path.suffix not in ASSEMBLY]
+        libraries = [flag for flag in plain.cflags if flag.startswith(("-l", "-L", "-Wl,"))]
+        command = [*self._sanitizers, *_STATIC, *map(str, made)]
+        command += ["-Wl,--start-group", *kept, "-Wl,--end-group", *libraries, *self._board.ldflags, "-o", str(output)]
+        self._run(command, "link")
+        loader = _loader(output)
+        if loader and not Path(loader).exists():  # a compiler for another system's processes that run here, too
+            found = Path(self._run([f"-print-file-name={Path(loader).name}"], "link").strip()).resolve()
+            self._run([*command, f"-Wl,--dynamic-linker={found}", f"-Wl,-rpath,{found.parent}"], "link")
+        return output
+
+    def _run(self, flags: Sequence[str], where: str) -> str:
+        command = [self._board.cc, *self._board.cflags, *flags]
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=DEADLINE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise BuildError(f"the compiler did not finish within {DEADLINE} s", where) from None
+        except OSError as error:
+            raise BuildError(f"cannot run {self._board.cc}: {error.strerror}", where) from None
+        if done.returncode:
+            raise failure(done.stderr, where)
+        return done.stdout
+
+
+def _code_flags(flags: Sequence[str]) -> list[str]:
+    """Of a file's flags those that change what its preprocessed text means."""
+    return [flag for flag in flags if flag.startswith(("-f", "-m", "-O", "-std=")) or flag == "-ansi"]
+
+
+def _loader(program: Path) -> str:
+    """The dynamic linker that the program names, or "" if it names none."""
+    try:
+        with program.open("rb") as file:
+            names = (segment.data() for segment in ELFFile(file).iter_segments("PT_INTERP"))
+            return os.fsdecode(next(names, b"").rstrip(b"\0"))
+    except (OSError, ELFError) as error:
+        raise BuildError(f"the compiler made no program: {error}", str(program)) from None

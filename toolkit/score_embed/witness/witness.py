@@ -1,0 +1,208 @@
+"""Which tests the second witness runs again, when, and what becomes of its findings.
+
+It works beside the campaign: whoever runs the campaign gives it a turn between tests, and in a turn it takes an answer
+and hands out the next input, as long as its process was busy for at most a tenth of the time. So the tests of the
+campaign are the same with and without it. What is left at the end has a bounded time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from score_embed.config import Settings
+from score_embed.results.bugs import Place
+from score_embed.results.storage import storage_error
+from score_embed.results.store import Store, TestRow
+from score_embed.results.summary import WITNESS
+from score_embed.results.testcase import TestCase
+from score_embed.results.witnessed import AGAIN, CLEAN, FOUND, LOST, Finding
+from score_embed.witness.judging import Judge
+from score_embed.witness.process import Answer, Died, WitnessProcess
+
+PROGRAM = "witness.elf"  # in the campaign's folder
+SHARE = 0.1  # of the campaign's time
+KEPT_SECONDS, PATHS_SECONDS = 2.0, 1.0  # at the end: for kept tests, for other distinct paths; both together the longer
+_BATCH = 16  # tests asked of the record at once: what is kept meanwhile waits no longer
+_PAUSE = 0.0005  # seconds between two looks at the process
+_TURN = 0.5  # seconds to wait for an answer at the end; then we look whether the process still lives
+_REST = 0.2  # seconds until the record is asked again when nothing was left
+_MOST_DEATHS = 5  # of the process without an answer in between
+_NO_CODE = 0
+
+
+def wanted(record: Store, missing: str = "") -> None:
+    """Write down that there is to be a second witness; `missing`: why there is none."""
+    record.put(WITNESS, {"seconds": 0.0, "missing": missing})
+
+
+def of(record: Store, settings: Settings) -> Witness | None:
+    """The second witness of a campaign that is described in its record, if it has one."""
+    state = record.get(WITNESS)
+    program = record.folder / PROGRAM
+    if state is None or state["missing"]:
+        return None
+    if not program.is_file():
+        record.put(WITNESS, {**state, "missing": f"{program} is not there any more"})
+        return None
+    return Witness(record, settings, program)
+
+
+class Witness:
+    def __init__(self, record: Store, settings: Settings, program: Path) -> None:
+        self._record, self._settings = record, settings
+        self._process = WitnessProcess(program)
+        self._judged: Judge | None = None
+        self._known: set[tuple[str, Place]] = set()
+        for found in record.found_by_witness():
+            self._known.add((found.finding.kind, found.finding.place))
+        self._seconds: float = record.get(WITNESS)["seconds"]  # that the process was busy
+        self._before = self._seconds
+        self._began = time.monotonic()
+        self._look_at = 0.0
+        self._waiting: list[TestRow] = []
+        self._are_kept = False  # those that wait
+        self._past = 0  # distinct paths up to this number were asked of the record
+        self._running: TestRow | None = None
+        self._first: Finding | None = None  # of the test that runs for the second time
+        self._deaths = 0
+
+    def turn(self) -> None:
+        """Take an answer if there is one, and hand out the next input if it is time for one."""
+        now = time.monotonic()
+        if now < self._look_at:
+            return
+        self._look_at = now + _PAUSE
+        if self._running is not None:
+            self._take(0.0)
+        busy = self._seconds - self._before
+        if self._running is None and busy <= SHARE * (now - self._began) and not self._next():
+            self._look_at = now + _REST
+
+    def finish(self, hurried: bool = False) -> None:
+        """Run what is left, as far as the time for that goes; then end. `hurried`: only what is kept."""
+        began = time.monotonic()
+        while self._running is not None or (self._has_time(time.monotonic() - began, hurried) and self._next()):
+            if self._running is not None:
+                self._take(_TURN)
+        self._save()
+        self.close()
+
+    def _has_time(self, seconds: float, hurried: bool) -> bool:
+        """At the end: for one more test?"""
+        if not self._waiting:
+            self._waiting = self._batch()
+        return seconds < (KEPT_SECONDS if self._are_kept else 0.0 if hurried else PATHS_SECONDS)
+
+    def close(self) -> None:
+        self._process.close()
+
+    # Tests --------------------------------------------------------------------------------------------------
+
+    def _next(self) -> bool:
+        """Hand out an input; False if none is left, or nobody to run it."""
+        if self._deaths > _MOST_DEATHS:
+            return False
+        if not self._waiting:
+            self._waiting = self._batch()
+            self._save()
+        if not self._waiting:
+            return False
+        self._run(self._waiting.pop(0))
+        return True
+
+    def _batch(self) -> list[TestRow]:
+        """What is kept comes first."""
+        kept = self._record.unwitnessed_kept(_BATCH)
+        self._are_kept = bool(kept)
+        if kept:
+            return kept
+        paths = self._record.unwitnessed_paths(self._past, _BATCH)
+        if paths:
+            self._past = paths[-1].number
+        return paths
+
+    def _run(self, test: TestRow) -> None:
+        self._running = test
+        try:
+            self._process.send(test.input)
+        except Died as error:
+            self._lose(test, str(error))
+
+    def _take(self, seconds: float) -> None:
+        test = self._running
+        assert test is not None
+        try:
+            answer = self._process.take(seconds)
+        except Died as error:
+            self._lose(test, str(error))
+            return
+        if answer is None:
+            return
+        self._deaths = 0
+        self._seconds += answer.seconds
+        self._book(test, answer)
+
+    def _lose(self, test: TestRow, why: str) -> None:
+        """The process is gone: that costs this test only, unless it goes on like this. (If the finding of a first run
+        was to be confirmed, it stays as it is.)"""
+        if self._first is not None:
+            self._report(test, self._first)
+            self._running = self._first = None
+            return
+        self._running = self._first = None
+        self._record.put_witnessed(test.number, LOST)
+        self._deaths += 1
+        if self._deaths > _MOST_DEATHS:
+            print(f"warning: the second witness is given up: {why}", file=sys.stderr)
+
+    # Answers ------------------------------------------------------------------------------------------------
+
+    def _book(self, test: TestRow, answer: Answer) -> None:
+        finding = self._judge.finding(answer.text, self._process.span)
+        first, self._first, self._running = self._first, None, None
+        if first is not None:  # the second time
+            confirmed = finding is not None and (finding.kind, finding.place) == (first.kind, first.place)
+            self._report(test, Finding(first.kind, first.place, first.witness, confirmed))
+        elif finding is None:
+            self._record.put_witnessed(test.number, LOST if answer.was_killed else CLEAN)
+        elif (finding.kind, finding.place) in self._known:
+            self._record.put_witnessed(test.number, AGAIN, finding)
+        else:
+            self._first = finding
+            self._run(test)
+
+    def _report(self, test: TestRow, finding: Finding) -> None:
+        self._known.add((finding.kind, finding.place))
+        self._record.put_witnessed(test.number, FOUND, finding)
+        where = str(finding.place)
+        versions = self._record.get("versions")
+        case = TestCase(
+            test.number,
+            test.input,
+            test.inputs,
+            finding.kind,
+            _NO_CODE,
+            test.path_hash,
+            where,
+            test.output,
+            versions,
+            finding.witness,
+        )
+        try:
+            case.write(self._record.folder / "bugs")
+        except OSError as error:
+            raise storage_error(error, self._record.folder) from error
+
+    @property
+    def _judge(self) -> Judge:
+        """Made for the first answer: what it needs is in the record by then."""
+        if self._judged is None:
+            program, settings = self._record.get("program"), self._settings
+            files = [*map(str, settings.sources), *map(str, settings.native)]
+            self._judged = Judge(self._record.sources(), files, program["entry"])
+        return self._judged
+
+    def _save(self) -> None:
+        self._record.put(WITNESS, {"seconds": self._seconds, "missing": ""})
