@@ -128,6 +128,10 @@ static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
     if (!(*seen & mask)) {
         *seen |= mask;
         sc.coverage_new = 1;
+        if (sc.flags & SC_RUN_EAGER) {
+            sc_send_piece(SC_TYPE_REACHED, index, 0, 0);
+            sc_port_push();
+        }
     }
     sc_step();
 }
@@ -294,6 +298,20 @@ sc_uint sc_tainted(const void *p, sc_size n)
     return !SC_IN_INTERRUPT() && sc_taint_get(p, n);
 }
 
+/* The program asks for n bytes of input. What it does without them nobody wants to know: it will run again with them. */
+static void ask(sc_size n)
+{
+    if (sc.input_used <= sc.input_size && n <= sc.input_size - sc.input_used) return;
+    if (sc.flags & SC_RUN_BOUNDED) {
+        sc.input_used += (sc_u32)n;
+        sc_end(SC_VERDICT_HANG, 0);
+    }
+    if (sc.flags & SC_RUN_EAGER) return; /* perhaps it ends before it can say how many bytes it asked for */
+    sc.matched = 0;
+    sc.mispredicted = 1;
+    sc.predicted = 0xFFFFFFFFu;
+}
+
 static void take_input(sc_u8 *to, sc_size n)
 {
     while (n--) {
@@ -307,6 +325,7 @@ sc_u64 sc_sym_slot(sc_frame *f, sc_uint at)
     const SC_ROM sc_d *d = sc_begin(f, at);
     sc_u64 v = 0;
     if (!d) return 0;
+    ask(BYTES(d[1]));
     sc_event(0);
     take_input((sc_u8 *)&v, BYTES(d[1]));
     sc_set_slot(MASKS(f), INDEX(d[1]), 1);
@@ -318,6 +337,7 @@ void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
     if (!d || !n) return;
+    ask(n);
     take_input((sc_u8 *)p, n);
     sc_event(0);
     if (KIND(d[1]) == MEMORY) sc_address(p);

@@ -21,6 +21,7 @@ typedef sc_u32 sc_wide;
 typedef struct {
     /* limits and predictions of the test that runs, from RUN */
     sc_u32 number, predicted, elide, elide_crc, max_branches, watchdog_ms;
+    sc_u32 flags;                 /* of the RUN: SC_RUN_EAGER, SC_RUN_BOUNDED */
     sc_u32 chunk;                 /* bytes that a TRACE, LOG or COVERAGE may carry: short ones survive a bad line */
     sc_u32 predicted_hash;        /* 16 bits of it, as of elide_crc: the host looks again, at all of them */
     sc_u32 input_size;

@@ -25,7 +25,7 @@ def result(found: Findings) -> None:
     if found.paths:
         console.print(_tests(found.paths))
     lines = [line for bug in found.bugs for line in text.bug(bug, found.sources, found.folder)]
-    lines += [text.headline(found.summary), *text.short_reasons(found.summary)]
+    lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
 
 

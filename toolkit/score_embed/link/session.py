@@ -26,7 +26,10 @@ CLEAN_TESTS = 16  # since the last damage, until payloads grow again
 
 
 class Request(NamedTuple):
-    """One test. `prefix`: event bytes the host already holds and expects; they are not sent again."""
+    """One test. `prefix`: event bytes the host already holds and expects; they are not sent again.
+
+    `eager`: say all at once, for the test may be the target's end; `bounded`: end it where the input does.
+    """
 
     data: bytes
     predicted: int = 0
@@ -34,6 +37,16 @@ class Request(NamedTuple):
     max_branches: int = 1_000_000
     watchdog_ms: int = 10_000
     prefix: bytes = b""
+    eager: bool = False
+    bounded: bool = False
+
+
+class Known(NamedTuple):
+    """What has arrived of a test that has told no end."""
+
+    events: bytes  # from the first one to the first that is missing
+    coverage: tuple[int, ...]
+    output: bytes
 
 
 class Result(NamedTuple):
@@ -66,6 +79,7 @@ class Session:
         self._refusals = 0  # of frames of ours since something new arrived
         self._had = 0  # bytes of the test's pieces at the last attempt
         self._events, self._output, self._coverage = Pieces(), Pieces(), Pieces()
+        self._reached: list[int] = []  # coverage indices of a test that is eager
         self._chunk = 0  # bytes of payload asked for while errors last; 0: the target's own size
         self._largest = 0  # bytes of payload that the target likes
         self._clean = 0  # tests since payloads changed
@@ -90,7 +104,12 @@ class Session:
     @property
     def held(self) -> int:
         """Bytes that have arrived of the test under way: as long as they grow there is hope."""
-        return len(self._events) + len(self._output) + len(self._coverage)
+        return len(self._events) + len(self._output) + len(self._coverage) + len(self._reached)
+
+    @property
+    def known(self) -> Known:
+        """All of the test under way that has arrived; of its events what was expected counts, too."""
+        return Known(self._events.whole, tuple(dict.fromkeys(self._reached)), self._output.whole)
 
     @property
     def doubtful(self) -> bool:
@@ -102,6 +121,7 @@ class Session:
         self._fruitless, self._refusals, self._had = 0, 0, -1
         self._output.clear()
         self._coverage.clear()
+        self._reached.clear()
         self._events.clear(request.prefix)
         return self._attempt()
 
@@ -158,6 +178,8 @@ class Session:
             max_branches=request.max_branches,
             watchdog_ms=request.watchdog_ms,
             chunk=self._chunk,
+            eager=request.eager,
+            bounded=request.bounded,
         )
         self._held, self._limits, self._done, self._elided = request.data, limits, False, len(prefix)
         return self._send(Type.RUN, run.encode())
@@ -207,6 +229,8 @@ class Session:
                 self._output.add(reply.offset, reply.data)
             case message.Coverage() if reply.number == self._number:
                 self._coverage.add(4 * reply.offset, reply.data)
+            case message.Reached() if reply.number == self._number:
+                self._reached.append(reply.taken)
             case message.NeedFull() if reply.number == self._number and self._request and not self.result:
                 return self._attempt(full=True)
             case message.End() if reply.number == self._number and self._request and not self.result:

@@ -27,6 +27,7 @@ class Findings:
     bugs: tuple[Bug, ...]
     kept: tuple[TestRow, ...]  # the tests that brought coverage or a bug, in order
     paths: tuple[TestRow, ...]  # the first tests that took a new path
+    lost: tuple[int, ...] = ()  # the numbers of the tests that were lost
 
     def is_generated(self, file: str) -> bool:
         """Not a file of the user's, such as the harness that `--entry` makes."""
@@ -51,4 +52,5 @@ def read(record: Store, most_paths: int = 0) -> Findings:
         tuple(record.bugs()),
         tuple(record.kept_tests()),
         tuple(record.first_paths(most_paths)),
+        tuple(record.lost()),
     )

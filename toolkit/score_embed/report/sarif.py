@@ -41,6 +41,10 @@ RULES = {
     "heap-corruption": ("Somebody wrote beyond a block of the heap.", "Look who writes to the block that is freed or was allocated here."),
     "overflow": ("Signed arithmetic overflows.", "Check the operands' range."),
     "shift-range": ("A shift is wider than its operand.", "Check the number of bits to shift."),
+    "reset": ("The processor starts again by itself.", "Look what asks for a reset here, or whose watch-dog is not fed."),
+    "lock-up": ("The processor stops at a fault that no handler can take.", "Look for a fault within a handler, or with faults masked."),
+    "signal": ("A signal that nobody handles ends the program.", "Handle the signal, or do not raise it."),
+    "corrupted": ("The program overwrites data of the probe runtime.", "A copy, an index or a wild pointer writes far beyond its object before this line."),
     "unreachable": ("Code is reached that was marked as unreachable.", "The mark is wrong for this input."),
 }  # fmt: skip
 
@@ -75,7 +79,7 @@ def document(found: Findings) -> str:
 
 
 def _rule(kind: str) -> dict[str, Any]:
-    what, advice = RULES.get(kind, (f"{kind}.", "Replay the input."))
+    what, advice = RULES.get("signal" if kind.startswith("signal-") else kind, (f"{kind}.", "Replay the input."))
     return {
         "id": kind,
         "name": "".join(word.capitalize() for word in kind.split("-")),

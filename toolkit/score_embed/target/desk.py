@@ -40,6 +40,7 @@ class _Mute(TargetError):
 
 
 class DeskTarget(WiredTarget):
+    sound = False
     hello_again = 0.25
     grace = 2.0
 
@@ -71,11 +72,10 @@ class DeskTarget(WiredTarget):
         assert self._test is not None
         for trial in range(1, _TRIALS + 1):
             finished = super().finish()
-            # A verdict of the host's own: the board has not told how the test ended.
-            if finished.verdict not in (Verdict.LOST, Verdict.WATCHDOG) or finished.branches:
+            if not finished.partial:
                 break
             if trial < _TRIALS:
-                why = "the board restarted or its line broke" if finished.verdict is Verdict.LOST else "no answer"
+                why = "no answer" if finished.verdict is Verdict.WATCHDOG else "the board restarted or its line broke"
                 _say(f"{self._where}: {why}: the test is run again")
                 super().begin(self._test)
         return finished
@@ -166,7 +166,7 @@ class DeskTarget(WiredTarget):
 
         return Channel(process.stdout.fileno(), process.stdin.fileno(), release)
 
-    def _ending(self, status: int) -> str:
+    def _last_words(self, status: int) -> str:
         return "the board's line broke"
 
     def _terminate(self, patience: float = 0) -> int:
