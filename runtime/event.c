@@ -107,6 +107,12 @@ void sc_address(const void *p)
     sc_signed((sc_i64)(__INTPTR_TYPE__)difference);
 }
 
+void sc_pass(sc_u32 what)
+{
+    sc_send_piece(SC_TYPE_PASSED, what, 0, 0);
+    sc_port_push();
+}
+
 static void head(sc_u32 site, sc_u32 dir)
 {
     sc_varint((sc_u64)site << 1 | dir);

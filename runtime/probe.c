@@ -17,6 +17,7 @@ const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at)
     sc.sent = 0;
     sc.last_site = SITE(f, d);
     sc.depth = sc_depth(f);
+    sc_tell();
     return d;
 }
 
@@ -128,10 +129,7 @@ static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
     if (!(*seen & mask)) {
         *seen |= mask;
         sc.coverage_new = 1;
-        if (sc.flags & SC_RUN_EAGER) {
-            sc_send_piece(SC_TYPE_REACHED, index, 0, 0);
-            sc_port_push();
-        }
+        if (sc.flags & SC_RUN_EAGER) sc_pass(index << 1);
     }
     sc_step();
 }

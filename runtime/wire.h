@@ -11,7 +11,7 @@ enum {
     SC_TYPE_RUN = 2,
     SC_TYPE_AGAIN = 3,
     SC_TYPE_RESET = 4,
-    SC_TYPE_REACHED = 8,
+    SC_TYPE_PASSED = 8,
     SC_TYPE_READY = 9,
     SC_TYPE_TRACE = 10,
     SC_TYPE_END = 11,

@@ -10,10 +10,12 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from score_embed.build.image import Image
+from score_embed.frontend.sites import MODEL
 from score_embed.target.base import Finished, Run, Target, Verdict
 from score_embed.trace.trail import Trail
 
-_TRIALS = 2  # of a test that died, on fresh targets
+_NEVER = 0xFFFFFFFF
+_BEFORE = 512  # bytes of events: in them lies, mostly, the call of the function that did the harm
 _ROOM = 1 << 16  # bytes of 0 that a program may read behind its input
 NOT_AGAIN = "it did not end like that again"
 
@@ -25,42 +27,52 @@ def is_doubtful(finished: Finished) -> bool:
 
 class Judge:
     def __init__(self, target: Target, image: Image) -> None:
-        self._target, self._image = target, image
+        self._target = target
+        self._trail = Trail(image.sites, image.verify, image.constants)
+
+    def makes_sense(self, test: Run, finished: Finished) -> bool:
+        """Whether all its events can be read."""
+        return self._trail.sound(finished.events, test.input) == len(finished.events)
 
     def judge(self, test: Run, first: Finished) -> Finished:
-        """How a test ends whose `first` run is doubtful; it is sent from the beginning, and not compared with a prediction.
+        """How a test ends whose `first` run is doubtful. It is told from the beginning, and compared with no prediction.
 
         Raises TargetError if the target cannot be started again.
         """
         runs = [self._read(test, first)]
-        eager = test._replace(predicted=0, condition_hash=0, prefix=b"", eager=True)
-        for _ in range(_TRIALS):
+        try:
+            # Behind what is known it says where it is. That may take long: the last trial goes without.
+            for tell_from in (max(0, len(runs[0].events) - _BEFORE), _NEVER):
+                again = self._run_again(test, tell_from)
+                if not is_doubtful(again):
+                    return _lost(again, first)
+                if again.verdict is not Verdict.LOST and any(_same(before, again) for before in runs):
+                    return again._replace(why_lost="")
+                runs.append(again)
+        finally:
             self._target.restart()
-            again = self._target.run(eager)
-            if not is_doubtful(again):
-                reason = first.why_lost or first.verdict.value
-                return again._replace(verdict=Verdict.LOST, code=0, why_lost=f"{reason}; {NOT_AGAIN}")
-            again = self._read(test, again)
-            if any(_same(before, again) for before in runs):
-                self._target.restart()
-                return again._replace(why_lost="") if again.verdict is not Verdict.LOST else again
-            runs.append(again)
+        return _lost(max(runs, key=lambda run: len(run.events)), first)
+
+    def _run_again(self, test: Run, tell_from: int) -> Finished:
+        """On a fresh target. What it cannot have meant makes the end doubtful, whatever it is."""
         self._target.restart()
-        most = max(runs, key=lambda run: len(run.events))
-        return most._replace(
-            verdict=Verdict.LOST, code=0, why_lost=f"{first.why_lost or first.verdict.value}; {NOT_AGAIN}"
-        )
+        again = self._target.run(test._replace(predicted=0, condition_hash=0, prefix=b"", tell_from=tell_from))
+        known = self._read(test, again)
+        if is_doubtful(again):
+            return known
+        if len(known.events) < len(again.events):
+            return known._replace(verdict=Verdict.CORRUPTED, code=0)
+        return again
 
     def _read(self, test: Run, finished: Finished) -> Finished:
         """What its events say, as far as they make sense: the target had no time to, or nobody can believe it."""
-        image, data = self._image, test.input + bytes(_ROOM)
-        trail = Trail(image.sites, image.verify, image.constants)
+        trail, data = self._trail, test.input + bytes(_ROOM)
         known = finished.events[: trail.sound(finished.events, data)]
         trail.follow(known, data)
         return finished._replace(
             pc=0,
             stack=(),
-            site=_last_place(trail),
+            site=_last_place(trail, finished),
             events=known,
             conditions=len(trail.conditions),
             condition_match=True,
@@ -70,17 +82,27 @@ class Judge:
         )
 
 
+def _lost(finished: Finished, first: Finished) -> Finished:
+    why = f"{first.why_lost or first.verdict.value}; {NOT_AGAIN}"
+    return finished._replace(verdict=Verdict.LOST, code=0, why_lost=why)
+
+
 def _same(one: Finished, other: Finished) -> bool:
     """The same end, after the same events as far as both are known."""
     known = min(len(one.events), len(other.events))
     return (one.verdict, one.code) == (other.verdict, other.code) and one.events[:known] == other.events[:known]
 
 
-def _last_place(trail: Trail) -> int:
-    """The site of the last event, or of the last condition if that was one of the runtime's own."""
-    if trail.last_site in trail.table.sites:
-        return trail.last_site
-    return trail.conditions[-1].site if trail.conditions else 0
+def _last_place(trail: Trail, finished: Finished) -> int:
+    """The last site that is known, if possible one of the user's: not in a model of the C library.
+
+    What was said behind the events that make sense was said by somebody else.
+    """
+    sites, end = trail.table.sites, len(trail.events)
+    passed = [ident for ident, before in finished.passed if before <= end]
+    conditions = (condition.site for condition in reversed(trail.conditions))
+    known = [ident for ident in (*reversed(passed), trail.last_site, *conditions) if ident in sites]
+    return next((ident for ident in known if not sites[ident].function.startswith(MODEL)), known[0] if known else 0)
 
 
 def _path(trail: Trail, finished: Finished) -> int:

@@ -14,10 +14,12 @@ from score_embed.judging import Judge, is_doubtful
 from score_embed.target.base import Finished, Run, Target, Verdict
 from score_embed.trace.cursor import TraceError
 
-_POLL = 1024  # bytes of input that a test which does not end gets
-_PIECE = 256  # bytes that are asked for at once, at most, where a program polls
+_POLL = 256  # bytes of input that a test which does not end gets
+_PIECE = 64  # bytes that are asked for at once, at most, where a program polls
 _LOST_IN_A_ROW = 20  # tests: then it is not they that lose the target
 _ROUNDS = 16  # of more and more input
+_TOO_LONG = "it needs more input than the target's buffer can hold"
+_LESS = "make less data symbolic, or give the runtime a larger buffer (SC_INPUT_CAPACITY)"
 _ENDLESS = frozenset({Verdict.HANG, Verdict.WATCHDOG})
 
 
@@ -51,14 +53,7 @@ class Runner:
     def complete(self, data: bytes) -> tuple[Run, Finished]:
         """The same, with as much input as the program asks for. Raises TargetError if the target cannot hold that."""
         test = Run(0, data, max_branches=self._max_branches)
-        test, finished = self._see_through(test, self.try_out(test))
-        if finished.input_used > len(test.input):
-            raise TargetError(
-                f"a test needs {finished.input_used} bytes of input, the target's buffer has {len(test.input)}",
-                "",
-                "make less data symbolic, or give the runtime a larger buffer (SC_INPUT_CAPACITY)",
-            )
-        return test, finished
+        return self._see_through(test, self.try_out(test), strict=True)
 
     def grow(self, data: bytes, size: int) -> bytes:
         """`data` at least `size` bytes long; what a test does not say comes from the seed."""
@@ -83,17 +78,19 @@ class Runner:
         try:
             outcome = explorer.record(pair, finished, test.input)
         except TraceError as error:
-            damaged = finished._replace(verdict=Verdict.CORRUPTED, code=0, why_lost=error.what)
-            finished = self._judge.judge(test, damaged)
+            test, finished = self._see_through(test, self._judge.judge(test, _damaged(finished, error.what)))
             outcome = explorer.record(pair, finished, test.input)
         self._count_lost(finished)
-        self._longest = max(self._longest, min(finished.input_used, len(test.input)))
+        self._longest = max(self._longest, finished.input_used)
         return Done(test, finished, outcome)
 
     def replay(self, number: int, data: bytes) -> Finished:
-        """A recorded test once more. A plain end is told as it comes; a doubtful one is seen to a verdict."""
+        """A recorded test once more, as in a campaign."""
         test = Run(number, data, max_branches=self._max_branches)
-        return self._see_through(test, self.try_out(test))[1]
+        test, finished = self._see_through(test, self.try_out(test))
+        if not is_doubtful(finished) and not self._judge.makes_sense(test, finished):
+            finished = self._judge.judge(test, _damaged(finished, ""))
+        return finished
 
     def shows_again(self, test: Run, finished: Finished) -> bool:
         """A bug that only shows after other tests may be ours: try it on a fresh target."""
@@ -118,8 +115,11 @@ class Runner:
         finished = self.target.run(test)
         return self._judge.judge(test, finished) if is_doubtful(finished) else finished
 
-    def _see_through(self, test: Run, finished: Finished) -> tuple[Run, Finished]:
-        """Once more with as much input as the program asks for, until that is enough or it shows that nothing is."""
+    def _see_through(self, test: Run, finished: Finished, strict: bool = False) -> tuple[Run, Finished]:
+        """Once more with as much input as the program asks for, until that is enough or it shows that nothing is.
+
+        Raises TargetError if the target cannot hold that much and the caller is `strict`.
+        """
         capacity, rounds = self._capacity, 0
         while (wanted := finished.input_used) > len(test.input):
             size, bounded, rounds = wanted, False, rounds + 1
@@ -128,19 +128,25 @@ class Runner:
                     return test, _without_end(test, finished)
             elif finished.verdict in _ENDLESS and wanted > _POLL:
                 size, bounded = max(len(test.input), min(_POLL, capacity)), True
-            elif wanted > capacity:
+            elif wanted > capacity or rounds > _ROUNDS:
+                if strict:
+                    what = f"a test needs {wanted} bytes of input, the target's buffer has {capacity}"
+                    raise TargetError(what, "", _LESS)
                 test = test._replace(input=self.grow(test.input, capacity), bounded=True)
-                return test, _too_long(self._again(test), wanted, capacity)
+                return test, _too_long(self._again(test), capacity)
             test = test._replace(input=self.grow(test.input, size), bounded=bounded)
             finished = self._again(test)
         return test, finished
 
     def _count_lost(self, finished: Finished) -> None:
-        died = finished.verdict is Verdict.LOST and finished.input_used <= self._capacity
-        self._lost = self._lost + 1 if died else 0
+        self._lost = self._lost + 1 if finished.verdict is Verdict.LOST and finished.why_lost != _TOO_LONG else 0
         if self._lost >= _LOST_IN_A_ROW:
             what = f"the target was lost in each of the last {self._lost} tests: {finished.why_lost}"
             raise TargetError(what, "", "Is something else ending it, or is the board short of power or memory?")
+
+
+def _damaged(finished: Finished, why: str) -> Finished:
+    return finished._replace(verdict=Verdict.CORRUPTED, code=0, why_lost=why)
 
 
 def _without_end(test: Run, finished: Finished) -> Finished:
@@ -148,7 +154,6 @@ def _without_end(test: Run, finished: Finished) -> Finished:
     return finished._replace(input_used=len(test.input), why_lost=why)
 
 
-def _too_long(finished: Finished, wanted: int, capacity: int) -> Finished:
+def _too_long(finished: Finished, capacity: int) -> Finished:
     """It would end, with more input than the target can hold. What came before is known."""
-    why = f"the test needs {wanted} bytes of input, the target's buffer has {capacity}"
-    return finished._replace(verdict=Verdict.LOST, code=0, input_used=wanted, why_lost=why)
+    return finished._replace(verdict=Verdict.LOST, code=0, input_used=capacity, why_lost=_TOO_LONG)

@@ -21,7 +21,7 @@ class Type(IntEnum):
     RUN = 2
     AGAIN = 3  # send the END of this test again
     RESET = 4
-    REACHED = 8  # a coverage index, as soon as it is taken: of a run that is EAGER
+    PASSED = 8  # of a run that is EAGER: a coverage index that it has just taken, or the site where it is
     READY = 9
     TRACE = 10
     END = 11
@@ -37,7 +37,8 @@ class RunFlag(IntEnum):
     ELIDED = 4  # the number of event bytes the host holds and 16 bits of their CRC follow
     SHORT = 8  # the most bytes that a TRACE, LOG or COVERAGE may carry follow
     ACKNOWLEDGED = 16  # the host has all of the test before this one, coverage too
-    EAGER = 32  # send each byte of the events, and what is covered, at once: the test may be the target's end
+    EAGER = 32  # send each byte of the events, and what is PASSED, at once: the test may be the target's end. The number of
+    # event bytes after which sites are told follows
     BOUNDED = 64  # the test ends, as a hang, where it asks for more input than this
 
 

@@ -89,11 +89,11 @@ class Coverage(NamedTuple):
     data: bytes
 
 
-class Reached(NamedTuple):
-    """A coverage index that a test which is EAGER has just taken."""
+class Passed(NamedTuple):
+    """Where a test is that is EAGER: a coverage index that it has just taken, times two, or a site, times two plus one."""
 
     number: int
-    taken: int
+    what: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class NeedFull:
     number: int
 
 
-Reply = Ready | Trace | End | Log | Coverage | Reached | NeedFull | Damaged
+Reply = Ready | Trace | End | Log | Coverage | Passed | NeedFull | Damaged
 
 
 def hello() -> bytes:
@@ -138,7 +138,7 @@ class RunMessage(NamedTuple):
     max_branches: int
     watchdog_ms: int
     chunk: int  # bytes that a frame of the answer may carry; 0: as many as the target likes
-    eager: bool = False
+    tell_from: int | None = None  # EAGER: sites are told after so many event bytes
     bounded: bool = False
 
     def encode(self) -> bytes:
@@ -148,7 +148,7 @@ class RunMessage(NamedTuple):
         flags |= RunFlag.ELIDED if self.elide else 0
         flags |= RunFlag.SHORT if self.chunk else 0
         flags |= RunFlag.ACKNOWLEDGED if self.acknowledged else 0
-        flags |= RunFlag.EAGER if self.eager else 0
+        flags |= RunFlag.EAGER if self.tell_from is not None else 0
         flags |= RunFlag.BOUNDED if self.bounded else 0
         parts = [bytes((self.number & 0xFF, flags)), _CRC.pack(zlib.crc32(self.data))]
         if base is None:
@@ -157,6 +157,8 @@ class RunMessage(NamedTuple):
             parts += [varint(self.predicted), _SHORT.pack(fold(self.condition_hash))]
         if self.elide:
             parts += [varint(self.elide), _SHORT.pack(self.elide_crc & 0xFFFF)]
+        if self.tell_from is not None:
+            parts.append(varint(self.tell_from))
         if self.chunk:
             parts.append(varint(self.chunk))
         parts.append(difference(base, self.data))
@@ -256,11 +258,11 @@ def _coverage(payload: bytes) -> Coverage:
     return Coverage(number, offset, body)
 
 
-def _reached(payload: bytes) -> Reached:
+def _passed(payload: bytes) -> Passed:
     number, index, body = _piece(payload)
     if body:
         raise ValueError(f"{len(body)} bytes behind an index")
-    return Reached(number, index)
+    return Passed(number, index)
 
 
 def _end(payload: bytes) -> End:
@@ -332,6 +334,6 @@ _PARSERS: dict[int, Callable[[bytes], Reply]] = {
     Type.LOG: _log,
     Type.NEED_FULL: _need_full,
     Type.COVERAGE: _coverage,
-    Type.REACHED: _reached,
+    Type.PASSED: _passed,
     Type.DAMAGED: _damaged,
 }

@@ -45,7 +45,7 @@ _WHY = {
 _HINTS = {
     "reset": "the processor started again by itself; if a watch-dog does that, `feed` of the board's profile feeds it",
     "lock-up": "a fault that no handler can take stopped the processor",
-    "corrupted": "what came from the target makes no sense: the program overwrote the data of the probe runtime",
+    "corrupted": "what came from the target makes no sense: the program overwrote what the probes keep in memory",
 }
 
 

@@ -51,8 +51,8 @@ class Run(NamedTuple):
     """One test to execute. `condition_hash` is the expected hash over the first `predicted` conditions.
 
     `prefix`: event bytes that the run is expected to begin with; the target does not send them again if it does.
-    `eager`: the target says all at once, for the test may be its end. `bounded`: the test ends, as a hang, where it asks
-    for more input than this.
+    `tell_from`: the target says all at once, for the test may be its end, and after so many event bytes also where it is.
+    `bounded`: the test ends, as a hang, where it asks for more input than this.
     """
 
     number: int
@@ -61,7 +61,7 @@ class Run(NamedTuple):
     condition_hash: int = 0
     max_branches: int = 1_000_000
     prefix: bytes = b""
-    eager: bool = False
+    tell_from: int | None = None
     bounded: bool = False
 
 
@@ -85,6 +85,7 @@ class Finished(NamedTuple):
     output: bytes  # the program's own output, perhaps cut
     why_lost: str = ""  # what became of the target, or what the test could not show, for the report
     partial: bool = False  # the target has told no end; of the rest there is what came before
+    passed: tuple[tuple[int, int], ...] = ()  # the sites that it said it came by, each after so many bytes of events
 
 
 @dataclass(frozen=True, slots=True)

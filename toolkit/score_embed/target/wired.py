@@ -38,7 +38,7 @@ _SUSPECT = frozenset(
 _UNSPECIFIC = frozenset(
     {Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.ASSERTION, Verdict.HANG, Verdict.WATCHDOG}
 )
-OVERWRITTEN = "the program overwrote the probe runtime"
+OVERWRITTEN = "the program overwrote what the probes keep in memory"
 
 
 class Ending(NamedTuple):
@@ -146,7 +146,7 @@ class WiredTarget(ABC):
             test.max_branches,
             int(self._watchdog * 1000),
             test.prefix,
-            test.eager,
+            test.tell_from,
             test.bounded,
         )
         assert self._session is not None
@@ -181,7 +181,7 @@ class WiredTarget(ABC):
             known, restarted = session.known, session.restarted
             self._renew()
             return _judged(Ending(Verdict.RESET, why=RESTARTED) if restarted else Ending(Verdict.WATCHDOG), known)
-        finished = _finished(result)
+        finished = _finished(result)._replace(passed=session.known.sites)
         if not result.end.flags & EndFlag.INTACT and finished.verdict in _UNSPECIFIC:
             finished = finished._replace(verdict=Verdict.CORRUPTED, code=0, pc=0, why_lost=OVERWRITTEN)
         if finished.verdict in _SUSPECT or not result.end.flags & EndFlag.INTACT:
@@ -373,4 +373,5 @@ def _judged(ending: Ending, known: Known) -> Finished:
         output=known.output,
         why_lost=ending.why,
         partial=True,
+        passed=known.sites,
     )
