@@ -78,6 +78,7 @@ class Judge:
             condition_match=True,
             operand_hash=trail.operand_hash,
             path_hash=_path(trail, finished),
+            coverage=finished.taken,
             input_used=trail.consumed,
         )
 

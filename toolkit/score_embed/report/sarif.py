@@ -42,7 +42,7 @@ RULES = {
     "overflow": ("Signed arithmetic overflows.", "Check the operands' range."),
     "shift-range": ("A shift is wider than its operand.", "Check the number of bits to shift."),
     "reset": ("The processor starts again by itself.", "Look what asks for a reset here, or whose watch-dog is not fed."),
-    "lock-up": ("The processor stops at a fault that no handler can take.", "Look for a fault within a handler, or with faults masked."),
+    "lock-up": ("The processor locks up.", "Look for a fault within a handler, or an endless loop with interrupts masked."),
     "signal": ("A signal that nobody handles ends the program.", "Handle the signal, or do not raise it."),
     "corrupted": ("The program overwrites what the probes keep in memory.", "A copy, an index or a wild pointer writes far beyond its object before this line."),
     "unreachable": ("Code is reached that was marked as unreachable.", "The mark is wrong for this input."),

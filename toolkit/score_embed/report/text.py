@@ -44,7 +44,7 @@ _WHY = {
 # Of ends that the host judged: the target could not say more.
 _HINTS = {
     "reset": "the processor started again by itself; if a watch-dog does that, `feed` of the board's profile feeds it",
-    "lock-up": "a fault that no handler can take stopped the processor",
+    "lock-up": "the processor stopped at a fault that no handler can take, or runs on where no interrupt reaches it",
     "corrupted": "what came from the target makes no sense: the program overwrote what the probes keep in memory",
 }
 

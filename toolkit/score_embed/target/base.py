@@ -34,7 +34,7 @@ class Verdict(Enum):
     INVALID_FREE = "invalid-free"  # of what malloc did not give
     HEAP_CORRUPTION = "heap-corruption"  # something wrote beyond a block; noticed later
     RESET = "reset"  # the processor started again from its beginning
-    LOCK_UP = "lock-up"  # the processor met a fault that no handler can take, and stopped
+    LOCK_UP = "lock-up"  # a fault that no handler can take, or nothing moves and no interrupt comes: not even the watch-dog's
     SIGNAL = "signal"  # one that nobody handles killed or stopped the process; the code is its number
     CORRUPTED = "corrupted"  # what the target said makes no sense: the program overwrote the probe runtime
     LOST = "lost"  # the target died, and not in the same way when the test was run again
@@ -85,6 +85,7 @@ class Finished(NamedTuple):
     output: bytes  # the program's own output, perhaps cut
     why_lost: str = ""  # what became of the target, or what the test could not show, for the report
     partial: bool = False  # the target has told no end; of the rest there is what came before
+    taken: tuple[int, ...] = ()  # coverage indices that it said at once, of a run that was to say all so
     passed: tuple[tuple[int, int], ...] = ()  # the sites that it said it came by, each after so many bytes of events
 
 

@@ -40,7 +40,7 @@ class _Mute(TargetError):
 
 
 class DeskTarget(WiredTarget):
-    sound = False
+    sound = guarded = False
     hello_again = 0.25
     grace = 2.0
 

@@ -38,6 +38,7 @@ _SUSPECT = frozenset(
 _UNSPECIFIC = frozenset(
     {Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.ASSERTION, Verdict.HANG, Verdict.WATCHDOG}
 )
+SILENT = "no answer, also when the watch-dog's time was over"
 OVERWRITTEN = "the program overwrote what the probes keep in memory"
 
 
@@ -64,6 +65,7 @@ class WiredTarget(ABC):
     ready_within = 10.0
     farewell = 0.5  # seconds between the end of an instance's line and its own
     hello_again = 2.0  # seconds without an answer to a HELLO
+    guarded = True  # it has a watch-dog that ends each test in time
     sound = True  # nothing but the target can damage what passes the line
     complaint = ""  # what the last instance that ended wrote to its standard error
 
@@ -180,8 +182,11 @@ class WiredTarget(ABC):
         if result is None:
             known, restarted = session.known, session.restarted
             self._renew()
-            return _judged(Ending(Verdict.RESET, why=RESTARTED) if restarted else Ending(Verdict.WATCHDOG), known)
-        finished = _finished(result)._replace(passed=session.known.sites)
+            if restarted:
+                return _judged(Ending(Verdict.RESET, why=RESTARTED), known)
+            return _judged(Ending(Verdict.LOCK_UP, why=SILENT) if self.guarded else Ending(Verdict.WATCHDOG), known)
+        known = session.known
+        finished = _finished(result)._replace(taken=known.coverage, passed=known.sites)
         if not result.end.flags & EndFlag.INTACT and finished.verdict in _UNSPECIFIC:
             finished = finished._replace(verdict=Verdict.CORRUPTED, code=0, pc=0, why_lost=OVERWRITTEN)
         if finished.verdict in _SUSPECT or not result.end.flags & EndFlag.INTACT:
@@ -367,11 +372,12 @@ def _judged(ending: Ending, known: Known) -> Finished:
         condition_match=False,
         operand_hash=0,
         events=known.events,
-        coverage=known.coverage,
+        coverage=(),
         branches=0,
         input_used=0,
         output=known.output,
         why_lost=ending.why,
         partial=True,
+        taken=known.coverage,
         passed=known.sites,
     )
