@@ -120,6 +120,13 @@ def test_each_end_is_a_verdict_with_its_input_and_place(tmp_path: Path, board: s
         assert again.returncode == 0, again.stdout + again.stderr
 
 
+def test_a_program_that_ends_the_emulator_has_ended(tmp_path: Path) -> None:
+    found, _ = run(tmp_path, SEMIHOSTING, "--board", "mps2-an385")
+    assert {(test.verdict, test.code) for test in rows(found) if test.input[0] == 7} == {("exit", 0)}
+    assert paths(found) == ALL
+    assert (found.summary["stopped"], found.summary["bugs"], found.summary["unflipped"]) == ("exhausted", [], [])
+
+
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
 def test_a_copy_over_the_stack_is_a_verdict(tmp_path: Path, board: str) -> None:
     """Over the return address, and over what the probes keep there: "the trace is damaged" was the campaign's end."""

@@ -167,7 +167,7 @@ class QemuTarget(WiredTarget):
             return Ending(Verdict.RESET, why=RESTARTED)
         if _FATAL in self.complaint:
             return Ending(Verdict.LOCK_UP, why=why)
-        asked = status >= 0 and self._how.link == "semihosting" and not self.complaint
+        asked = status >= 0 and self._how.link == "semihosting" and not self._complaint()
         return Ending(Verdict.EXIT if asked else Verdict.LOST, status, why)
 
     def _terminate(self, patience: float = 0) -> int:

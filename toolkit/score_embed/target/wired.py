@@ -319,8 +319,11 @@ class WiredTarget(ABC):
     def _last_words(self, status: int) -> str:
         """Of the instance that was stopped last."""
         how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
-        said = [line for line in self.complaint.splitlines() if "warning:" not in line][:1]
-        return f"the target ended ({': '.join([how, *said])})"
+        return f"the target ended ({': '.join(filter(None, [how, self._complaint()]))})"
+
+    def _complaint(self) -> str:
+        """The first line that the last instance wrote to its standard error, but for warnings."""
+        return next((line for line in self.complaint.splitlines() if "warning:" not in line), "")
 
     def _keep_counters(self) -> None:
         self._closed_counters = self.counters
