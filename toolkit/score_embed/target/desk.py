@@ -70,11 +70,12 @@ class DeskTarget(WiredTarget):
 
     def finish(self) -> Finished:
         assert self._test is not None
-        for trial in range(1, _TRIALS + 1):
+        trials = _TRIALS if self._test.tell_from is None else 1  # more are made by whoever judges it
+        for trial in range(1, trials + 1):
             finished = super().finish()
             if not finished.partial:
                 break
-            if trial < _TRIALS:
+            if trial < trials:
                 why = "no answer" if finished.verdict is Verdict.WATCHDOG else "the board restarted or its line broke"
                 _say(f"{self._where}: {why}: the test is run again")
                 super().begin(self._test)
