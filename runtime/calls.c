@@ -82,6 +82,7 @@ void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
     MASKS(f)[0] |= sc.depth;
     sc.last_site = table[0] | (sc_u32)table[1] << 16;
     sc.stack[sc.depth % SC_STACK_SITES] = called && table[4] & MODEL ? SITE(sc.caller, sc.call) : sc.last_site;
+    sc_tell();
     sc.stack_depth[sc.depth % SC_STACK_SITES] = (sc_d)sc.depth;
     sc_mix(&sc.path, sc.last_site << 1);
 #ifdef SC_STACK_LIMIT /* where no memory protection finds it */

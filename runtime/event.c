@@ -1,7 +1,8 @@
 /* The event stream: varints into chunks, chunks into TRACE frames; the CRC over all of it and prefix elision.
  *
  * Nothing holds the whole trace: a chunk is sent when it is full, the last one with END. A mispredicted run, and the
- * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. */
+ * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. Of a run that is eager each
+ * byte is sent at once, for the target may not live to send the next. */
 #include "state.h"
 
 static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;
@@ -77,6 +78,10 @@ void sc_byte(sc_u32 byte)
     if (sc.fill == sc.chunk) flush();
     chunk[sc.fill++] = (sc_u8)byte;
     sc.count++;
+    if (sc.flags & SC_RUN_EAGER) {
+        flush();
+        sc_port_push();
+    }
 }
 
 void sc_varint(sc_u64 v)
@@ -100,6 +105,12 @@ void sc_address(const void *p)
     sc_uptr difference = (sc_uptr)p - sc.last_address;
     sc.last_address = (sc_uptr)p;
     sc_signed((sc_i64)(__INTPTR_TYPE__)difference);
+}
+
+void sc_pass(sc_u32 what)
+{
+    sc_send_piece(SC_TYPE_PASSED, what, 0, 0);
+    sc_port_push();
 }
 
 static void head(sc_u32 site, sc_u32 dir)

@@ -7,7 +7,8 @@ void exit(int status) __attribute__((noreturn));
 sc_u8 sc_input[SC_INPUT_CAPACITY] SC_RUNTIME_DATA;
 
 #define CANARY 0x5C0EC0DEu
-static sc_u32 canary[2] SC_RUNTIME_DATA;   /* something wild wrote over the runtime if these change */
+/* Something wild wrote over the runtime if these change. They stand at its ends: what comes from a neighbour meets them. */
+static volatile sc_u32 first SC_RUNTIME_DATA_AT("first"), last SC_RUNTIME_DATA_AT("last");
 static sc_u32 main_returned SC_RUNTIME_DATA; /* sc_main returned; exit() is running */
 static sc_u32 link_errors SC_RUNTIME_DATA;   /* damaged frames since the last END */
 
@@ -177,7 +178,7 @@ static void send_end(void)
         tail.size = 0;
         tail.offset = sc.elide;
     }
-    if (canary[0] == CANARY && canary[1] == CANARY) flags |= SC_END_INTACT;
+    if (first == CANARY && last == CANARY) flags |= SC_END_INTACT;
     if (sc.input_used != sc.input_size) flags |= SC_END_USED;
     if (tail.offset != sc.elide) flags |= SC_END_CHUNKED;
     if (sc.verdict | (sc_u32)sc.code | site_at(sc.depth)) flags |= SC_END_VERDICT;
@@ -284,6 +285,8 @@ static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
     }
     sc.predicted = take_hashed(flags & SC_RUN_PREDICTED, &sc.predicted_hash);
     sc.elide = take_hashed(flags & SC_RUN_ELIDED, &sc.elide_crc);
+    sc.flags = flags;
+    if (flags & SC_RUN_EAGER) sc.tell_from = take_varint();
     sc.chunk = flags & SC_RUN_SHORT ? take_varint() : SC_CHUNK;
     if (sc.chunk > SC_CHUNK) sc.chunk = SC_CHUNK;
     if (message.bad || sc.chunk < 4u || sc.input_size > SC_INPUT_CAPACITY || !apply(crc)) {
@@ -347,7 +350,7 @@ static void damaged(void)
 void sc_main_loop(void)
 {
     static sc_u8 in[64] SC_RUNTIME_DATA;
-    canary[0] = canary[1] = CANARY;
+    first = last = CANARY;
     sc.chunk = SC_CHUNK;
     send_ready(SC_CAN_BOOTED);
     for (;;) {

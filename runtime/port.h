@@ -1,4 +1,4 @@
-/* What a port provides: seven functions, and constants in its own "port_arch.h".
+/* What a port provides: eight functions, and constants in its own "port_arch.h".
  *
  * port_arch.h defines SC_RAM_BASE and SC_RAM_SIZE (the addresses the taint map covers; the size a multiple of
  * 32; boards define them by their profile), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG frame), SC_SHADOW
@@ -13,8 +13,11 @@
 /* Receive 1 to n bytes; waits. Sends first what sc_port_write still holds. Never returns if the link is closed. */
 sc_u32 sc_port_read(sc_u8 *to, sc_u32 n);
 
-/* Send n bytes, now or at the next read. */
+/* Send n bytes, now, at the next read or at the next push. */
 void sc_port_write(const sc_u8 *from, sc_u32 n);
+
+/* Send what sc_port_write still holds. */
+void sc_port_push(void);
 
 /* Bring the program's writable memory back to what it was before the first test. */
 void sc_port_restore(void);

@@ -17,6 +17,7 @@ const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at)
     sc.sent = 0;
     sc.last_site = SITE(f, d);
     sc.depth = sc_depth(f);
+    sc_tell();
     return d;
 }
 
@@ -128,6 +129,7 @@ static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
     if (!(*seen & mask)) {
         *seen |= mask;
         sc.coverage_new = 1;
+        if (sc.flags & SC_RUN_EAGER) sc_pass(index << 1);
     }
     sc_step();
 }
@@ -294,6 +296,20 @@ sc_uint sc_tainted(const void *p, sc_size n)
     return !SC_IN_INTERRUPT() && sc_taint_get(p, n);
 }
 
+/* The program asks for n bytes of input. What it does without them nobody wants to know: it will run again with them. */
+static void ask(sc_size n)
+{
+    if (sc.input_used <= sc.input_size && n <= sc.input_size - sc.input_used) return;
+    if (sc.flags & SC_RUN_BOUNDED) {
+        sc.input_used += (sc_u32)n;
+        sc_end(SC_VERDICT_HANG, 0);
+    }
+    if (sc.flags & SC_RUN_EAGER) return; /* perhaps it ends before it can say how many bytes it asked for */
+    sc.matched = 0;
+    sc.mispredicted = 1;
+    sc.predicted = 0xFFFFFFFFu;
+}
+
 static void take_input(sc_u8 *to, sc_size n)
 {
     while (n--) {
@@ -307,6 +323,7 @@ sc_u64 sc_sym_slot(sc_frame *f, sc_uint at)
     const SC_ROM sc_d *d = sc_begin(f, at);
     sc_u64 v = 0;
     if (!d) return 0;
+    ask(BYTES(d[1]));
     sc_event(0);
     take_input((sc_u8 *)&v, BYTES(d[1]));
     sc_set_slot(MASKS(f), INDEX(d[1]), 1);
@@ -318,6 +335,7 @@ void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
     if (!d || !n) return;
+    ask(n);
     take_input((sc_u8 *)p, n);
     sc_event(0);
     if (KIND(d[1]) == MEMORY) sc_address(p);

@@ -121,8 +121,10 @@ static inline __attribute__((always_inline, unused)) void sc_handler_ends(sc_u8 
 /* Objects that keep their value from test to test: the restore leaves this section alone. They start as zero. */
 #ifdef __linux__ /* gcc leaves the zeros out of an object only if the section is called so: here there are 200 MiB of them */
 #define SC_RUNTIME_DATA __attribute__((section(".bss.sc_data")))
+#define SC_RUNTIME_DATA_AT(end) __attribute__((section(".bss.sc_data_" end)))
 #else /* a firmware's own linker script would take that for its .bss */
 #define SC_RUNTIME_DATA __attribute__((section(".sc_data")))
+#define SC_RUNTIME_DATA_AT(end) __attribute__((section(".sc_data_" end))) /* "first": before all other, or "last" */
 #endif
 
 /* Once in an image, in a generated file: its identity and its coverage maps. The variable part is the 16 bytes. */

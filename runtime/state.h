@@ -21,6 +21,7 @@ typedef sc_u32 sc_wide;
 typedef struct {
     /* limits and predictions of the test that runs, from RUN */
     sc_u32 number, predicted, elide, elide_crc, max_branches, watchdog_ms;
+    sc_u32 flags, tell_from;      /* of the RUN; after how many event bytes a run that is eager tells where it is */
     sc_u32 chunk;                 /* bytes that a TRACE, LOG or COVERAGE may carry: short ones survive a bad line */
     sc_u32 predicted_hash;        /* 16 bits of it, as of elide_crc: the host looks again, at all of them */
     sc_u32 input_size;
@@ -79,8 +80,15 @@ void sc_note(sc_u32 kind, sc_u32 site);
 /* The end of the stream that was not sent yet, and how many bytes were before it; the CRC is brought up to date. */
 typedef struct { const sc_u8 *at; sc_u32 offset, size; } sc_tail;
 void sc_event_tail(sc_tail *tail);
+void sc_pass(sc_u32 what); /* of a run that is eager */
 void sc_mix(sc_hash *h, sc_u32 x);
 void sc_condition(sc_u32 x);
+
+/* A run that is eager says where it is. */
+static inline void sc_tell(void)
+{
+    if (sc.flags & SC_RUN_EAGER && sc.count >= sc.tell_from) sc_pass(sc.last_site << 1 | 1u);
+}
 
 /* taint.c: one bit a byte of the program's RAM */
 void sc_taint_reset(void);

@@ -2,7 +2,7 @@
 #ifndef SC_WIRE_H
 #define SC_WIRE_H
 
-#define SC_WIRE_VERSION 4u
+#define SC_WIRE_VERSION 5u
 #define SC_MAX_OUTPUT 65536u
 #define SC_RUN_SIZE 48u /* most bytes of a RUN before the input */
 
@@ -11,6 +11,7 @@ enum {
     SC_TYPE_RUN = 2,
     SC_TYPE_AGAIN = 3,
     SC_TYPE_RESET = 4,
+    SC_TYPE_PASSED = 8,
     SC_TYPE_READY = 9,
     SC_TYPE_TRACE = 10,
     SC_TYPE_END = 11,
@@ -26,6 +27,8 @@ enum {
     SC_RUN_ELIDED = 4,
     SC_RUN_SHORT = 8,
     SC_RUN_ACKNOWLEDGED = 16,
+    SC_RUN_EAGER = 32,
+    SC_RUN_BOUNDED = 64,
 };
 
 enum {

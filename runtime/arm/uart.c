@@ -58,4 +58,6 @@ void sc_port_write(const sc_u8 *from, sc_u32 n)
     }
 }
 
+void sc_port_push(void) {}
+
 #endif

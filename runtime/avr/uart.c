@@ -50,3 +50,5 @@ void sc_port_write(const sc_u8 *from, sc_u32 n)
         BYTE(DATA) = *from++;
     }
 }
+
+void sc_port_push(void) {}

@@ -50,6 +50,11 @@ static void flush(void)
     out.fill = 0;
 }
 
+void sc_port_push(void)
+{
+    flush();
+}
+
 sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
 {
     flush();

@@ -128,14 +128,14 @@ int main(void)
 """
 
 
-def test_a_watchdog_that_nobody_feeds_loses_tests(tmp_path: Path) -> None:
+def test_a_watchdog_that_nobody_feeds_resets_the_board(tmp_path: Path) -> None:
     mps2(tmp_path, MPS2)
     (tmp_path / "fed.yaml").write_text("extends: board\n" + FEED)
     (tmp_path / "slow.c").write_text(SLOW)
     words = ["--max-branches", "1000000000", "slow.c", "system.c"]
     lost = score_embed("run", "--board", "board.yaml", "--out", "a", *words, cwd=tmp_path)
-    assert "drained" in lost.stdout, lost.stdout + lost.stderr
-    assert "lost: the target started again by itself; if a watch-dog does it, `feed`" in lost.stdout
+    assert "slow.c:13: reset in main: x = 1" in lost.stdout, lost.stdout + lost.stderr
+    assert "the processor started again by itself; if a watch-dog does that, `feed`" in lost.stdout
     fed = score_embed("run", "--board", "fed.yaml", "--out", "b", *words, cwd=tmp_path)
     assert "exhausted" in fed.stdout, fed.stdout + fed.stderr
 

@@ -152,7 +152,7 @@ def test_opaque_writes_are_found_and_untainted(make: Maker) -> None:
     expected += event(3) + varint(38)
     expected += event(2) + varint(38) + zz(at + 5) + varint(1) + event(2) + varint(38) + zz(35) + varint(1)
     expected += event(38) + zz(-50)
-    done = hand.run(102, struct.pack("<i", -100))
+    done = hand.run(102, struct.pack("<i", -100) + bytes(64))
     assert done.events == expected
     assert done.output == b"6\n"
 
@@ -164,7 +164,13 @@ def test_callback_from_opaque_code(make: Maker) -> None:
     expected += event(2) + varint(38) + zz(at) + varint(1)  # found when the callback is entered
     expected += event(3) + varint(38) + event(2) + varint(38) + zz(33) + varint(1)
     expected += event(38) + zz(77)
-    assert hand.run(103, struct.pack("<i", 77)).events == expected
+    assert hand.run(103, struct.pack("<i", 77) + bytes(64)).events == expected
+
+
+def test_a_run_that_lacks_input_tells_no_events(make: Maker) -> None:
+    """It runs again with as much as it asks for."""
+    done = make().run(103, struct.pack("<i", 77))
+    assert (done.events, done.condition_match, done.input_used) == (b"", False, 69)
 
 
 def test_store_beyond_the_map_is_lost(make: Maker) -> None:

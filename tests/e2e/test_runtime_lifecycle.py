@@ -94,7 +94,11 @@ def test_a_target_killed_between_tests_is_replaced(images: dict[str, Path], boar
     lost = target.run(Run(2, b"\0"))
     again = target.run(Run(3, b"\0"))
     target.close()
-    assert (lost.verdict, lost.code) == (Verdict.LOST, -signal.SIGKILL)
+    killed = (
+        (Verdict.LOST, -9) if board.startswith("mps2") else (Verdict.SIGNAL, 9)
+    )  # an emulator gets no signal of its guest's
+    assert (lost.verdict, lost.code) == killed
+    assert lost.partial
     assert again == good or again.path_hash == good.path_hash
 
 

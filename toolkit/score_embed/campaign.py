@@ -11,6 +11,7 @@ import itertools
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -74,7 +75,7 @@ class Campaign:
     def __init__(self, settings: config.Settings, board: Board, image: Image, record: Store, target: Target) -> None:
         self._settings, self._board, self._image = settings, board, image
         self._record, self._target = record, target
-        self._runner = Runner(target, settings)
+        self._runner = Runner(target, settings, image)
         self._describer = Describer(image)
         self._ledger = Ledger(record, directions_of(image.sites))
         self._explorer: Explorer | None = None
@@ -117,22 +118,22 @@ class Campaign:
 
     def _fresh(self) -> Explorer:
         """Find the first test, see that the program is deterministic, and begin with it."""
-        data, difference = firsttest.find(self._runner, self._settings, self._image, self._describer)
+        inputs, difference = firsttest.find(self._runner, self._settings, self._image, self._describer)
         if difference is not None:
             self._ledger.note(firsttest.DIFFERS, difference.file, difference.line)
-        explorer = self._explorer_from(data)
+        explorer = self._explorer_from(inputs)
         opening.describe(self._record, self._settings, self._board, self._image)
         self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in explorer.frontier())
         self._commit(explorer)
         return explorer
 
-    def _explorer_from(self, first: bytes) -> Explorer:
+    def _explorer_from(self, inputs: Sequence[bytes]) -> Explorer:
         settings = self._settings
         order = STRATEGIES[settings.strategy](settings.seed, self._ledger.coverage.covered)
         bounds = Bounds(settings.max_depth, settings.loop_bound)
         queue = Queue(order, self._record)
         trail = Trail(self._image.sites, self._image.verify, self._image.constants)
-        return Explorer(trail, default_chain(), settings.seed, first, queue, bounds)
+        return Explorer(trail, default_chain(), settings.seed, inputs, queue, bounds)
 
     def _loop(self, explorer: Explorer, interrupt: Interrupt, status: Status) -> str:
         """Run pair after pair; returns why it ended."""
@@ -187,8 +188,7 @@ class Campaign:
 
     def _finish(self, explorer: Explorer, pair: Pair, begun: Run) -> _Recorded:
         """The end of the test that was begun, and what the explorer makes of it."""
-        test, finished = self._runner.finish(begun)
-        outcome = explorer.record(pair, finished, test.input)
+        test, finished, outcome = self._runner.finish(explorer, pair, begun)
         self._record.pair_done(pair.id, finished.path_hash if outcome.is_path else None)
         ranked = zip(outcome.children, outcome.ranks, strict=True)
         self._record.add_pairs((child.id, rank, child.to_bytes()) for child, rank in ranked)
@@ -202,7 +202,7 @@ class Campaign:
         entry = self._describer.entry(done.test, done.finished, done.outcome, done.fresh)
         bug = self._ledger.enter(done.test.number, entry, done.outcome.new_path, done.fresh)
         if bug is not None:
-            bug.confirmed = self._runner.shows_again(done.test.input, done.finished)
+            bug.confirmed = self._runner.shows_again(done.test, done.finished)
             self._record.put_bug(bug)
 
     def _commit(self, explorer: Explorer, stopped: str | None = None) -> None:
@@ -224,7 +224,7 @@ class Campaign:
         self._rss_before = progress["memory"]["host_rss"]
         self._ledger.restore(progress)
         self._record.free()
-        explorer = self._explorer_from(b"")
+        explorer = self._explorer_from([b""])
         explorer.restore(progress["explorer"], self._record.path_hashes())
         return explorer
 

@@ -51,7 +51,7 @@ class Describer:
     def entry(self, run: Run, finished: Finished, outcome: Outcome, coverage: Sequence[int]) -> Entry:
         verdict = finished.verdict
         return Entry(
-            run.input[: finished.input_used],
+            run.input if verdict is Verdict.LOST else run.input[: finished.input_used],
             verdict,
             finished.code,
             finished.path_hash,

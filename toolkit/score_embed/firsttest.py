@@ -2,7 +2,9 @@
 
 A first test written by hand names its inputs; where their bytes lie only a run can tell, and another value may let the
 program ask for other inputs, so the layout is found by running until it stays. Then the first test runs three times:
-if it does not always take the same path, nothing the explorer predicts would hold, and the user is told where.
+if it does not always take the same path, nothing the explorer predicts would hold, and the user is told where. If the
+target dies of it, that is a bug of the first test; where nothing else can be derived from it, the campaign gets another
+first test beside it.
 """
 
 from __future__ import annotations
@@ -16,17 +18,20 @@ from score_embed import config
 from score_embed.build.image import Image
 from score_embed.describing import Describer
 from score_embed.errors import NothingToExplore, TargetError, UsageError
+from score_embed.explore.prf import grow, number
+from score_embed.judging import is_doubtful
 from score_embed.results.testcase import First, Named, read_first
 from score_embed.running import Runner
-from score_embed.target.base import Finished, Verdict
+from score_embed.target.base import Finished, Run, Verdict
 from score_embed.trace.trail import Trail
 
 ROUNDS = 16
 REPEATS = 3
 DIFFERS = "the first test took different paths when run again"
 
-Attempt = Callable[[bytes], Finished]  # runs an input
-Grow = Callable[[bytes, int], bytes]
+_OTHERS = 16  # inputs that are tried when the first one ends the target
+
+Complete = Callable[[bytes], tuple[Run, Finished]]  # runs an input with as much as the program asks for
 Layout = Callable[[Finished, bytes], Sequence[Named]]
 
 
@@ -40,8 +45,11 @@ class Difference:
 
 def find(
     runner: Runner, settings: config.Settings, image: Image, describer: Describer
-) -> tuple[bytes, Difference | None]:
-    """The first test's input; and where its runs differed, if they did, of which the user has been told."""
+) -> tuple[tuple[bytes, ...], Difference | None]:
+    """The first test's input; and where its runs differed, if they did, of which the user has been told.
+
+    Behind it another one, if the target died of the first before any condition from which tests could be derived.
+    """
 
     def layout(finished: Finished, data: bytes) -> tuple[Named, ...]:
         trail = Trail(image.sites, image.verify, image.constants)
@@ -51,14 +59,19 @@ def find(
     data = b""
     if settings.first is not None:
         first = read_first(settings.first)
-        data = first.data
-        if first.values:
-            data = place(first, runner.attempt, runner.grow, layout)
-    data = complete(runner.attempt, data, runner.grow)
-    finished = runner.attempt(data)
+        data = place(first, runner.complete, layout) if first.values else first.data
+    test, finished = runner.complete(data)
     if not finished.input_used and not finished.verdict.is_bug:
         raise _nothing_asked(finished, image.program)
-    difference = check_deterministic(runner.attempt, image, data)
+    firsts = [test.input]
+    if _leads_nowhere(finished):
+        other = _another(runner, settings.seed, test, image.program, finished)
+        if other is not None:
+            test, finished = other
+            firsts.append(test.input)
+    if is_doubtful(finished) or finished.verdict is Verdict.LOST:
+        return tuple(firsts), None  # it ran several times already
+    difference = check_deterministic(runner.try_out, image, test)
     if difference is not None:
         where = f"{difference.file}:{difference.line}: " if difference.file else ""
         print(
@@ -66,7 +79,28 @@ def find(
             "  Something besides the input decides: time, random numbers, addresses, uninitialised memory.",
             file=sys.stderr,
         )
-    return data, difference
+    return tuple(firsts), difference
+
+
+def _leads_nowhere(finished: Finished) -> bool:
+    """The target died, and no test can be derived from this one."""
+    return (is_doubtful(finished) or finished.verdict is Verdict.LOST) and not finished.conditions
+
+
+def _another(runner: Runner, seed: int, first: Run, program: str, why: Finished) -> tuple[Run, Finished] | None:
+    """A first test that leads somewhere; None if there is none, and the end of the first is at least known.
+
+    Raises TargetError if the target is lost with each.
+    """
+    for trial in range(_OTHERS if first.input else 0):
+        data = grow(number(seed, b"first %d" % trial), b"", len(first.input))
+        test, finished = runner.complete(data)
+        if not _leads_nowhere(finished):
+            return test, finished
+    if why.verdict.is_bug:
+        return None
+    what = f"the target is lost with each of {_OTHERS + 1} inputs: {why.why_lost or why.verdict.value}"
+    raise TargetError(what, program, "Run it without score-embed to see why.")
 
 
 def raw(path: Path) -> bytes:
@@ -88,25 +122,14 @@ def _nothing_asked(finished: Finished, program: str) -> TargetError | NothingToE
     return NothingToExplore("the program has no symbolic input", program, hint)
 
 
-def complete(attempt: Attempt, data: bytes, grow: Grow) -> bytes:
-    """`data` as long as the program asks for, the rest from `grow`."""
-    for _ in range(ROUNDS):
-        finished = attempt(data)
-        if finished.input_used <= len(data):
-            return data
-        data = grow(data, finished.input_used)
-    return data
-
-
-def place(first: First, attempt: Attempt, grow: Grow, layout: Layout) -> bytes:
+def place(first: First, complete: Complete, layout: Layout) -> bytes:
     """The bytes of a first test whose inputs are given by name."""
     data = b""
     objects: Sequence[Named] = ()
     for _ in range(ROUNDS):
-        finished = attempt(data)
-        grown = grow(data, finished.input_used)
-        objects = layout(finished, grown)
-        placed = first.fill(grown, objects)
+        test, finished = complete(data)
+        objects = layout(finished, test.input)
+        placed = first.fill(test.input, objects)
         if placed == data:
             break
         data = placed
@@ -118,12 +141,12 @@ def place(first: First, attempt: Attempt, grow: Grow, layout: Layout) -> bytes:
     return data
 
 
-def check_deterministic(attempt: Attempt, image: Image, data: bytes) -> Difference | None:
+def check_deterministic(attempt: Callable[[Run], Finished], image: Image, test: Run) -> Difference | None:
     """Run the first test three times; None if all runs agree."""
-    runs = [attempt(data) for _ in range(REPEATS)]
+    runs = [attempt(test) for _ in range(REPEATS)]
     for other in runs[1:]:
         if (other.path_hash, other.events) != (runs[0].path_hash, runs[0].events):
-            return _where(image, runs[0], other, data)
+            return _where(image, runs[0], other, test.input)
     return None
 
 

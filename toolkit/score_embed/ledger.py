@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from score_embed.describing import Entry
-from score_embed.results.bugs import Bug, BugList
+from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage, Direction
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
 from score_embed.results.testcase import TestCase, Value, named_inputs
+from score_embed.target.base import Verdict
 
 SHOWN_OUTPUT = 80
+LOST = "lost"  # among the totals: tests that the target did not survive, and not in the same way a second time
 
 
 class Ledger:
@@ -55,22 +57,23 @@ class Ledger:
         kind = _kind(entry, new_path)
         self.totals["runs"] += 1
         self.totals[kind] += 1
+        self.totals[LOST] += verdict is Verdict.LOST
         if new_path:
             self.totals["paths"] += 1
             self.conditions_sum += entry.conditions
             self.conditions_max = max(self.conditions_max, entry.conditions)
         bug = None
         if verdict.is_bug:
-            bug = self.bugs.add(Bug(verdict.value, place, inputs, number, confirmed=entry.confirmed))
+            bug = self.bugs.add(Bug(kind_of(verdict, entry.code), place, inputs, number, confirmed=entry.confirmed))
         output = entry.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0]
         row = TestRow(number, entry.input, verdict.value, entry.code, entry.path_hash, kind, where, inputs, output)
         self._record.add_test(row, new_path)
         self._record.add_coverage(fresh, number)
         if verdict.is_bug:
-            known = bug or self.bugs.find(verdict.value, place)
+            known = bug or self.bugs.find(kind_of(verdict, entry.code), place)
             assert known is not None
             self._record.put_bug(known)
-        if fresh or bug or number == 1:
+        if fresh or bug or number == 1 or verdict is Verdict.LOST:
             self._write_files(self._test(number, entry, inputs, where), bug is not None)
         return bug
 

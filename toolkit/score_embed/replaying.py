@@ -11,7 +11,8 @@ from score_embed.build.image import load_image
 from score_embed.errors import TargetError, UsageError
 from score_embed.opening import recorded_settings
 from score_embed.results.store import Store, TestRow
-from score_embed.target.base import Run
+from score_embed.running import Runner
+from score_embed.target.base import Verdict
 from score_embed.witness.process import PATIENCE, Died, WitnessProcess
 from score_embed.witness.witness import PROGRAM
 
@@ -27,7 +28,12 @@ class Replayed:
 
     @property
     def same(self) -> bool:
-        return (self.verdict, self.path_hash) == (self.row.verdict, self.row.path_hash)
+        """A test that was lost has nothing to compare with."""
+        return self.was_lost or (self.verdict, self.path_hash) == (self.row.verdict, self.row.path_hash)
+
+    @property
+    def was_lost(self) -> bool:
+        return self.row.verdict == Verdict.LOST.value
 
 
 def witness_again(folder: Path, number: int) -> str | None:
@@ -62,9 +68,10 @@ def replay_tests(folder: Path, wanted: int | None, port: str | None = None) -> l
         image = load_image(folder / workplace.IMAGE)
     target = workplace.start_target(board, image.elf, image.build_id)
     try:
+        runner = Runner(target, settings, image)
         results: list[Replayed] = []
         for row in rows:
-            finished = target.run(Run(row.number, row.input, max_branches=settings.max_branches))
+            finished = runner.replay(row.number, row.input)
             results.append(Replayed(row, finished.verdict.value, finished.path_hash, finished.output))
         return results
     finally:

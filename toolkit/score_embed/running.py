@@ -1,24 +1,59 @@
-"""Runs inputs on a target, each with as much input as the program asks for."""
+"""Runs inputs on a target, each with as much input as the program asks for, and sees each to a verdict."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from score_embed import config
+from score_embed.build.image import Image
+from score_embed.errors import TargetError
+from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
-from score_embed.target.base import Finished, Run, Target
+from score_embed.judging import Judge, is_doubtful
+from score_embed.target.base import Finished, Run, Target, Verdict
+from score_embed.trace.cursor import TraceError
+
+_POLL = 256  # bytes of input that a test which does not end gets
+_PIECE = 64  # bytes that are asked for at once, at most, where a program polls
+_LOST_IN_A_ROW = 20  # tests: then it is not they that lose the target
+_ROUNDS = 16  # of more and more input
+_TOO_LONG = "it needs more input than the target's buffer can hold"
+_LESS = "make less data symbolic, or give the runtime a larger buffer (SC_INPUT_CAPACITY)"
+_ENDLESS = frozenset({Verdict.HANG, Verdict.WATCHDOG})
+
+
+class Done(NamedTuple):
+    """A test as it was run in the end, and what came of it."""
+
+    test: Run
+    finished: Finished
+    outcome: Outcome
 
 
 class Runner:
-    def __init__(self, target: Target, settings: config.Settings) -> None:
+    def __init__(self, target: Target, settings: config.Settings, image: Image) -> None:
         self.target = target
+        self._judge = Judge(target, image)
         self._seed, self._max_branches = settings.seed, settings.max_branches
         self._longest = 0  # bytes of input that some test asked for: what every test is given
         self._attempted = False  # there were runs since the last test
+        self._lost = 0  # tests in a row
 
     def attempt(self, data: bytes) -> Finished:
         """A run that is no test of the campaign: what it covers does not count."""
+        return self.try_out(Run(0, data, max_branches=self._max_branches))
+
+    def try_out(self, test: Run) -> Finished:
+        """The same, of a run that was made before."""
         self._attempted = True
-        return self.target.run(Run(0, data, max_branches=self._max_branches))
+        finished = self.target.run(test)
+        return self._judge.judge(test, finished) if is_doubtful(finished) else finished
+
+    def complete(self, data: bytes) -> tuple[Run, Finished]:
+        """The same, with as much input as the program asks for. Raises TargetError if the target cannot hold that."""
+        test = Run(0, data, max_branches=self._max_branches)
+        return self._see_through(test, self.try_out(test), strict=True)
 
     def grow(self, data: bytes, size: int) -> bytes:
         """`data` at least `size` bytes long; what a test does not say comes from the seed."""
@@ -34,18 +69,91 @@ class Runner:
         self.target.begin(test)
         return test
 
-    def finish(self, test: Run) -> tuple[Run, Finished]:
-        """The end of the test that was begun, and the test as it was run in the end."""
-        finished = self.target.finish()
-        while finished.input_used > len(test.input):  # once more with as much input as the program asks for
-            test = test._replace(input=self.grow(test.input, finished.input_used))
-            self.target.forget_coverage()
-            finished = self.target.run(test)
+    def finish(self, explorer: Explorer, pair: Pair, begun: Run) -> Done:
+        """The end of the test that was begun, and what the explorer makes of it.
+
+        Raises TargetError if the target cannot be started again, or is lost in each test.
+        """
+        test, finished = self._see_through(begun, self._first(begun))
+        try:
+            outcome = explorer.record(pair, finished, test.input)
+        except TraceError as error:
+            test, finished = self._see_through(test, self._judge.judge(test, _damaged(finished, error.what)))
+            outcome = explorer.record(pair, finished, test.input)
+        self._count_lost(finished)
         self._longest = max(self._longest, finished.input_used)
+        return Done(test, finished, outcome)
+
+    def replay(self, number: int, data: bytes) -> Finished:
+        """A recorded test once more, as in a campaign."""
+        test = Run(number, data, max_branches=self._max_branches)
+        test, finished = self._see_through(test, self.try_out(test))
+        if not is_doubtful(finished) and not self._judge.makes_sense(test, finished):
+            finished = self._judge.judge(test, _damaged(finished, ""))
+        return finished
+
+    def shows_again(self, test: Run, finished: Finished) -> bool:
+        """A bug that only shows after other tests may be ours: try it on a fresh target."""
+        if is_doubtful(finished):
+            return True  # it was
+        self.target.restart()
+        again = self.try_out(Run(0, test.input, max_branches=self._max_branches, bounded=test.bounded))
+        return (again.verdict, again.path_hash) == (finished.verdict, finished.path_hash)
+
+    @property
+    def _capacity(self) -> int:
+        """Bytes of input that the target can hold."""
+        return self.target.info.input_capacity
+
+    def _first(self, begun: Run) -> Finished:
+        finished = self.target.finish()
+        return self._judge.judge(begun, finished) if is_doubtful(finished) else finished
+
+    def _again(self, test: Run) -> Finished:
+        """The test with another input: all that it covers is of interest."""
+        self.target.forget_coverage()
+        finished = self.target.run(test)
+        return self._judge.judge(test, finished) if is_doubtful(finished) else finished
+
+    def _see_through(self, test: Run, finished: Finished, strict: bool = False) -> tuple[Run, Finished]:
+        """Once more with as much input as the program asks for, until that is enough or it shows that nothing is.
+
+        Raises TargetError if the target cannot hold that much and the caller is `strict`.
+        """
+        capacity, rounds = self._capacity, 0
+        while (wanted := finished.input_used) > len(test.input):
+            size, bounded, rounds = wanted, False, rounds + 1
+            if test.bounded:
+                if wanted - len(test.input) <= _PIECE or wanted > capacity or rounds > _ROUNDS:
+                    return test, _without_end(test, finished)
+            elif finished.verdict in _ENDLESS and wanted > _POLL:
+                size, bounded = max(len(test.input), min(_POLL, capacity)), True
+            elif wanted > capacity or rounds > _ROUNDS:
+                if strict:
+                    what = f"a test needs {wanted} bytes of input, the target's buffer has {capacity}"
+                    raise TargetError(what, "", _LESS)
+                test = test._replace(input=self.grow(test.input, capacity), bounded=True)
+                return test, _too_long(self._again(test), capacity)
+            test = test._replace(input=self.grow(test.input, size), bounded=bounded)
+            finished = self._again(test)
         return test, finished
 
-    def shows_again(self, data: bytes, finished: Finished) -> bool:
-        """A bug that only shows after other tests may be ours: try it on a fresh target."""
-        self.target.restart()
-        again = self.attempt(data)
-        return (again.verdict, again.path_hash) == (finished.verdict, finished.path_hash)
+    def _count_lost(self, finished: Finished) -> None:
+        self._lost = self._lost + 1 if finished.verdict is Verdict.LOST and finished.why_lost != _TOO_LONG else 0
+        if self._lost >= _LOST_IN_A_ROW:
+            what = f"the target was lost in each of the last {self._lost} tests: {finished.why_lost}"
+            raise TargetError(what, "", "Is something else ending it, or is the board short of power or memory?")
+
+
+def _damaged(finished: Finished, why: str) -> Finished:
+    return finished._replace(verdict=Verdict.CORRUPTED, code=0, why_lost=why)
+
+
+def _without_end(test: Run, finished: Finished) -> Finished:
+    why = f"it asks for more than {len(test.input)} bytes of input and does not end"
+    return finished._replace(input_used=len(test.input), why_lost=why)
+
+
+def _too_long(finished: Finished, capacity: int) -> Finished:
+    """It would end, with more input than the target can hold. What came before is known."""
+    return finished._replace(verdict=Verdict.LOST, code=0, input_used=capacity, why_lost=_TOO_LONG)

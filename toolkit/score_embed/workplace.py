@@ -111,7 +111,9 @@ def compiler_version(board: Board) -> str:
 
 def start_target(board: Board, elf: Path, build_id: bytes) -> Target:
     if isinstance(board.run, QemuRun):
-        return QemuTarget(elf, build_id, board.run)
+        target = QemuTarget(elf, build_id, board.run)
+        target.guarded = not (board.firmware and board.firmware.watchdog == "none")
+        return target
     if isinstance(board.run, DeskRun):
         return DeskTarget(elf, build_id, board.run, board.cc)
     return NativeTarget(elf, build_id, board.run.emulator)

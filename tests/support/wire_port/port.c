@@ -69,6 +69,8 @@ sc_u32 sc_port_read(sc_u8 *to, sc_u32 n)
     return (sc_u32)got;
 }
 
+void sc_port_push(void) {}
+
 void sc_port_write(const sc_u8 *from, sc_u32 n)
 {
     if (!step.on) {

@@ -35,10 +35,11 @@ def execute(values: argparse.Namespace) -> int:
     results = replaying.replay_tests(values.folder, wanted, values.port)
     failed = [result for result in results if not result.same]
     table = Table("test", "inputs", "verdict", "again", "path")
-    for result in results if wanted is not None else failed:
+    for result in results if wanted is not None else [result for result in results if not result.same or result.was_lost]:
         inputs = ", ".join(f"{name} = {value}" for name, value in result.row.inputs.items())
         again = result.verdict
         path = "same" if result.path_hash == result.row.path_hash else "another"
+        path = "not known before" if result.was_lost else path
         table.add_row(str(result.row.number), Text(inputs), result.row.verdict, again, path)
     console = Printer(highlight=False)
     if table.row_count:
@@ -48,7 +49,10 @@ def execute(values: argparse.Namespace) -> int:
     said = replaying.witness_again(values.folder, wanted) if wanted is not None else None
     if said is not None:
         console.print(Text(f"the second witness:\n{said.strip() or '(nothing this time)'}"))
-    console.print(f"{len(results) - len(failed)} of {len(results)} tests reproduced")
+    lost = sum(result.was_lost for result in results)
+    console.print(f"{len(results) - len(failed) - lost} of {len(results) - lost} tests reproduced")
+    if lost:
+        console.print(f"run again: {lost} that were lost before")
     if failed:
         hint = "The program depends on something besides its input: time, addresses, uninitialised memory."
         raise ReplayMismatch(f"{len(failed)} of {len(results)} tests came out differently", str(values.folder), hint)

@@ -25,7 +25,7 @@ def result(found: Findings) -> None:
     if found.paths:
         console.print(_tests(found.paths))
     lines = [line for bug in found.bugs for line in text.bug(bug, found.sources, found.folder)]
-    lines += [text.headline(found.summary), *text.short_reasons(found.summary)]
+    lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
 
 
@@ -57,7 +57,7 @@ def _tests(tests: Sequence[TestRow]) -> Table:
         values = [Text(str(test.inputs.get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = Text(f"raw {test.input.hex()}")
-        verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return") else test.verdict
+        verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return", "signal") else test.verdict
         table.add_row(str(test.number), *values, verdict, Text(text.printable(test.output)))
     if len(shown) < len(tests):
         table.caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"

@@ -21,7 +21,7 @@ from score_embed.drive.server import Hosted
 from score_embed.drive.session import FleetSession, Plan
 from score_embed.ending import Result, how_to_go_on, result, sum_up
 from score_embed.errors import TargetError, UsageError
-from score_embed.explore.pair import first_pair
+from score_embed.explore.pair import first_pairs
 from score_embed.fleet.protocol import Timing
 from score_embed.opening import Opened
 from score_embed.results.storage import storage_error
@@ -134,16 +134,16 @@ def go_on(record: Store, settings: config.Settings, stack: ExitStack, device: st
 
 def _find_first_test(opened: Opened) -> None:
     settings, record = opened.settings, opened.record
-    data, difference = b"", None
+    inputs: tuple[bytes, ...] = (b"",)
+    difference = None
     if opened.target is not None:
-        runner = Runner(opened.target, settings)
-        data, difference = firsttest.find(runner, settings, opened.image, Describer(opened.image))
+        runner = Runner(opened.target, settings, opened.image)
+        inputs, difference = firsttest.find(runner, settings, opened.image, Describer(opened.image))
         opened.target.close()
     elif settings.first is not None:
-        data = firsttest.raw(settings.first)
+        inputs = (firsttest.raw(settings.first),)
     opening.describe(record, settings, opened.board, opened.image)
-    pair = first_pair(data)
-    record.add_pairs([(pair.id, b"", pair.to_bytes())])
+    record.add_pairs((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
     books = Books(record, settings.seed, opened.image.build_id)
     if difference is not None:
         books.ledger.note(firsttest.DIFFERS, difference.file, difference.line)

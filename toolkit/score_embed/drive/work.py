@@ -39,7 +39,7 @@ class Work:
         except BaseException:
             self._target.close()
             raise
-        self._runner = Runner(self._target, settings)
+        self._runner = Runner(self._target, settings, image)
         self._describer = Describer(image)
         self._covered: set[int] = set()
         self.hand = PairHand(STRATEGIES[settings.strategy](settings.seed, self._covered))
@@ -60,14 +60,13 @@ class Work:
         self._tests += 1
         began = time.perf_counter()
         begun = self._runner.begin(mine, self._tests, self._explorer.expected(mine))
-        test, finished = self._runner.finish(begun)
-        outcome = self._explorer.record(mine, finished, test.input)
+        test, finished, outcome = self._runner.finish(self._explorer, mine, begun)
         coverage = set(finished.coverage) - self._covered
         self._covered |= coverage
         entry = self._describer.entry(test, finished, outcome, sorted(coverage))
         if entry.verdict.is_bug and (entry.verdict, entry.place) not in self._bugs:
             self._bugs.add((entry.verdict, entry.place))
-            entry.confirmed = self._runner.shows_again(test.input, finished)
+            entry.confirmed = self._runner.shows_again(test, finished)
         children = self.hand.derived(outcome.children)
         return Result(
             pair.id, finished.path_hash.to_bytes(8, "little"), self._said(entry, time.perf_counter() - began), children

@@ -7,7 +7,7 @@ children and the finished pair together, and what is known but not done is all t
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from score_embed.explore.pair import (
     Pair,
     child,
     decided,
-    first_pair,
+    first_pairs,
     rest,
     without,
 )
@@ -94,15 +94,15 @@ class Explorer:
         trail: Trail,
         chain: Chain,
         seed: int,
-        first: bytes = b"",
+        first: bytes | Sequence[bytes] = b"",
         queue: Queue | None = None,
         bounds: Bounds | None = None,
         room: Callable[[int, int], bool] | None = None,
     ) -> None:
-        """`room`: may a run that has so many children, of so many bytes, have one more?"""
+        """`first`: the input to begin with, or several; `room`: may a run that has so many children, of so many bytes, have one more?"""
         self._chain, self._seed, self._room = chain, seed, room
         self._queue = queue if queue is not None else Queue(DepthFirst())
-        self._queue.add([first_pair(first)])
+        self._queue.add(first_pairs([first] if isinstance(first, bytes) else first))
         self._trail = trail
         self._scope = Scope(self._trail)
         self._bounded = BoundedPath(bounds if bounds is not None else Bounds())
@@ -163,7 +163,7 @@ class Explorer:
         is_path = finished.verdict not in _NO_PATH
         new = is_path and self._paths.add(finished.path_hash)
         lost = finished.verdict is Verdict.LOST  # then the target could not say
-        if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST):
+        if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST) or finished.why_lost:
             what = finished.verdict.value + (f": {finished.why_lost}" if finished.why_lost else "")
             notes[what, finished.site] += 1
         flips = _Flips()

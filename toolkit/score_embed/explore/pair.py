@@ -8,6 +8,7 @@ it sees the whole path. The second knows of objects, too, and nothing but the sa
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -97,6 +98,17 @@ ROOT = blake2b(digest_size=ID_BYTES).digest()  # the id of no decision at all
 def first_pair(data: bytes) -> Pair:
     """The pair a campaign begins with: nothing is predicted, everything may be flipped."""
     return Pair(ROOT, data, 0, 0, value(START), 0)
+
+
+def other_first(data: bytes, number: int) -> Pair:
+    """Another pair to begin with, beside the first: it has no decisions either."""
+    ident = blake2b(ROOT + b"first" + number.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
+    return Pair(ident, data, 0, 0, value(START), 0, decided=ROOT)
+
+
+def first_pairs(inputs: Sequence[bytes]) -> list[Pair]:
+    """The pairs of a campaign that begins with these inputs, of which there is at least one."""
+    return [first_pair(inputs[0]), *(other_first(data, number) for number, data in enumerate(inputs[1:], 1))]
 
 
 def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition_hash: int, origin: Origin) -> Pair:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from enum import IntEnum
 
-WIRE_VERSION = 4
+WIRE_VERSION = 5
 MAX_RUN_HEAD = 1 + 1 + 4 + 5 + 5 + 5 + 5 + 2 + 5 + 2 + 5 + 8  # the last 8: one (skip, count)
 MAX_OUTPUT = 65536  # bytes of the program's own output that are kept of one test
 
@@ -21,6 +21,7 @@ class Type(IntEnum):
     RUN = 2
     AGAIN = 3  # send the END of this test again
     RESET = 4
+    PASSED = 8  # of a run that is EAGER: a coverage index that it has just taken, or the site where it is
     READY = 9
     TRACE = 10
     END = 11
@@ -36,6 +37,9 @@ class RunFlag(IntEnum):
     ELIDED = 4  # the number of event bytes the host holds and 16 bits of their CRC follow
     SHORT = 8  # the most bytes that a TRACE, LOG or COVERAGE may carry follow
     ACKNOWLEDGED = 16  # the host has all of the test before this one, coverage too
+    EAGER = 32  # send each byte of the events, and what is PASSED, at once: the test may be the target's end. The number of
+    # event bytes after which sites are told follows
+    BOUNDED = 64  # the test ends, as a hang, where it asks for more input than this
 
 
 class EndFlag(IntEnum):
@@ -77,6 +81,9 @@ VERDICTS: tuple[str, ...] = (
     "invalid-free",
     "heap-corruption",
 )
+
+# Those that the host gives, for the target could not: they have no number.
+HOST_VERDICTS: tuple[str, ...] = ("lost", "reset", "lock-up", "signal", "corrupted")
 
 
 def wire_header() -> str:

@@ -89,6 +89,13 @@ class Coverage(NamedTuple):
     data: bytes
 
 
+class Passed(NamedTuple):
+    """Where a test is that is EAGER: a coverage index that it has just taken, times two, or a site, times two plus one."""
+
+    number: int
+    what: int
+
+
 @dataclass(frozen=True, slots=True)
 class Damaged:
     """The target could not read what was sent: send it once more."""
@@ -101,7 +108,7 @@ class NeedFull:
     number: int
 
 
-Reply = Ready | Trace | End | Log | Coverage | NeedFull | Damaged
+Reply = Ready | Trace | End | Log | Coverage | Passed | NeedFull | Damaged
 
 
 def hello() -> bytes:
@@ -131,6 +138,8 @@ class RunMessage(NamedTuple):
     max_branches: int
     watchdog_ms: int
     chunk: int  # bytes that a frame of the answer may carry; 0: as many as the target likes
+    tell_from: int | None = None  # EAGER: sites are told after so many event bytes
+    bounded: bool = False
 
     def encode(self) -> bytes:
         base = self.base if self.base is not None and len(self.base) == len(self.data) else None
@@ -139,6 +148,8 @@ class RunMessage(NamedTuple):
         flags |= RunFlag.ELIDED if self.elide else 0
         flags |= RunFlag.SHORT if self.chunk else 0
         flags |= RunFlag.ACKNOWLEDGED if self.acknowledged else 0
+        flags |= RunFlag.EAGER if self.tell_from is not None else 0
+        flags |= RunFlag.BOUNDED if self.bounded else 0
         parts = [bytes((self.number & 0xFF, flags)), _CRC.pack(zlib.crc32(self.data))]
         if base is None:
             parts += [varint(len(self.data)), varint(self.max_branches), varint(self.watchdog_ms)]
@@ -146,6 +157,8 @@ class RunMessage(NamedTuple):
             parts += [varint(self.predicted), _SHORT.pack(fold(self.condition_hash))]
         if self.elide:
             parts += [varint(self.elide), _SHORT.pack(self.elide_crc & 0xFFFF)]
+        if self.tell_from is not None:
+            parts.append(varint(self.tell_from))
         if self.chunk:
             parts.append(varint(self.chunk))
         parts.append(difference(base, self.data))
@@ -245,6 +258,13 @@ def _coverage(payload: bytes) -> Coverage:
     return Coverage(number, offset, body)
 
 
+def _passed(payload: bytes) -> Passed:
+    number, index, body = _piece(payload)
+    if body:
+        raise ValueError(f"{len(body)} bytes behind an index")
+    return Passed(number, index)
+
+
 def _end(payload: bytes) -> End:
     number, flags, path_hash, operand_hash, event_crc = _END.unpack_from(payload)
     conditions, at = _take_varint(payload, _END.size)
@@ -314,5 +334,6 @@ _PARSERS: dict[int, Callable[[bytes], Reply]] = {
     Type.LOG: _log,
     Type.NEED_FULL: _need_full,
     Type.COVERAGE: _coverage,
+    Type.PASSED: _passed,
     Type.DAMAGED: _damaged,
 }

@@ -26,7 +26,11 @@ CLEAN_TESTS = 16  # since the last damage, until payloads grow again
 
 
 class Request(NamedTuple):
-    """One test. `prefix`: event bytes the host already holds and expects; they are not sent again."""
+    """One test. `prefix`: event bytes the host already holds and expects; they are not sent again.
+
+    `tell_from`: say all at once, for the test may be the target's end, and after so many event bytes also where it is;
+    `bounded`: end it where the input does.
+    """
 
     data: bytes
     predicted: int = 0
@@ -34,6 +38,17 @@ class Request(NamedTuple):
     max_branches: int = 1_000_000
     watchdog_ms: int = 10_000
     prefix: bytes = b""
+    tell_from: int | None = None
+    bounded: bool = False
+
+
+class Known(NamedTuple):
+    """What has arrived of a test that has told no end."""
+
+    events: bytes  # from the first one to the first that is missing
+    coverage: tuple[int, ...]
+    output: bytes
+    sites: tuple[tuple[int, int], ...]  # where it came by, of a test that is eager, and how many event bytes before
 
 
 class Result(NamedTuple):
@@ -66,6 +81,7 @@ class Session:
         self._refusals = 0  # of frames of ours since something new arrived
         self._had = 0  # bytes of the test's pieces at the last attempt
         self._events, self._output, self._coverage = Pieces(), Pieces(), Pieces()
+        self._passed: list[tuple[int, int]] = []  # of a test that is eager: what, and the event bytes before it
         self._chunk = 0  # bytes of payload asked for while errors last; 0: the target's own size
         self._largest = 0  # bytes of payload that the target likes
         self._clean = 0  # tests since payloads changed
@@ -90,7 +106,14 @@ class Session:
     @property
     def held(self) -> int:
         """Bytes that have arrived of the test under way: as long as they grow there is hope."""
-        return len(self._events) + len(self._output) + len(self._coverage)
+        return len(self._events) + len(self._output) + len(self._coverage) + len(self._passed)
+
+    @property
+    def known(self) -> Known:
+        """All of the test under way that has arrived; of its events what was expected counts, too."""
+        taken = dict.fromkeys(what >> 1 for what, _ in self._passed if not what & 1)
+        sites = tuple((what >> 1, before) for what, before in self._passed if what & 1)
+        return Known(self._events.whole, tuple(taken), self._output.whole, sites)
 
     @property
     def doubtful(self) -> bool:
@@ -102,6 +125,7 @@ class Session:
         self._fruitless, self._refusals, self._had = 0, 0, -1
         self._output.clear()
         self._coverage.clear()
+        self._passed.clear()
         self._events.clear(request.prefix)
         return self._attempt()
 
@@ -158,6 +182,8 @@ class Session:
             max_branches=request.max_branches,
             watchdog_ms=request.watchdog_ms,
             chunk=self._chunk,
+            tell_from=request.tell_from,
+            bounded=request.bounded,
         )
         self._held, self._limits, self._done, self._elided = request.data, limits, False, len(prefix)
         return self._send(Type.RUN, run.encode())
@@ -207,6 +233,8 @@ class Session:
                 self._output.add(reply.offset, reply.data)
             case message.Coverage() if reply.number == self._number:
                 self._coverage.add(4 * reply.offset, reply.data)
+            case message.Passed() if reply.number == self._number:
+                self._passed.append((reply.what, len(self._events.whole)))
             case message.NeedFull() if reply.number == self._number and self._request and not self.result:
                 return self._attempt(full=True)
             case message.End() if reply.number == self._number and self._request and not self.result:

@@ -46,6 +46,10 @@ RULES = {
     "misaligned": ("Memory is accessed at an address that does not fit its type.", "Copy the bytes with memcpy."),
     "overlapping-copy": ("memcpy or one of its kin copies onto itself.", "Use memmove."),
     "array-length": ("A variable length array has no positive length.", "Check the length before this line."),
+    "reset": ("The processor starts again by itself.", "Look what asks for a reset here, or whose watch-dog is not fed."),
+    "lock-up": ("The processor locks up.", "Look for a fault within a handler, or an endless loop with interrupts masked."),
+    "signal": ("A signal that nobody handles ends the program.", "Handle the signal, or do not raise it."),
+    "corrupted": ("The program overwrites what the probes keep in memory.", "A copy, an index or a wild pointer writes far beyond its object before this line."),
     "unreachable": ("Code is reached that was marked as unreachable.", "The mark is wrong for this input."),
 }  # fmt: skip
 
@@ -80,7 +84,7 @@ def document(found: Findings) -> str:
 
 
 def _rule(kind: str) -> dict[str, Any]:
-    what, advice = RULES.get(kind, (f"{kind}.", "Replay the input."))
+    what, advice = RULES.get("signal" if kind.startswith("signal-") else kind, (f"{kind}.", "Replay the input."))
     return {
         "id": kind,
         "name": "".join(word.capitalize() for word in kind.split("-")),

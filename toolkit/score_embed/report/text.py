@@ -26,6 +26,7 @@ _ENDS = {
     "killed": "its process was killed; this is its last commit, at most a second earlier",
     "running": "it is running now; this is its last commit",
 }
+_MOST_LOST = 10  # numbers of lost tests that are shown
 _CAN_GO_ON = frozenset({"time", "max-tests", "interrupted", "error", "killed"})
 
 # Why a direction was not taken; {n} is how often, {side} what would have to happen.
@@ -38,6 +39,14 @@ _WHY = {
     "bound": "cut off by --max-depth or --loop-bound ({n} times)",
     "waiting": "a test for it is known, but was not run before the end: continue the campaign",
     "not-reached": "no test came to this branch at all",
+}
+
+
+# Of ends that the host judged: the target could not say more.
+_HINTS = {
+    "reset": "the processor started again by itself; if a watch-dog does that, `feed` of the board's profile feeds it",
+    "lock-up": "the processor stopped at a fault that no handler can take, or runs on where no interrupt reaches it",
+    "corrupted": "what came from the target makes no sense: the program overwrote what the probes keep in memory",
 }
 
 
@@ -69,6 +78,8 @@ def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
     yield f"{place}: {bug.kind} in {place.function or '?'}: {inputs(bug.inputs) or 'any input'}{doubt(bug)}{witness(bug)}"
     if source := sources.text(place.file, place.line):
         yield f"    {source}"
+    if hint := _HINTS.get(bug.kind):
+        yield f"  {hint}"
     if len(place.stack) > 1:
         yield f"  called by {', '.join(place.stack[1:])}"
     yield f"  seen {times(bug.count)}; again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
@@ -91,6 +102,14 @@ def short_reasons(summary: Mapping[str, Any]) -> Iterator[str]:
     reasons = Counter(row["reason"] for row in summary["unflipped"])
     if reasons:
         yield "branch directions not taken: " + ", ".join(f"{n} {reason}" for reason, n in reasons.most_common())
+
+
+def lost(found: Findings) -> Iterator[str]:
+    """The tests of which nobody knows how they end, and how to run one once more."""
+    if found.lost:
+        shown = ", ".join(map(str, found.lost[:_MOST_LOST])) + (", …" if len(found.lost) > _MOST_LOST else "")
+        again = f"score-embed replay {shlex.quote(str(found.folder))} {found.lost[0]}"
+        yield f"lost tests: {len(found.lost)} ({shown}); their ends are not known; once more: {again}"
 
 
 _CAUSES = {
@@ -152,6 +171,7 @@ def _totals(found: Findings) -> Iterator[str]:
         f"  tests: {summary['runs']}, of which {summary['redundant']} redundant, {summary['mispredicted']} mispredicted; "
         f"conditions of a path: {depth['mean']} on average, {depth['max']} at most"
     )
+    yield from (f"  {line}" for line in lost(found))
     made = ", ".join(
         f"{name} {version}" if name == "score-embed" else version for name, version in found.versions.items()
     )

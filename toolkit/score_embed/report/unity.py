@@ -21,7 +21,7 @@ _NORMAL = frozenset({"return", "exit"})
 # Also what only checks see: a build without probes goes on.
 _NO_TEST = frozenset(
     {"assumption", "watchdog", "lost", "out-of-bounds", "overflow", "shift-range", "unreachable"}
-    | {"use-after-free", "double-free", "invalid-free", "heap-corruption"}
+    | {"use-after-free", "double-free", "invalid-free", "heap-corruption", "reset", "lock-up", "corrupted"}
 )
 _MOST_COMMENT = 200
 

@@ -15,7 +15,7 @@ from score_embed.frontend.sites import MODEL, Site, SiteKind, SiteTable
 from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
 from score_embed.results.testcase import Value
-from score_embed.target.base import Finished
+from score_embed.target.base import Finished, Verdict
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class Bug:
         place = Place(plain["file"], plain["line"], plain["function"], tuple(plain["stack"]))
         seen = plain["inputs"], plain["test"], plain["count"], plain["confirmed"]
         return Bug(plain["kind"], place, *seen, plain["witness"])
+
+
+def kind_of(verdict: Verdict, code: int) -> str:
+    """What a bad end is called; two signals are two bugs."""
+    return f"{verdict.value}-{code}" if verdict is Verdict.SIGNAL else verdict.value
 
 
 def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:

@@ -325,6 +325,10 @@ class Store:
         chosen = f"{_KEPT} UNION SELECT test FROM witnessed WHERE outcome = '{FOUND}'"
         return [_row(v) for v in self._read(f"SELECT * FROM tests WHERE number IN ({chosen}) ORDER BY number")]
 
+    def lost(self) -> list[int]:
+        """The numbers of the tests that were lost."""
+        return [number for (number,) in self._read("SELECT number FROM tests WHERE verdict = 'lost' ORDER BY number")]
+
     def path_tests(self) -> Iterator[TestRow]:
         """The tests that took a new path, in order."""
         statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths) ORDER BY number"

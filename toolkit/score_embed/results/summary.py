@@ -53,6 +53,7 @@ def of(record: Store) -> dict[str, Any]:
         "paths": paths,
         "redundant": totals["redundant"],
         "mispredicted": totals["mispredicted"],
+        "lost": totals["lost"],
         "divergences": explorer["divergences"],
         "concretized": explorer["concretized"],
         "conditions": {"mean": round(conditions_sum / paths, 2) if paths else 0.0, "max": conditions_max},

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 
 class Verdict(Enum):
-    """How a test ended, as the target (or, for LOST and TIMEOUT, the host) saw it."""
+    """How a test ended, as the target (or, for the last five and at times for WATCHDOG and EXIT, the host) saw it."""
 
     RETURN = "return"
     EXIT = "exit"
@@ -33,7 +33,11 @@ class Verdict(Enum):
     DOUBLE_FREE = "double-free"
     INVALID_FREE = "invalid-free"  # of what malloc did not give
     HEAP_CORRUPTION = "heap-corruption"  # something wrote beyond a block; noticed later
-    LOST = "lost"  # the target died or fell silent and was started again
+    RESET = "reset"  # the processor started again from its beginning
+    LOCK_UP = "lock-up"  # a fault that no handler can take, or nothing moves and no interrupt comes: not even the watch-dog's
+    SIGNAL = "signal"  # one that nobody handles killed or stopped the process; the code is its number
+    CORRUPTED = "corrupted"  # what the target said makes no sense: the program overwrote the probe runtime
+    LOST = "lost"  # the target died, and not in the same way when the test was run again
 
     @property
     def is_bug(self) -> bool:
@@ -47,6 +51,8 @@ class Run(NamedTuple):
     """One test to execute. `condition_hash` is the expected hash over the first `predicted` conditions.
 
     `prefix`: event bytes that the run is expected to begin with; the target does not send them again if it does.
+    `tell_from`: the target says all at once, for the test may be its end, and after so many event bytes also where it is.
+    `bounded`: the test ends, as a hang, where it asks for more input than this.
     """
 
     number: int
@@ -55,10 +61,12 @@ class Run(NamedTuple):
     condition_hash: int = 0
     max_branches: int = 1_000_000
     prefix: bytes = b""
+    tell_from: int | None = None
+    bounded: bool = False
 
 
 class Finished(NamedTuple):
-    """What came back of one test. `events` is empty if the run was mispredicted."""
+    """What came back of one test. `events` is empty if the run was mispredicted, or asked for more input than it had."""
 
     verdict: Verdict
     code: int  # exit status, signal or fault status
@@ -75,7 +83,10 @@ class Finished(NamedTuple):
     branches: int
     input_used: int  # bytes of input the program asked for
     output: bytes  # the program's own output, perhaps cut
-    why_lost: str = ""  # of a LOST test: what became of the target, for the report
+    why_lost: str = ""  # what became of the target, or what the test could not show, for the report
+    partial: bool = False  # the target has told no end; of the rest there is what came before
+    taken: tuple[int, ...] = ()  # coverage indices that it said at once, of a run that was to say all so
+    passed: tuple[tuple[int, int], ...] = ()  # the sites that it said it came by, each after so many bytes of events
 
 
 @dataclass(frozen=True, slots=True)

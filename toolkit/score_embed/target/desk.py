@@ -40,6 +40,7 @@ class _Mute(TargetError):
 
 
 class DeskTarget(WiredTarget):
+    sound = guarded = False
     hello_again = 0.25
     grace = 2.0
 
@@ -69,13 +70,13 @@ class DeskTarget(WiredTarget):
 
     def finish(self) -> Finished:
         assert self._test is not None
-        for trial in range(1, _TRIALS + 1):
+        trials = _TRIALS if self._test.tell_from is None else 1  # more are made by whoever judges it
+        for trial in range(1, trials + 1):
             finished = super().finish()
-            # A verdict of the host's own: the board has not told how the test ended.
-            if finished.verdict not in (Verdict.LOST, Verdict.WATCHDOG) or finished.branches:
+            if not finished.partial:
                 break
-            if trial < _TRIALS:
-                why = "the board restarted or its line broke" if finished.verdict is Verdict.LOST else "no answer"
+            if trial < trials:
+                why = "no answer" if finished.verdict is Verdict.WATCHDOG else "the board restarted or its line broke"
                 _say(f"{self._where}: {why}: the test is run again")
                 super().begin(self._test)
         return finished
@@ -166,7 +167,7 @@ class DeskTarget(WiredTarget):
 
         return Channel(process.stdout.fileno(), process.stdin.fileno(), release)
 
-    def _ending(self, status: int) -> str:
+    def _last_words(self, status: int) -> str:
         return "the board's line broke"
 
     def _terminate(self, patience: float = 0) -> int:

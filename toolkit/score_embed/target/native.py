@@ -13,7 +13,8 @@ from pathlib import Path
 
 from score_embed.errors import TargetError
 from score_embed.link.transport import Channel
-from score_embed.target.wired import WiredTarget
+from score_embed.target.base import Verdict
+from score_embed.target.wired import Ending, WiredTarget
 
 
 class NativeTarget(WiredTarget):
@@ -50,6 +51,19 @@ class NativeTarget(WiredTarget):
             os.close(to_target)
             os.close(from_target)
         return Channel(ours_in, ours_out)
+
+    def _stopped_by(self) -> int:
+        if self._process is None:
+            return 0
+        found = os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+        return found.si_status if found is not None else 0
+
+    def _ending(self, status: int) -> Ending:
+        why = self._last_words(status)
+        if status < 0:
+            return Ending(Verdict.SIGNAL, -status, why)
+        # What the runtime itself says stands there; what the program writes is captured.
+        return Ending(Verdict.LOST if self.complaint else Verdict.EXIT, status, why)
 
     def _terminate(self, patience: float = 0) -> int:
         process, self._process = self._process, None

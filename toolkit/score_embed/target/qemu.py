@@ -17,8 +17,9 @@ from pathlib import Path
 from score_embed.board.profile import QemuRun
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
+from score_embed.target.base import Verdict
 from score_embed.target.qmp import Qmp, QmpFailed
-from score_embed.target.wired import RESTARTED, WiredTarget
+from score_embed.target.wired import RESTARTED, Ending, WiredTarget
 
 _PACKAGES = {
     "qemu-system-arm": "qemu-system-arm",
@@ -26,6 +27,8 @@ _PACKAGES = {
     "qemu-system-avr": "qemu-system-misc",
 }
 _WITHOUT_RESET = ("qemu-system-avr",)  # its system_reset resets the devices and lets the CPU run on
+_STARTED_AGAIN = 86  # exit status of a machine that was reset: it finds no FIFOs any more (runtime/bare/semihosting.c)
+_FATAL = "qemu: fatal:"  # the processor cannot go on
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -158,9 +161,14 @@ class QemuTarget(WiredTarget):
     def _has_ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None
 
-    def _ending(self, status: int) -> str:
-        # A machine that was reset finds no FIFOs any more, and ends its emulator with 0.
-        return super()._ending(status) if status else RESTARTED
+    def _ending(self, status: int) -> Ending:
+        why = self._last_words(status)
+        if status == _STARTED_AGAIN:
+            return Ending(Verdict.RESET, why=RESTARTED)
+        if _FATAL in self.complaint:
+            return Ending(Verdict.LOCK_UP, why=why)
+        asked = status >= 0 and self._how.link == "semihosting" and not self._complaint()
+        return Ending(Verdict.EXIT if asked else Verdict.LOST, status, why)
 
     def _terminate(self, patience: float = 0) -> int:
         process, self._process = self._process, None

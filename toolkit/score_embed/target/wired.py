@@ -1,18 +1,20 @@
 """What all targets at the end of a link have in common: run a test, judge a target that died, start it again.
 
-A driver says how to start and stop an instance; the rest is here. A test is never lost: if its instance died or
-fell silent the test is judged LOST or WATCHDOG, and the next one finds a fresh instance.
+A driver says how to start and stop an instance; the rest is here. If the instance died or fell silent under a test,
+the host says how it ended (RESET, SIGNAL …; LOST if nobody knows; WATCHDOG), and the next test finds a fresh instance.
+Whether that was the test's doing is not for this module to say: `judging.py` runs it again.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 from score_embed.errors import TargetError
 from score_embed.link.constants import EndFlag
 from score_embed.link.message import Ready
-from score_embed.link.session import Request, Result, Session
+from score_embed.link.session import Known, Request, Result, Session, WrongImage
 from score_embed.link.transport import Line, LinkClosed
 from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict
 from score_embed.target.patience import Patience
@@ -28,9 +30,32 @@ _SUSPECT = frozenset(
         Verdict.ILLEGAL_INSTRUCTION,
         Verdict.STACK_OVERFLOW,
         Verdict.WATCHDOG,
-        Verdict.LOST,
+        Verdict.CORRUPTED,
     }
 )
+
+# What a runtime that was overwritten may say of any end. Others say themselves what is wrong.
+_UNSPECIFIC = frozenset(
+    {Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.ASSERTION, Verdict.HANG, Verdict.WATCHDOG}
+)
+SILENT = "no answer, also when the watch-dog's time was over"
+OVERWRITTEN = "the program overwrote what the probes keep in memory"
+
+
+class Ending(NamedTuple):
+    """The host's own verdict on a test whose target told no end."""
+
+    verdict: Verdict
+    code: int = 0
+    why: str = ""
+
+
+class _Stopped(Exception):
+    """A signal has stopped the instance: it will never answer."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 class WiredTarget(ABC):
@@ -40,6 +65,8 @@ class WiredTarget(ABC):
     ready_within = 10.0
     farewell = 0.5  # seconds between the end of an instance's line and its own
     hello_again = 2.0  # seconds without an answer to a HELLO
+    guarded = True  # it has a watch-dog that ends each test in time
+    sound = True  # nothing but the target can damage what passes the line
     complaint = ""  # what the last instance that ended wrote to its standard error
 
     def __init__(self, name: str, build_id: bytes, watchdog: float) -> None:
@@ -69,6 +96,10 @@ class WiredTarget(ABC):
     def _has_ended(self) -> bool:
         """Whether the instance is known to be gone, though its line is not closed."""
         return False
+
+    def _stopped_by(self) -> int:
+        """The signal that has stopped the instance for good, or 0."""
+        return 0
 
     def _reset(self) -> bool:
         """Start the running instance again from its beginning, if that is cheaper than a new one; True if done."""
@@ -117,6 +148,8 @@ class WiredTarget(ABC):
             test.max_branches,
             int(self._watchdog * 1000),
             test.prefix,
+            test.tell_from,
+            test.bounded,
         )
         assert self._session is not None
         assert self._channel is not None
@@ -126,19 +159,36 @@ class WiredTarget(ABC):
             self._sent = True  # it will be found closed when the answer is asked for
 
     def finish(self) -> Finished:
+        session = self._session
+        assert session is not None
+        damaged = session.bad_frames
         try:
             result = self._answer() if self._sent else None
         except LinkClosed:
-            status = self._stop(self.farewell)
-            return _judged(Verdict.LOST, status, self._ending(status))
+            known = session.known
+            return _judged(self._ending(self._stop(self.farewell)), known)
+        except _Stopped as stopped:
+            known = session.known
+            self._stop()
+            return _judged(Ending(Verdict.SIGNAL, stopped.number, f"stopped by signal {stopped.number}"), known)
+        except WrongImage:
+            raise
+        except TargetError as error:
+            if session.bad_frames > damaged and not self.sound:
+                raise
+            known = session.known
+            self._stop()
+            return _judged(Ending(Verdict.CORRUPTED, why=error.what), known)
         if result is None:
-            session = self._session
-            restarted = session is not None and session.restarted
+            known, restarted = session.known, session.restarted
             self._renew()
             if restarted:
-                return _judged(Verdict.LOST, 0, RESTARTED)
-            return _judged(Verdict.WATCHDOG, 0)
-        finished = _finished(result)
+                return _judged(Ending(Verdict.RESET, why=RESTARTED), known)
+            return _judged(Ending(Verdict.LOCK_UP, why=SILENT) if self.guarded else Ending(Verdict.WATCHDOG), known)
+        known = session.known
+        finished = _finished(result)._replace(taken=known.coverage, passed=known.sites)
+        if not result.end.flags & EndFlag.INTACT and finished.verdict in _UNSPECIFIC:
+            finished = finished._replace(verdict=Verdict.CORRUPTED, code=0, pc=0, why_lost=OVERWRITTEN)
         if finished.verdict in _SUSPECT or not result.end.flags & EndFlag.INTACT:
             self._renew()
         return finished
@@ -182,7 +232,7 @@ class WiredTarget(ABC):
         except LinkClosed:
             status = self._terminate(self.farewell)
             raise TargetError(
-                f"no READY: {self._ending(status)}",
+                f"no READY: {self._last_words(status)}",
                 self._name,
                 "is it an image built by score-embed for this machine?",
             ) from None
@@ -238,6 +288,8 @@ class WiredTarget(ABC):
                 break
             if session.restarted or time.monotonic() > deadline:
                 return None
+            if not data and (number := self._stopped_by()):
+                raise _Stopped(number)
             if session.reruns != attempt:  # a new attempt has its own time
                 attempt, held, deadline = session.reruns, session.held, self._patience_ends()
             if session.held > held:  # on a slow line an answer may take long
@@ -260,11 +312,18 @@ class WiredTarget(ABC):
         self._keep_counters()
         self._session = None
 
-    def _ending(self, status: int) -> str:
+    def _ending(self, status: int) -> Ending:
+        """Of a test whose instance ended under it, with this exit status (negative: a signal)."""
+        return Ending(Verdict.LOST, status, self._last_words(status))
+
+    def _last_words(self, status: int) -> str:
         """Of the instance that was stopped last."""
         how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
-        said = [line for line in self.complaint.splitlines() if "warning:" not in line][:1]
-        return f"the target ended ({': '.join([how, *said])})"
+        return f"the target ended ({': '.join(filter(None, [how, self._complaint()]))})"
+
+    def _complaint(self) -> str:
+        """The first line that the last instance wrote to its standard error, but for warnings."""
+        return next((line for line in self.complaint.splitlines() if "warning:" not in line), "")
 
     def _keep_counters(self) -> None:
         self._closed_counters = self.counters
@@ -302,6 +361,26 @@ def _finished(result: Result) -> Finished:
     )
 
 
-def _judged(verdict: Verdict, code: int, why_lost: str = "") -> Finished:
-    """The host's own verdict on a test whose target gave none."""
-    return Finished(verdict, code, 0, 0, 0, (), 0, 0, False, 0, b"", (), 0, 0, b"", why_lost)
+def _judged(ending: Ending, known: Known) -> Finished:
+    """A test whose target told no end."""
+    return Finished(
+        verdict=ending.verdict,
+        code=ending.code,
+        pc=0,
+        address=0,
+        site=0,
+        stack=(),
+        path_hash=0,
+        conditions=0,
+        condition_match=False,
+        operand_hash=0,
+        events=known.events,
+        coverage=(),
+        branches=0,
+        input_used=0,
+        output=known.output,
+        why_lost=ending.why,
+        partial=True,
+        taken=known.coverage,
+        passed=known.sites,
+    )

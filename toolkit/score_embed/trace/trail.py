@@ -47,6 +47,7 @@ class Trail:
         self._steps = Steps(Programs(table), self._decoded, self._on_branch, constants or NoConstants())
         self._compiled: dict[int, Step] = {}  # by the head of the event
         self._visit: Visitor = _ignore
+        self.last_site = 0  # of the last event that was decoded; 0: there was none
         self._event = self._address = 0  # first byte of the event being decoded, and the last address before it
         self._clear()
 
@@ -89,6 +90,11 @@ class Trail:
     @property
     def disagreements(self) -> Sequence[Disagreement]:
         return self._decoded.disagreements
+
+    @property
+    def consumed(self) -> int:
+        """Bytes of input that the run asked for, as far as its events say."""
+        return self._decoded.consumed
 
     @property
     def operand_hash(self) -> int:
@@ -176,6 +182,16 @@ class Trail:
         self._visit = _ignore
         return self._decode(offset + 1)
 
+    def sound(self, events: bytes, data: bytes) -> int:
+        """How many bytes of a stream that breaks off or was damaged are whole events that make sense, from its first on."""
+        self.rewind(events, data, 0)
+        self._visit = _ignore
+        try:
+            self._decode(len(events))
+        except TraceError:
+            return self._event
+        return self._decoded.cursor.at
+
     def _decode(self, end: int) -> int:
         """All events that begin before byte `end`; returns the site of the last."""
         cursor, compiled = self._decoded.cursor, self._compiled
@@ -195,7 +211,8 @@ class Trail:
         except TraceError:
             self._clear()
             raise
-        return head >> 1
+        self.last_site = head >> 1
+        return self.last_site
 
     def _on_branch(self, site: Site, operands: tuple[Expr, ...], outcomes: Sequence[Outcome]) -> bool:
         """Add its conditions; False if the path was cut."""

@@ -1,0 +1,153 @@
+"""Whether an end is the test's doing: a target that dies as it is told, and a runner that sees tests through."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from events import Stream, compare, condition, slot, symbolic, table
+
+from score_embed import config
+from score_embed.errors import TargetError
+from score_embed.explore.concolic import Explorer
+from score_embed.frontend.sites import Op
+from score_embed.judging import NOT_AGAIN, Judge
+from score_embed.running import Runner
+from score_embed.solve.chain import default_chain
+from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict
+from score_embed.trace.trail import Trail
+
+SITES = table(symbolic(16, slot(1), 4, "x"), condition(17, compare(Op.EQ, slot(1), 5)))
+EVENTS = bytes(Stream().head(16).head(17, 0))
+DATA = bytes(4)
+IMAGE: Any = SimpleNamespace(sites=SITES, verify=False, constants=None)
+
+
+def end(verdict: Verdict, code: int = 0, events: bytes = EVENTS, **more: object) -> Finished:
+    found = Finished(verdict, code, 0, 0, 0, (), 99, 1, True, 0, events, (), 3, 4, b"", "it died", partial=True)
+    return found._replace(**more)  # type: ignore[arg-type]
+
+
+def lives(events: bytes = EVENTS, **more: object) -> Finished:
+    found = end(Verdict.RETURN, events=events, partial=False, why_lost="")
+    return found._replace(**more)  # type: ignore[arg-type]
+
+
+class Scripted:
+    """Ends each run as the script says."""
+
+    info = TargetInfo(b"", 64, 0)
+    counters = LinkCounters()
+
+    def __init__(self, *script: Finished) -> None:
+        self.script, self.runs, self.restarts, self.forgotten = list(script), list[Run](), 0, 0
+
+    def begin(self, test: Run) -> None:
+        self.runs.append(test)
+
+    def finish(self) -> Finished:
+        return self.script.pop(0)
+
+    def run(self, test: Run) -> Finished:
+        self.begin(test)
+        return self.finish()
+
+    def restart(self) -> None:
+        self.restarts += 1
+
+    def forget_coverage(self) -> None:
+        self.forgotten += 1
+
+    def close(self) -> None:
+        pass
+
+
+def judged(first: Finished, *script: Finished) -> tuple[Finished, Scripted]:
+    target = Scripted(*script)
+    return Judge(target, IMAGE).judge(Run(1, DATA, 3, 7, prefix=b"x"), first), target
+
+
+def test_the_same_end_twice_is_a_verdict_with_its_path_and_what_it_took() -> None:
+    found, target = judged(end(Verdict.RESET, events=b""), end(Verdict.RESET, taken=(4, 9), passed=((16, 1),)))
+    assert (found.verdict, found.why_lost, found.events, found.conditions) == (Verdict.RESET, "", EVENTS, 1)
+    assert (found.coverage, found.site, found.input_used, found.condition_match) == ((4, 9), 16, 4, True)
+    (run,) = target.runs
+    assert (run.predicted, run.prefix, run.tell_from) == (0, b"", 0)  # all of it is told
+    assert target.restarts == 2  # and what comes next finds a fresh one
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        end(Verdict.SIGNAL, 11),
+        end(Verdict.LOCK_UP),
+        end(Verdict.SIGNAL, 9, events=bytes(Stream().head(16).head(17, 1))),
+    ],
+    ids=["another signal", "another end", "another way"],
+)
+def test_a_third_run_decides(again: Finished) -> None:
+    first = end(Verdict.SIGNAL, 9)
+    assert judged(first, again, again)[0].verdict is again.verdict
+    assert judged(first, again, end(Verdict.SIGNAL, 9))[0][:2] == (Verdict.SIGNAL, 9)
+    lost, _ = judged(first, again, end(Verdict.WATCHDOG))
+    assert (lost.verdict, lost.why_lost) == (Verdict.LOST, f"it died; {NOT_AGAIN}")
+
+
+def test_a_test_that_survives_is_lost_but_its_path_is_known() -> None:
+    found, target = judged(end(Verdict.SIGNAL, 9, events=b""), lives())
+    assert (found.verdict, found.events, found.path_hash, found.coverage) == (Verdict.LOST, EVENTS, 99, ())
+    assert len(target.runs) == 1
+
+
+def test_what_nobody_can_explain_is_no_verdict_however_often_it_comes() -> None:
+    lost = end(Verdict.LOST, -9)
+    assert judged(lost, lost, lost)[0].verdict is Verdict.LOST
+
+
+def test_events_that_break_off_or_make_no_sense_count_as_far_as_they_are_whole() -> None:
+    for tail in (b"\x22", b"\xff" * 12, bytes(Stream().head(99))):
+        events = EVENTS[:1] + tail if tail == b"\x22" else EVENTS + tail
+        found, _ = judged(end(Verdict.RESET, events=b""), end(Verdict.RESET, events=events))
+        assert found.events == (EVENTS[:1] if len(events) < len(EVENTS) else EVENTS)
+
+
+def runner(target: Scripted) -> tuple[Runner, Explorer]:
+    settings = config.Settings(sources=(), max_branches=1000, seed=1)
+    return Runner(target, settings, IMAGE), Explorer(Trail(SITES), default_chain(), 1, DATA)
+
+
+def test_a_trace_that_cannot_be_read_twice_is_the_program_s_doing() -> None:
+    damaged = lives(EVENTS + b"\xff" * 12)
+    target = Scripted(damaged, damaged._replace(passed=((17, 1), (16, 99))))
+    made, explorer = runner(target)
+    pair = explorer.next()
+    assert pair is not None
+    done = made.finish(explorer, pair, made.begin(pair, 1, b""))
+    assert (done.finished.verdict, done.finished.site) == (Verdict.CORRUPTED, 17)  # what came later is not believed
+    assert (done.outcome.is_path, len(done.outcome.children), explorer.stopped) == (True, 1, "exhausted")
+    assert made.shows_again(done.test, done.finished)
+
+
+def test_a_target_that_is_lost_in_every_test_ends_the_campaign() -> None:
+    target = Scripted(*[end(Verdict.SIGNAL, 9), lives()] * 20)
+    made, explorer = runner(target)
+    pair = explorer.next()
+    assert pair is not None
+    for _ in range(19):
+        assert made.finish(explorer, pair, made.begin(pair, 1, b"")).finished.verdict is Verdict.LOST
+    with pytest.raises(TargetError, match="lost in each of the last 20 tests"):
+        made.finish(explorer, pair, made.begin(pair, 1, b""))
+
+
+def test_more_input_than_fits_loses_one_test_only() -> None:
+    asks = lives(b"", input_used=100, condition_match=False)
+    bounded = lives(input_used=100)._replace(verdict=Verdict.HANG)
+    made, explorer = runner(Scripted(asks, bounded))
+    pair = explorer.next()
+    assert pair is not None
+    done = made.finish(explorer, pair, made.begin(pair, 1, b""))
+    assert (done.finished.verdict, len(done.test.input), done.test.bounded) == (Verdict.LOST, 64, True)
+    assert explorer.stopped == "drained"
+    with pytest.raises(TargetError, match="needs 100 bytes of input, the target's buffer has 64"):
+        runner(Scripted(asks))[0].complete(b"")

@@ -1,0 +1,114 @@
+"""A test whose target died: is that what the program does, or did something else end it?
+
+The target cannot say how such a test ended, nor which way it took. So the test runs again on a fresh target, which this time
+says all at once: each event and each branch that is covered. The same end after the same events, twice, is a verdict like any
+other, and the path is known as far as the target lived; a test that ends differently is LOST.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from score_embed.build.image import Image
+from score_embed.frontend.sites import MODEL
+from score_embed.target.base import Finished, Run, Target, Verdict
+from score_embed.trace.trail import Trail
+
+_NEVER = 0xFFFFFFFF
+_BEFORE = 512  # bytes of events: in them lies, mostly, the call of the function that did the harm
+_ROOM = 1 << 16  # bytes of 0 that a program may read behind its input
+NOT_AGAIN = "it did not end like that again"
+
+
+def is_doubtful(finished: Finished) -> bool:
+    """The target did not live to tell, or was not itself any more."""
+    return finished.partial or finished.verdict is Verdict.CORRUPTED
+
+
+class Judge:
+    def __init__(self, target: Target, image: Image) -> None:
+        self._target = target
+        self._trail = Trail(image.sites, image.verify, image.constants)
+
+    def makes_sense(self, test: Run, finished: Finished) -> bool:
+        """Whether all its events can be read."""
+        return self._trail.sound(finished.events, test.input) == len(finished.events)
+
+    def judge(self, test: Run, first: Finished) -> Finished:
+        """How a test ends whose `first` run is doubtful. It is told from the beginning, and compared with no prediction.
+
+        Raises TargetError if the target cannot be started again.
+        """
+        runs = [self._read(test, first)]
+        try:
+            # Behind what is known it says where it is. That may take long: the last trial goes without.
+            for tell_from in (max(0, len(runs[0].events) - _BEFORE), _NEVER):
+                again = self._run_again(test, tell_from)
+                if not is_doubtful(again):
+                    return _lost(again, first)
+                if again.verdict is not Verdict.LOST and any(_same(before, again) for before in runs):
+                    return again._replace(why_lost="")
+                runs.append(again)
+        finally:
+            self._target.restart()
+        return _lost(max(runs, key=lambda run: len(run.events)), first)
+
+    def _run_again(self, test: Run, tell_from: int) -> Finished:
+        """On a fresh target. What it cannot have meant makes the end doubtful, whatever it is."""
+        self._target.restart()
+        again = self._target.run(test._replace(predicted=0, condition_hash=0, prefix=b"", tell_from=tell_from))
+        known = self._read(test, again)
+        if is_doubtful(again):
+            return known
+        if len(known.events) < len(again.events):
+            return known._replace(verdict=Verdict.CORRUPTED, code=0)
+        return again
+
+    def _read(self, test: Run, finished: Finished) -> Finished:
+        """What its events say, as far as they make sense: the target had no time to, or nobody can believe it."""
+        trail, data = self._trail, test.input + bytes(_ROOM)
+        known = finished.events[: trail.sound(finished.events, data)]
+        trail.follow(known, data)
+        return finished._replace(
+            pc=0,
+            stack=(),
+            site=_last_place(trail, finished),
+            events=known,
+            conditions=len(trail.conditions),
+            condition_match=True,
+            operand_hash=trail.operand_hash,
+            path_hash=_path(trail, finished),
+            coverage=finished.taken,
+            input_used=trail.consumed,
+        )
+
+
+def _lost(finished: Finished, first: Finished) -> Finished:
+    why = f"{first.why_lost or first.verdict.value}; {NOT_AGAIN}"
+    return finished._replace(verdict=Verdict.LOST, code=0, why_lost=why)
+
+
+def _same(one: Finished, other: Finished) -> bool:
+    """The same end, after the same events as far as both are known."""
+    known = min(len(one.events), len(other.events))
+    return (one.verdict, one.code) == (other.verdict, other.code) and one.events[:known] == other.events[:known]
+
+
+def _last_place(trail: Trail, finished: Finished) -> int:
+    """The last site that is known, if possible one of the user's: not in a model of the C library.
+
+    What was said behind the events that make sense was said by somebody else.
+    """
+    sites, end = trail.table.sites, len(trail.events)
+    passed = [ident for ident, before in finished.passed if before <= end]
+    conditions = (condition.site for condition in reversed(trail.conditions))
+    known = [ident for ident in (*reversed(passed), trail.last_site, *conditions) if ident in sites]
+    return next((ident for ident in known if not sites[ident].function.startswith(MODEL)), known[0] if known else 0)
+
+
+def _path(trail: Trail, finished: Finished) -> int:
+    """Names the path by its conditions and its end: the target's own hash is not known, or not to be trusted."""
+    decisions = trail.condition_hash(len(trail.conditions)).to_bytes(8, "little")
+    return int.from_bytes(
+        blake2b(decisions + f"{finished.verdict.value} {finished.code}".encode(), digest_size=8).digest(), "little"
+    )
