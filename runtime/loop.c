@@ -183,6 +183,7 @@ static void send_end(void)
     if (tail.offset != sc.elide) flags |= SC_END_CHUNKED;
     if (sc.verdict | (sc_u32)sc.code | site_at(sc.depth)) flags |= SC_END_VERDICT;
     if (sc.log_sent | coverage | link_errors) flags |= SC_END_EXTRAS;
+    if (sc.unchecked) flags |= SC_END_UNCHECKED;
     begin(SC_TYPE_END);
     put_number(flags, 1);
     fixed[0] = sc.path.a;
@@ -200,6 +201,7 @@ static void send_end(void)
         put_varint(coverage);
         put_varint(link_errors);
     }
+    if (flags & SC_END_UNCHECKED) put_varint(sc.unchecked);
     sc_frame_put(tail.at, tail.size);
     sc_frame_end();
     link_errors = 0;

@@ -39,6 +39,7 @@ enum {
     SC_END_CHUNKED = 16,
     SC_END_VERDICT = 32,
     SC_END_EXTRAS = 64,
+    SC_END_UNCHECKED = 128,
 };
 
 enum {

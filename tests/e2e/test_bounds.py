@@ -201,6 +201,7 @@ int main(void)
 def test_what_is_right_stays_silent(board: str, tmp_path: Path) -> None:
     summary = explore(tmp_path, {"a.c": INCLUDES + RIGHT}, "--board", board, "--max-tests", "400").summary
     assert summary["bugs"] == []
+    assert summary["unchecked"] > 0, "texts have no bounds"
 
 
 SECTIONS = """

@@ -148,6 +148,7 @@ def check_whole(folder: Path, whole: Path) -> dict[str, Any]:
         "paths",
         "redundant",
         "mispredicted",
+        "unchecked",
         "divergences",
         "coverage",
         "conditions",

@@ -46,7 +46,7 @@ def a_record(client: str = "1", verdict: str = "return", **fields: object) -> Te
     plain = {
         "client": client, "seconds": 0.5, "input": b"in", "verdict": verdict, "code": 0, "conditions": 3, "is_path": True,
         "mispredicted": False, "objects": (("x", 0, 2, "bytes"),), "place": None, "confirmed": False, "output": b"o\n",
-        "coverage": (), "tally": NO_TALLY, "link": (1, 2, 0, 0), "memory": (5, 6),
+        "coverage": (), "tally": NO_TALLY, "link": (1, 2, 0, 0), "memory": (5, 6), "unchecked": 0,
     }  # fmt: skip
     return TestRecord(**{**plain, **fields})  # type: ignore[arg-type]
 

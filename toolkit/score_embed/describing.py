@@ -34,6 +34,7 @@ class Entry:
     output: bytes
     coverage: Sequence[int]  # indices that whoever ran it had not seen covered
     confirmed: bool = False  # a bug that showed again on a fresh target
+    unchecked: int = 0  # accesses through pointers of which nobody knows the bounds
 
 
 class Describer:
@@ -62,6 +63,7 @@ class Describer:
             locate(finished, self._image.sites, self._lines) if verdict.is_bug else NOWHERE,
             finished.output,
             coverage,
+            unchecked=finished.unchecked,
         )
 
     def named(self, objects: Iterable[SymbolicObject]) -> tuple[Named, ...]:

@@ -18,6 +18,7 @@ from score_embed.results.testcase import TestCase, Value, named_inputs
 from score_embed.target.base import Verdict
 
 SHOWN_OUTPUT = 80
+UNCHECKED = "unchecked"  # among the totals: accesses through pointers of which nobody knows the bounds
 LOST = "lost"  # among the totals: tests that the target did not survive, and not in the same way a second time
 
 
@@ -56,6 +57,7 @@ class Ledger:
         inputs = named_inputs(entry.objects, entry.input)
         kind = _kind(entry, new_path)
         self.totals["runs"] += 1
+        self.totals[UNCHECKED] += entry.unchecked
         self.totals[kind] += 1
         self.totals[LOST] += verdict is Verdict.LOST
         if new_path:

@@ -238,6 +238,7 @@ def _entry(test: TestRecord, path_hash: int) -> Entry:
         test.output,
         test.coverage,
         test.confirmed,
+        test.unchecked,
     )
 
 

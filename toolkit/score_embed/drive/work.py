@@ -101,6 +101,7 @@ class Work:
                 now.reruns - before.reruns,
             ),
             (summary.host_rss(), self._free_ram) if self._tests % _MEMORY_EVERY == 1 else (0, 0),
+            entry.unchecked,
         )
         try:
             return records.encode(record)

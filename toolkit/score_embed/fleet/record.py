@@ -55,6 +55,7 @@ class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
         Number, Number, Number, Number
     ]  # since its last test: bytes in and out, errors, tests run again for them
     memory: tuple[Number, Number]  # resident bytes of the client, free bytes of its target
+    unchecked: Number  # accesses through pointers of which nobody knows the bounds
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -50,6 +50,7 @@ class EndFlag(IntEnum):
     CHUNKED = 16  # the number of event bytes before those in this message follows: not just those left out
     VERDICT = 32  # verdict, code, site, pc, address, stack follow: it was not a plain return of 0
     EXTRAS = 64  # the sizes of output and coverage and the number of damaged frames follow
+    UNCHECKED = 128  # the number of accesses follows of which nobody knows the bounds
 
 
 class Capability(IntEnum):

@@ -72,6 +72,7 @@ class End(NamedTuple):
     log_size: int
     coverage_size: int
     link_errors: int
+    unchecked: int
     tail: bytes
 
 
@@ -270,7 +271,7 @@ def _end(payload: bytes) -> End:
     conditions, at = _take_varint(payload, _END.size)
     branches, at = _take_varint(payload, at)
     used = offset = None
-    verdict = code = site = pc = address = log = coverage = errors = 0
+    verdict = code = site = pc = address = log = coverage = errors = unchecked = 0
     stack: list[int] = []
     if flags & EndFlag.USED:
         used, at = _take_varint(payload, at)
@@ -291,6 +292,8 @@ def _end(payload: bytes) -> End:
         log, at = _take_varint(payload, at)
         coverage, at = _take_varint(payload, at)
         errors, at = _take_varint(payload, at)
+    if flags & EndFlag.UNCHECKED:
+        unchecked, at = _take_varint(payload, at)
     if verdict >= len(VERDICTS):
         raise ValueError(f"verdict {verdict}")
     return End(
@@ -312,6 +315,7 @@ def _end(payload: bytes) -> End:
         log,
         coverage,
         errors,
+        unchecked,
         tail=payload[at:],
     )
 

@@ -172,6 +172,8 @@ def _totals(found: Findings) -> Iterator[str]:
         f"conditions of a path: {depth['mean']} on average, {depth['max']} at most"
     )
     yield from (f"  {line}" for line in lost(found))
+    if summary["unchecked"]:
+        yield f"  bounds: {summary['unchecked']} accesses through pointers to what nobody knows the size of were not checked"
     made = ", ".join(
         f"{name} {version}" if name == "score-embed" else version for name, version in found.versions.items()
     )

@@ -53,6 +53,7 @@ def of(record: Store) -> dict[str, Any]:
         "paths": paths,
         "redundant": totals["redundant"],
         "mispredicted": totals["mispredicted"],
+        "unchecked": totals["unchecked"],
         "lost": totals["lost"],
         "divergences": explorer["divergences"],
         "concretized": explorer["concretized"],

@@ -87,6 +87,7 @@ class Finished(NamedTuple):
     partial: bool = False  # the target has told no end; of the rest there is what came before
     taken: tuple[int, ...] = ()  # coverage indices that it said at once, of a run that was to say all so
     passed: tuple[tuple[int, int], ...] = ()  # the sites that it said it came by, each after so many bytes of events
+    unchecked: int = 0  # accesses through pointers of which nobody knows the bounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -358,6 +358,7 @@ def _finished(result: Result) -> Finished:
         branches=end.branches,
         input_used=result.input_used,
         output=result.output,
+        unchecked=end.unchecked,
     )
 
 
