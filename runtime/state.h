@@ -66,7 +66,7 @@ typedef struct {
     sc_d stack_depth[SC_STACK_SITES];
 } sc_state;
 
-extern sc_state sc;
+extern sc_state sc __asm__("sc_now"); /* in an image: a program may have an `sc` of its own */
 extern sc_u8 sc_input[SC_INPUT_CAPACITY];
 
 /* event.c: the event stream and the hashes */

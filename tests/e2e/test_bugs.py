@@ -143,8 +143,8 @@ def test_a_test_replays_in_a_plain_build(tmp_path: Path) -> None:
 
     program = PROGRAM.format(body=BODY["assertion"])
     found = explore(tmp_path, {"p.c": program}, first={"x": 1})
-    runtime = Path(__file__).resolve().parents[2] / "runtime"
-    subprocess.run(["gcc", "-w", f"-I{runtime}", "p.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)
+    public = Path(__file__).resolve().parents[2] / "runtime" / "include"
+    subprocess.run(["gcc", "-w", f"-I{public}", "p.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)
     test = next((found.folder / "bugs").glob("*.bin"))
     assert json.loads(test.with_suffix(".json").read_text())
     done = subprocess.run(

@@ -136,7 +136,7 @@ def test_a_bug_with_its_place_and_replay(board: str, tmp_path: Path) -> None:
     assert "1 of 1 tests reproduced" in again
     # The same file, built without score-embed, does the same.
     subprocess.run(
-        ["gcc", "-I", ROOT / "runtime", source, "-o", tmp_path / "plain"],
+        ["gcc", "-I", ROOT / "runtime" / "include", source, "-o", tmp_path / "plain"],
         check=True,
         timeout=60,
         capture_output=True,

@@ -11,7 +11,7 @@ import pytest
 from runner import BOARDS, score_embed
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNTIME = ROOT / "runtime"
+PUBLIC = ROOT / "runtime" / "include"
 SHIM = ROOT / "tests" / "support" / "unity_shim"
 WARN = ("-Wall", "-Wextra", "-Werror")
 CROSS = ("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "--specs=rdimon.specs", "-Wl,--section-start=.vectors=0")
@@ -104,7 +104,7 @@ def test_unity_on_this_machine(campaign: Path) -> None:
     export(campaign, "o", "--unity", "sub/test_prog.c", "--tests", "paths")
     text = (campaign / "sub" / "test_prog.c").read_bytes()
     assert text.isascii()
-    flags = ("-I", RUNTIME, "-I", SHIM, "-DSCORE_SECONDS=2", "-funsigned-char")
+    flags = ("-I", PUBLIC, "-I", SHIM, "-DSCORE_SECONDS=2", "-funsigned-char")
     build("gcc", "-std=gnu99", *WARN, *flags, "sub/test_prog.c", "other.c", "-o", "tests", cwd=campaign)
     found = results("./tests", cwd=campaign)
     bugs = {name.rpartition("_bug_")[2] for name in found if "_bug_" in name}
@@ -131,7 +131,7 @@ def test_unity_on_a_board(campaign: Path) -> None:
     assert bugs
     (campaign / "normal.c").write_text("\n".join(line for line in text.splitlines() if line not in bugs) + "\n")
     vectors(campaign)
-    flags = ("-w", "-I", RUNTIME, "-I", SHIM, "-DSCORE_RESET()=(calls=0)", "-Dleave=score_exit", "-funsigned-char")
+    flags = ("-w", "-I", PUBLIC, "-I", SHIM, "-DSCORE_RESET()=(calls=0)", "-Dleave=score_exit", "-funsigned-char")
     build(*CROSS, *flags, "normal.c", "vectors.c", "-o", "tests.elf", cwd=campaign)
     found = results(*EMULATOR, "tests.elf", cwd=campaign)
     assert len(found) >= 2
@@ -177,11 +177,11 @@ def test_corpus(campaign: Path) -> None:
 
 def test_board_input(campaign: Path) -> None:
     export(campaign, "o", "--board-input", "in put.c")  # the first bug
-    build("gcc", "-w", "-I", RUNTIME, "the prog.c", "other.c", "in put.c", "-o", "plain", cwd=campaign)
+    build("gcc", "-w", "-I", PUBLIC, "the prog.c", "other.c", "in put.c", "-o", "plain", cwd=campaign)
     assert subprocess.run([campaign / "plain"], timeout=60, check=False, capture_output=True).returncode not in (0, 1)
     export(campaign, "o", "--board-input", "first.c", "--test", "1")
     vectors(campaign)
-    flags = ("-w", "-I", RUNTIME, "-funsigned-char")
+    flags = ("-w", "-I", PUBLIC, "-funsigned-char")
     build(*CROSS, *flags, "the prog.c", "other.c", "first.c", "vectors.c", "-o", "board.elf", cwd=campaign)
     words = [*EMULATOR, str(campaign / "board.elf")]
     done = subprocess.run(words, capture_output=True, timeout=60, check=False)
@@ -201,7 +201,7 @@ def test_a_board_without_files(tmp_path: Path) -> None:
         "-DSCORE_NO_FILES",
         "-ffreestanding",
         "-I",
-        str(RUNTIME),
+        str(PUBLIC),
         "-c",
         "p.c",
     )

@@ -62,7 +62,7 @@ def test_thresholds(board: str, tmp_path: Path) -> None:
     assert summary["solver"]["by"]["range"] > summary["solver"]["by"]["smt"]
     if board == "native":
         data = next((found.folder / "bugs").glob("*.bin"))
-        include = f"-I{ROOT / 'runtime'}"
+        include = f"-I{ROOT / 'runtime' / 'include'}"
         subprocess.run(["gcc", include, "t.c", "mix.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)
         env = {**os.environ, "SCORE_INPUT": str(data)}
         plain = subprocess.run(["./plain"], cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False)

@@ -96,8 +96,8 @@ def test_sym_argv_gives_arguments(tmp_path: Path) -> None:
     found = explore(tmp_path, {"p.c": program})
     assert found.summary["stopped"] == "exhausted"
     assert found.bug_kinds == ["abort"]
-    runtime = Path(__file__).resolve().parents[2] / "runtime"
-    subprocess.run(["gcc", "-w", f"-I{runtime}", "p.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)
+    public = Path(__file__).resolve().parents[2] / "runtime" / "include"
+    subprocess.run(["gcc", "-w", f"-I{public}", "p.c", "-o", "plain"], cwd=tmp_path, check=True, timeout=60)
     (data,) = (found.folder / "bugs").glob("*.bin")
     done = subprocess.run(["./plain"], cwd=tmp_path, env={"SCORE_INPUT": str(data)}, timeout=60, check=False)
     assert done.returncode == -6

@@ -14,6 +14,7 @@ from score_embed.target.wired import WiredTarget
 
 ROOT = Path(__file__).parents[2]
 RUNTIME = ROOT / "runtime"
+PUBLIC = RUNTIME / "include"
 SUPPORT = Path(__file__).parent
 BUILD_ID = bytes(range(16))
 BOARD = find_board("mps2-an385")

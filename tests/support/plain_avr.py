@@ -24,7 +24,7 @@ def build_plain(sources: Sequence[Path], folder: Path, size: int, flags: Sequenc
         compiled = folder / f"avr-{source.stem}.o"
         run(
             *("avr-gcc", CPU, "-O0", "-w", "-DSCORE_EMBED=1", "-D__ASSERT_USE_STDERR", *MEANING),
-            *(f"-I{RUNTIME}", "-Dmain=plain_main", *flags, "-c", str(source), "-o", str(compiled)),
+            *(f"-I{RUNTIME / 'include'}", "-Dmain=plain_main", *flags, "-c", str(source), "-o", str(compiled)),
         )
         objects.append(compiled)
     program = folder / "plain-avr.elf"

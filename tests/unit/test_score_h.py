@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from images import RUNTIME, compile_c
+from images import PUBLIC, compile_c
 
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", f"-I{RUNTIME}"]
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", f"-I{PUBLIC}"]
 WORDS = {"CHAR": "char", "SHORT": "short", "INT": "int", "LONG": "long", "LLONG": "long long"}
 TYPES = {
     **WORDS,
@@ -58,7 +58,7 @@ def test_an_object_of_another_size_does_not_compile(tmp_path: Path, embedded: bo
     source.write_text('#include "score.h"\nvoid f(void);\nvoid f(void) { char x; SYM_INT(x); }\n')
     flags = ["-DSCORE_EMBED"] if embedded else []
     done = subprocess.run(
-        ["gcc", f"-I{RUNTIME}", *flags, "-c", str(source), "-o", str(tmp_path / "wrong.o")],
+        ["gcc", f"-I{PUBLIC}", *flags, "-c", str(source), "-o", str(tmp_path / "wrong.o")],
         capture_output=True,
         text=True,
         check=False,

@@ -28,13 +28,16 @@ from score_embed.build.cache import cache_folder, hold, is_kept, publish, trim
 from score_embed.build.constants import Constants
 from score_embed.build.layout import check_sections, link_firmware
 from score_embed.build.library import library_models
-from score_embed.build.linking import RUNTIME, Parts, link_parts
+from score_embed.build.linking import Parts, link_parts
 from score_embed.build.measure import Measured
+from score_embed.build.messages import RUNTIME
 from score_embed.build.objects import ASSEMBLY, check_objects, defined_names
+from score_embed.build.own_symbols import set_apart
 from score_embed.build.runtime import runtime_objects
 from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
+from score_embed.frontend import own_names
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.lower import Note
@@ -44,6 +47,7 @@ from score_embed.frontend.program import LIBRARY, Program, Source, instrument_pr
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.frontend.whole import NOTHING, Whole, wrap_main
 
+_NATIVE = "native"  # begins the names of objects without probes that are made here
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
 
 
@@ -107,13 +111,16 @@ def build_image(
     objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
     model = _data_model(toolchain, sources, flags)
-    texts = [Source(path, preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)) for path in sources]
+    texts = [
+        Source(path, own_names.set_apart(preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)))
+        for path in sources
+    ]
     called: dict[str, Any] | None = None
     ignored: list[Note] = []
     if whole:
         texts, ignored = wrap_main(texts, whole, model.size_type)
     if entry:
-        texts, function = add_harness(texts, entry, model)
+        texts, function = add_harness(texts, own_names.emitted(entry), model)
         called = function.to_json()
     if beside is not None:
         beside(Plain(texts, native, objects, flags, cflags))
@@ -319,7 +326,10 @@ def _built(toolchain: Toolchain, work: Path, program: Program, files: _Files, *,
     kept = tuple(path for path in files.objects if path.suffix not in ASSEMBLY)
     check_objects(kept, made[0], toolchain.board.cc)
     built = work / "image.elf"
-    parts = Parts(tuple(made), kept, names)
+    plain = [path for path in made if path.stem.startswith(_NATIVE)]
+    apart = set_apart(toolchain, [*plain, *kept], work)
+    names |= {str(copy): names.get(str(path), str(path)) for path, copy in apart.items()}
+    parts = Parts(tuple(apart.get(path, path) for path in made), tuple(apart[path] for path in kept), names)
     link_flags = [*files.cflags, *(HEAP_NAMES if program.heap else ())]
     if toolchain.board.firmware.script is not None:
         link_firmware(toolchain, parts, built, link_flags)
@@ -349,11 +359,12 @@ def _compile(
         jobs.append((source, "instrumented", work / "models.o", flags[files.sources[0]]))
         names |= {str(source): LIBRARY, str(jobs[-1][2]): LIBRARY}
     for index, path in enumerate(plain):
-        jobs.append((path, "plain", work / f"native{index}.o", flags.get(path, ())))
+        jobs.append((path, "plain", work / f"{_NATIVE}{index}.o", flags.get(path, ())))
         names[str(jobs[-1][2])] = str(path)
     ident = work / "identity.c"
     ident.write_text(files.identity)
     jobs.append((ident, "identity", work / "identity.o", ()))
+    names[str(jobs[-1][2])] = RUNTIME
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job

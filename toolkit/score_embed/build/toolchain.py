@@ -114,8 +114,18 @@ class Toolchain:
             ) from None
 
     def preprocessor_flags(self, cflags: Sequence[str]) -> list[str]:
-        """For a file that is explored."""
-        return [*self.board.cflags, f"-I{self.runtime}", "-isystem", f"{self.runtime}/libc/include", *cflags]
+        """For a file that is explored: the wrappers of the C library's headers come before those, and nothing else of
+        ours before what the program has."""
+        wrappers = ["-isystem", f"{self.runtime}/libc/include"]
+        return [*self.board.cflags, *wrappers, *cflags, *self._public()]
+
+    def _public(self) -> list[str]:
+        """Where `score.h` is, and nothing else; last, for a program may have a file of that name."""
+        return ["-isystem", f"{self.runtime}/include"]
+
+    def _private(self) -> list[str]:
+        """First, for generated files include the runtime's headers, and no flag of a profile may bring others."""
+        return ["-iquote", str(self.runtime)]
 
     def library_flags(self, cflags: Sequence[str]) -> list[str]:
         """For the models of the C library."""
@@ -123,11 +133,11 @@ class Toolchain:
 
     def compile_instrumented(self, source: Path, output: Path, cflags: Sequence[str], *, verify: bool) -> None:
         flags = [
+            *self._private(),
             *self.board.cflags,
             *_code_generation(cflags),
             *INSTRUMENTED,
             "-w",
-            f"-I{self.runtime}",
             *(["-DSC_VERIFY"] if verify else []),
         ]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
@@ -139,7 +149,7 @@ class Toolchain:
 
     def compile_plain(self, source: Path, output: Path, cflags: Sequence[str]) -> None:
         """A file of the user's that gets no probes: C (`--native`) or assembly."""
-        flags = [*self.board.cflags, *SEMANTICS, f"-I{self.runtime}", "-DSCORE_EMBED=1", *cflags]
+        flags = [*self.board.cflags, *SEMANTICS, "-DSCORE_EMBED=1", *cflags, *self._public()]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def _port(self) -> tuple[Path, Path]:
@@ -174,14 +184,14 @@ class Toolchain:
 
     def compile_identity(self, source: Path, output: Path) -> None:
         """The generated file, whose objects are looked for by name: never a part of the whole."""
-        flags = [*self.board.cflags, *self.runtime_flags(), f"-I{self.runtime}"]
+        flags = [*self._private(), *self.board.cflags, *self.runtime_flags()]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def runtime_command(self, source: Path, *, verify: bool) -> list[str]:
         """How one of the runtime's files is compiled."""
-        includes = [f"-I{folder}" for folder in (self.runtime, *self._port())]
-        flags = [*self.board.cflags, *self.runtime_flags(), *self.whole()]
-        flags += [*includes, *(["-DSC_VERIFY"] if verify else [])]
+        folders = [flag for folder in self._port() for flag in ("-iquote", str(folder))]
+        flags = [*self._private(), *folders, *self.board.cflags, *self.runtime_flags(), *self.whole()]
+        flags += ["-DSC_VERIFY"] if verify else []
         return [self.board.cc, *flags, *self.macros(), "-c", str(source)]
 
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
@@ -238,8 +248,13 @@ class Toolchain:
 
     def defined(self, files: Sequence[Path]) -> set[str]:
         """The symbols that objects and archives define for others."""
-        lines = self._run([self._tool("nm"), "-g", "--defined-only", *map(str, files)], "nm").splitlines()
-        return {line.split()[-1] for line in lines if len(line.split()) == 3}
+        return self.symbols(files)[0]
+
+    def symbols(self, files: Sequence[Path]) -> tuple[set[str], set[str]]:
+        """Those that objects and archives define for others, and those that one of them takes from elsewhere."""
+        lines = [line.split() for line in self._run([self._tool("nm"), "-g", *map(str, files)], "nm").splitlines()]
+        taken = {words[1] for words in lines if len(words) == 2 and words[0] in "Uwv"}
+        return {words[2] for words in lines if len(words) == 3}, taken
 
     def _copy(self, changes: Sequence[str], source: Path, output: Path) -> None:
         self._run([self._tool("objcopy"), *changes, str(source), str(output)], str(source))

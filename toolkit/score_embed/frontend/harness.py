@@ -18,6 +18,7 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.lower import HARNESS_FILE
+from score_embed.frontend.own_names import as_written
 from score_embed.frontend.parse import parse
 from score_embed.frontend.printer import to_c
 from score_embed.frontend.program import Source
@@ -80,10 +81,15 @@ def add_harness(sources: Sequence[Source], entry: str, model: DataModel) -> tupl
                 text, arguments, returns = _harness(tree, ext, entry, model)
                 text = text.replace("__SIZE_TYPE__", model.size_type)
                 result[index] = Source(source.path, _without_main(source.text, tree) + text)
-                return result, Entry(entry, str(source.path), tuple(arguments), returns)
+                return result, Entry(as_written(entry), str(source.path), tuple(map(_as_written, arguments)), returns)
     raise UsageError(
-        f"no function '{entry}' in the sources", "--entry", "Name a function that is defined in one of them."
+        f"no function '{as_written(entry)}' in the sources", "--entry", "Name a function that is defined in one of them."
     )
+
+
+def _as_written(argument: Argument) -> Argument:
+    name, declaration, passed = map(as_written, (argument.name, argument.declaration, argument.passed))
+    return Argument(name, declaration, passed, argument.kind)
 
 
 def _without_main(text: str, tree: c_ast.FileAST) -> str:
@@ -97,18 +103,19 @@ def _harness(
     tree: c_ast.FileAST, node: c_ast.FuncDef, entry: str, model: DataModel
 ) -> tuple[str, list[Argument], bool]:
     where = f"{node.decl.coord.file}:{node.decl.coord.line}"
+    called = as_written(entry)
     declarations = Declarations(Types(model))
     try:
         for ext in tree.ext:
             _register(declarations, ext)
         t = declarations.type_of(node.decl)
     except Unsupported as error:
-        raise BuildError(f"no harness for '{entry}': {error.what}", where) from None
+        raise BuildError(f"no harness for '{called}': {error.what}", where) from None
     assert isinstance(t, Function)
     params = node.decl.type.args.params if node.decl.type.args else []
     names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(params)]
     written = [_pointee(param, name) for param, name in zip(params, names, strict=False)]
-    lines, args = _arguments(list(t.params or ()), names, written, entry, where)
+    lines, args = _arguments(list(t.params or ()), names, written, called, where)
     call = f"{entry}({', '.join(argument.passed for argument in args)})"
     returns = is_integer(unqualified(t.result))
     ending = f"    return (int) {call};\n" if returns else f"    {call};\n    return 0;\n"
@@ -149,7 +156,7 @@ def _arguments(
         following = unqualified(params[index + 1]) if index + 1 < len(params) else None
         if is_integer(t) or is_float(t):
             how = "boolean" if isinstance(t, Int) and t.name == "_Bool" else "symbolic"
-            lines.append(f'    {declare(t, name)}; __score_{how}(&{name}, sizeof {name}, "{name}");')
+            lines.append(f'    {declare(t, name)}; __score_{how}(&{name}, sizeof {name}, "{as_written(name)}");')
             args.append(Argument(name, declare(t, name), name, "number"))
         elif isinstance(t, Pointer) and following is not None and is_integer(following) and _is_element(t.to):
             lines += _buffer(t, following, name, names[index + 1])
@@ -163,7 +170,7 @@ def _arguments(
                 declaration, passed = written[index], f"&{name}"
             else:
                 declaration, passed = declare(_element(t.to), name), f"({declare(t)}) &{name}"
-            lines.append(f'    static {declaration}; __score_bytes(&{name}, sizeof {name}, "{name}");')
+            lines.append(f'    static {declaration}; __score_bytes(&{name}, sizeof {name}, "{as_written(name)}");')
             args.append(Argument(name, declaration, passed, "raw"))
         else:
             raise BuildError(
@@ -187,7 +194,7 @@ def _buffer(t: Pointer, length: CType, name: str, length_name: str) -> list[str]
     of = _element(t.to)
     return [
         f"    static {declare(of, f'{name}[{CAPACITY}]')}; {declare(length, length_name)};",
-        f'    __score_symbolic(&{length_name}, sizeof {length_name}, "{length_name}");',
+        f'    __score_symbolic(&{length_name}, sizeof {length_name}, "{as_written(length_name)}");',
         f"    if (!({length_name} >= 0 && {length_name} <= {CAPACITY})) __score_assume_fail();",
-        f'    __score_bytes({name}, sizeof {name}, "{name}");',
+        f'    __score_bytes({name}, sizeof {name}, "{as_written(name)}");',
     ]

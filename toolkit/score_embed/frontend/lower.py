@@ -236,7 +236,7 @@ class UnitLowering:
             return True
         if file == HARNESS_FILE:
             return True
-        return file not in self.unit.system and not file.startswith("<") and not file.endswith("/score.h")
+        return file not in self.unit.system and not file.startswith("<")
 
     def _enum_assertions(self) -> str:
         """Let the board's compiler check what lowering assumed of the enums it used."""

@@ -17,11 +17,12 @@ FIRST_SITE = 16
 MAIN = "sc_main"  # what `main` is called in an image
 PROGRAM_MAIN = "__score_main"  # and the program's, where one of ours calls it
 MODEL = "sc_libc_"  # so the names of models of the C library begin there
+OWN = "sc_own_"  # so those of the program's that would be ours or the C library's, too
 
 
 def shown(name: str) -> str:
     """The name of a function as the user knows it."""
-    return "main" if name in (MAIN, PROGRAM_MAIN) else name.removeprefix(MODEL)
+    return "main" if name in (MAIN, PROGRAM_MAIN) else name.removeprefix(MODEL).removeprefix(OWN)
 
 
 class SiteKind(IntEnum):
