@@ -80,7 +80,7 @@ def fits(board: str, name: str, file: Path) -> bool:
     if any((board, part) in NOT_THERE for part in file.parts):
         return False
     try:
-        Toolchain(find_board(board)).check_source(file, flags(name))
+        Toolchain(find_board(board)).check_source(file, flags(name), probes=True)
     except BuildError:
         return False
     return True

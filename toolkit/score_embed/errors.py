@@ -5,19 +5,23 @@ Anything that reaches the user is one of these; anything else is a bug of ours (
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class ScoreError(Exception):
-    """Base of all errors shown to the user: `what` (one line), `where` (`file:line`, a path, a port), `hint` (what to do)."""
+    """Base of all errors shown to the user: `what` (one line), `where` (`file:line`, a path, a port), `hint` (what to do, or
+    more about it; lines), `also`: further ones that were found with it."""
 
     exit_code = 70
 
-    def __init__(self, what: str, where: str = "", hint: str = "") -> None:
+    def __init__(self, what: str, where: str = "", hint: str = "", also: Sequence[ScoreError] = ()) -> None:
         super().__init__(what)
-        self.what, self.where, self.hint = what, where, hint
+        self.what, self.where, self.hint, self.also = what, where, hint, tuple(also)
 
     def __str__(self) -> str:
         head = f"{self.where}: error: {self.what}" if self.where else f"error: {self.what}"
-        return f"{head}\n  {self.hint}" if self.hint else head
+        lines = [head, *(f"  {line}" for line in self.hint.splitlines())]
+        return "\n".join([*lines, *map(str, self.also)])
 
 
 class UsageError(ScoreError):

@@ -21,6 +21,7 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.whole import Whole
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
+from score_embed.status import Steps
 from score_embed.target.base import Target
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder
@@ -47,11 +48,14 @@ def begin(
     board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
     check_sources(settings)
-    folder = workplace.make_folder(settings.out, settings.entry or c_files(settings.sources)[0].stem)
+    name = settings.entry or c_files(settings.sources)[0].stem
+    folder = workplace.make_folder(settings.out, name)
     beside = _second_witness(settings, board)
     try:
-        image = build(settings, board, folder, beside.begin if beside else None)
-        target = stack.enter_context(ready_target(board, image)) if elsewhere is None else None
+        with Steps(f"{name} on {board.name}") as steps:
+            image = build(settings, board, folder, steps, beside.begin if beside else None)
+            steps("waiting for the target")
+            target = stack.enter_context(ready_target(board, image)) if elsewhere is None else None
     except BaseException:
         workplace.discard(folder)
         raise
@@ -156,9 +160,13 @@ def _keep_witness(builder: Builder, record: Store) -> None:
 
 
 def build(
-    settings: config.Settings, board: Board, folder: Path, beside: Callable[[Plain], None] | None = None
+    settings: config.Settings,
+    board: Board,
+    folder: Path,
+    progress: Callable[[str], None],
+    beside: Callable[[Plain], None] | None = None,
 ) -> Image:
-    """`beside`: is told of the program as it is without probes."""
+    """`progress`: is told each step; `beside`: of the program as it is without probes."""
     commands = settings.compile_commands
     sources = c_files(settings.sources)
     return build_image(
@@ -175,6 +183,7 @@ def build(
         checks=config.checks(settings.check),
         keep=folder / "instrumented" if settings.keep else None,
         beside=beside,
+        progress=progress,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.live import Live
@@ -14,8 +15,8 @@ LINE_SECONDS = 10.0
 REFRESH_SECONDS = 0.25
 
 
-class Status:
-    """`with Status("max3 on native") as status: if status.due: status.show(…)`."""
+class _Line:
+    """One line of text that changes, where there is a terminal."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -23,7 +24,7 @@ class Status:
         self._live: Live | None = None
         self._began = self._shown = time.monotonic()
 
-    def __enter__(self) -> Status:
+    def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._live = Live(console=self._console, transient=True, auto_refresh=False)
             self._live.start()
@@ -40,11 +41,30 @@ class Status:
         """What was shown last is old."""
         return time.monotonic() - self._shown >= (REFRESH_SECONDS if self._live else LINE_SECONDS)
 
+    def _put(self, text: str) -> None:
+        self._shown = time.monotonic()
+        if self._live is not None:
+            self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+
+class Steps(_Line):
+    """`with Steps("max3 on native") as steps: steps("parsing max3.c")`: what is done before the first test. May be called by
+    several threads; without a terminal only a step that begins when the last one shown is old is shown."""
+
+    def __call__(self, step: str) -> None:
+        if self._live is not None or self.due:
+            self._put(f"{self._title}: {step}, {time.monotonic() - self._began:.0f} s")
+
+
+class Status(_Line):
+    """`with Status("max3 on native") as status: if status.due: status.show(…)`."""
+
     def show(
         self, *, runs: int, paths: int, waiting: int, covered: int, total: int, bugs: int, clients: int = 0
     ) -> None:
-        self._shown = time.monotonic()
-        seconds = self._shown - self._began
+        seconds = time.monotonic() - self._began
         percent = 100 * covered // total if total else 100
         text = (
             f"{self._title}: {seconds:.0f} s, {runs} tests ({runs / seconds:.0f}/s), {paths} paths, "
@@ -52,7 +72,4 @@ class Status:
         )
         if clients:
             text += f", {clients} clients"
-        if self._live is not None:
-            self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
-        else:
-            print(text, file=sys.stderr, flush=True)
+        self._put(text)

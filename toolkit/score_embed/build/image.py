@@ -25,13 +25,14 @@ from elftools.elf.sections import SymbolTableSection
 from score_embed.board.profile import Board
 from score_embed.build import extents
 from score_embed.build.cache import cache_folder, hold, is_kept, publish, trim
+from score_embed.build.complaints import explained
 from score_embed.build.constants import Constants
 from score_embed.build.layout import check_sections, link_firmware
-from score_embed.build.library import library_models
+from score_embed.build.library import has_allocator, library_models
 from score_embed.build.linking import Parts, link_parts
 from score_embed.build.measure import Measured
 from score_embed.build.messages import RUNTIME
-from score_embed.build.objects import ASSEMBLY, check_objects, defined_names
+from score_embed.build.objects import ASSEMBLY, check_objects
 from score_embed.build.own_symbols import set_apart
 from score_embed.build.runtime import runtime_objects
 from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, Toolchain
@@ -41,7 +42,6 @@ from score_embed.frontend import own_names
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.lower import Note
-from score_embed.frontend.models import HEAP
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import LIBRARY, Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
@@ -97,12 +97,14 @@ def build_image(
     keep: Path | None = None,
     strict: bool = False,
     beside: Callable[[Plain], None] | None = None,
+    progress: Callable[[str], None] = lambda step: None,
 ) -> Image:
     """Build the instrumented image.
 
     `whole`: what a whole program is given; `objects`: assembly, objects and archives, linked as they are;
     `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
-    instrument_program; `beside`: is told of the program as it is without probes.
+    instrument_program; `beside`: is told of the program as it is without probes; `progress`: is told each step as it
+    begins, by any thread.
     Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
     """
     if not sources:
@@ -111,36 +113,44 @@ def build_image(
     objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
     model = _data_model(toolchain, sources, flags)
-    texts = [
-        Source(path, own_names.set_apart(preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)))
-        for path in sources
-    ]
+
+    def read(path: Path) -> Source:
+        progress(f"preprocessing {path}")
+        return Source(path, own_names.set_apart(preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)))
+
     called: dict[str, Any] | None = None
     ignored: list[Note] = []
-    if whole:
-        texts, ignored = wrap_main(texts, whole, model.size_type)
-    if entry:
-        texts, function = add_harness(texts, own_names.emitted(entry), model)
-        called = function.to_json()
-    if beside is not None:
-        beside(Plain(texts, native, objects, flags, cflags))
-    program = instrument_program(
-        texts,
-        model,
-        instrument=instrument,
-        argument_order=board.argument_order,
-        verify=verify,
-        checks=checks,
-        closed=not native and not objects,
-        strict=strict,
-        measure=Measured(toolchain, flags, cache_folder()),
-        models=library_models(
-            toolchain,
-            flags[sources[0]],
-            heap=not _has_allocator(toolchain, native, objects, flags),
-            stdin=bool(whole.stdin),
-        ),
-    )
+    try:
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            texts = list(pool.map(read, sources))
+        if whole:
+            texts, ignored = wrap_main(texts, whole, model.size_type)
+        if entry:
+            texts, function = add_harness(texts, own_names.emitted(entry), model)
+            called = function.to_json()
+        if beside is not None:
+            written = [Source(text.path, own_names.as_written(text.text)) for text in texts]
+            beside(Plain(written, native, objects, flags, cflags))
+        program = instrument_program(
+            texts,
+            model,
+            instrument=instrument,
+            argument_order=board.argument_order,
+            verify=verify,
+            checks=checks,
+            closed=not native and not objects,
+            strict=strict,
+            measure=Measured(toolchain, flags, cache_folder()),
+            models=library_models(
+                toolchain,
+                flags[sources[0]],
+                heap=not has_allocator(toolchain, native, objects, flags),
+                stdin=bool(whole.stdin),
+            ),
+            progress=progress,
+        )
+    except BuildError as error:
+        raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:
         _keep(keep, sources, program)
     notes = [(n.what, n.file, n.line) for n in (*program.notes, *ignored)]
@@ -152,9 +162,9 @@ def build_image(
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             files = _Files(sources, native, objects, flags, cflags, _identity_source(program, build_id, facts))
             try:
-                built = _built(toolchain, Path(work), program, files, verify=verify)
+                built = _built(toolchain, Path(work), program, files, verify=verify, progress=progress)
             except BuildError as error:
-                raise _explained(error, program) from None
+                raise _of_inputs(error, program) from None
             publish(built, elf)
             trim(cache_folder())
     return load_image(elf)
@@ -233,21 +243,7 @@ def _data_model(toolchain: Toolchain, sources: Sequence[Path], flags: Mapping[Pa
     return first
 
 
-def _has_allocator(
-    toolchain: Toolchain, native: Sequence[Path], objects: Sequence[Path], flags: Mapping[Path, Sequence[str]]
-) -> bool:
-    """Whether malloc or one of its kin is defined in what is linked as it is."""
-    suspects = [path for path in (*native, *objects) if any(name.encode() in _read(path) for name in HEAP)]
-    with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-        made = [path for path in suspects if path.suffix in (".o", ".a")]
-        for number, path in enumerate(path for path in suspects if path not in made):
-            output = Path(work) / f"{number}.o"
-            toolchain.compile_plain(path, output, flags.get(path, ()))
-            made.append(output)
-        return bool(defined_names(made) & HEAP)
-
-
-def _explained(error: BuildError, program: Program) -> BuildError:
+def _of_inputs(error: BuildError, program: Program) -> BuildError:
     """Inputs declared in a function that is left uninstrumented surface only as undefined names at the link."""
     if "__score_" not in error.what or not program.notes:
         return error
@@ -320,9 +316,18 @@ class _Files:
     identity: str
 
 
-def _built(toolchain: Toolchain, work: Path, program: Program, files: _Files, *, verify: bool) -> Path:
+def _built(
+    toolchain: Toolchain,
+    work: Path,
+    program: Program,
+    files: _Files,
+    *,
+    verify: bool,
+    progress: Callable[[str], None],
+) -> Path:
     """The linked image, in `work`."""
-    made, names = _compile(toolchain, work, program, files, verify=verify)
+    made, names = _compile(toolchain, work, program, files, verify=verify, progress=progress)
+    progress("linking")
     kept = tuple(path for path in files.objects if path.suffix not in ASSEMBLY)
     check_objects(kept, made[0], toolchain.board.cc)
     built = work / "image.elf"
@@ -341,7 +346,13 @@ def _built(toolchain: Toolchain, work: Path, program: Program, files: _Files, *,
 
 
 def _compile(
-    toolchain: Toolchain, work: Path, program: Program, files: _Files, *, verify: bool
+    toolchain: Toolchain,
+    work: Path,
+    program: Program,
+    files: _Files,
+    *,
+    verify: bool,
+    progress: Callable[[str], None],
 ) -> tuple[list[Path], dict[str, str]]:
     """The objects of the program and of the runtime, and the names of the files they are of."""
     flags = files.flags
@@ -368,20 +379,21 @@ def _compile(
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
+        progress(f"compiling {names.get(str(source), source)}")
         if how == "instrumented":
-            try:
-                toolchain.compile_instrumented(source, output, own, verify=verify)
-            except BuildError:
-                toolchain.check_source(Path(names[str(source)]), own)  # says it where the user wrote it
-                raise
+            toolchain.compile_instrumented(source, output, own, verify=verify)
         elif how == "plain":
             toolchain.compile_plain(source, output, own)
         else:
             toolchain.compile_identity(source, output)
         return output
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        made = list(pool.map(compile_one, jobs))
+    try:
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            made = list(pool.map(compile_one, jobs))
+    except BuildError as error:  # said where the user wrote it
+        raise explained(error, toolchain, files.sources, files.native, files.flags) from None
+    progress("compiling the runtime")
     shared = runtime_objects(toolchain, verify=verify, heap=program.heap)
     return [*made, *shared], names | dict.fromkeys(map(str, shared), RUNTIME)
 

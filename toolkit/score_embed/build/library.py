@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from score_embed.build.objects import defined_names
 from score_embed.build.toolchain import Toolchain
-from score_embed.errors import BuildError
-from score_embed.frontend.models import ON_HEAP, Models
+from score_embed.errors import BuildError, UsageError
+from score_embed.frontend.models import HEAP, ON_HEAP, Models
 from score_embed.frontend.preprocess import preprocess
 
 
@@ -29,3 +30,20 @@ def library_models(toolchain: Toolchain, cflags: Sequence[str], *, heap: bool = 
         return Models({name: path.read_text(encoding="utf-8") for name, path in files.items()}, load, heap)
     except OSError as error:
         raise BuildError(f"cannot read the models of the C library: {error.strerror}", str(error.filename)) from None
+
+
+def has_allocator(
+    toolchain: Toolchain, native: Sequence[Path], objects: Sequence[Path], flags: Mapping[Path, Sequence[str]]
+) -> bool:
+    """Whether malloc or one of its kin is defined in what is linked as it is. Raises UsageError, BuildError."""
+    try:
+        suspects = [path for path in (*native, *objects) if any(name.encode() in path.read_bytes() for name in HEAP)]
+    except OSError as error:
+        raise UsageError(f"cannot read the file: {error.strerror}", str(error.filename)) from None
+    with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+        made = [path for path in suspects if path.suffix in (".o", ".a")]
+        for number, path in enumerate(path for path in suspects if path not in made):
+            output = Path(work) / f"{number}.o"
+            toolchain.compile_plain(path, output, flags.get(path, ()))
+            made.append(output)
+        return bool(defined_names(made) & HEAP)

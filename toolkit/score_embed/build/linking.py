@@ -9,7 +9,8 @@ from pathlib import Path
 
 from score_embed.build.messages import RUNTIME, Messages
 from score_embed.build.own_symbols import given_back
-from score_embed.build.toolchain import CALLED, SHARED, LinkFailed, Toolchain, failure
+from score_embed.build.toolchain import CALLED, SHARED, LinkFailed, Toolchain
+from score_embed.frontend.complaints import complaint
 from score_embed.frontend.sites import OWN
 
 
@@ -40,7 +41,7 @@ def link_parts(
     except LinkFailed as failed:
         clashes = messages.clashes(failed.messages)
         if not clashes or not all(clash.answered or clash.parted for clash in clashes):
-            raise messages.error(failed.messages) or failure(failed.messages, "link") from None
+            raise messages.error(failed.messages) or complaint(failed.messages, "link") from None
         silenced = {clash.symbol for clash in clashes if clash.answered}
         parts = _weakened(toolchain, parts, sorted(silenced), output.parent / "weak")
         parted = {clash.symbol for clash in clashes if clash.parted} - silenced
@@ -66,7 +67,7 @@ def _link_again(
                 parts.made, parts.kept, output, cflags, [*extra, *(f"-Wl,--defsym={name}=0" for name in absent)]
             )
     except LinkFailed as failed:
-        raise messages.error(failed.messages) or failure(failed.messages, "link") from None
+        raise messages.error(failed.messages) or complaint(failed.messages, "link") from None
 
 
 def _apart(toolchain: Toolchain, parts: Parts, symbols: Set[str], work: Path) -> Parts:

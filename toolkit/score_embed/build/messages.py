@@ -138,12 +138,12 @@ class Messages:
         if len(names) == 1:
             where = places[0][0] if places[0] else "link"
             more = [f"also used at {', '.join(places[0][1:])}"] if places[0][1:] else []
-            return BuildError(f"undefined reference to `{names[0]}'", where, "\n  ".join([*more, *advice]))
+            return BuildError(f"undefined reference to `{names[0]}'", where, "\n".join([*more, *advice]))
         rows = [f"`{name}'{': ' if at else ''}{', '.join(at)}" for name, at in zip(names, places, strict=True)]
         if len(rows) > MOST_SYMBOLS:
             rows = [*rows[:MOST_SYMBOLS], f"and {len(rows) - MOST_SYMBOLS} more"]
         what = f"undefined references to {len(names)} functions or variables, which no file of the program defines"
-        return BuildError(what, "link", "\n  ".join([*rows, *advice]))
+        return BuildError(what, "link", "\n".join([*rows, *advice]))
 
     def _other(self, messages: str) -> BuildError | None:
         unknown = _NO_SYMBOL.search(messages)
@@ -181,7 +181,7 @@ class Messages:
 
 _WHAT_TO_DO = (
     "Name the C files that define them among the sources, or by `--native FILE` to leave them without probes; name objects\n"
-    "  and archives as sources, too; pass a library after `--`; or write a stub, a function of that name in a file of your own."
+    "and archives as sources, too; pass a library after `--`; or write a stub, a function of that name in a file of your own."
 )
 
 
@@ -214,7 +214,7 @@ def _clash_error(clashes: Sequence[Clash]) -> BuildError:
     if len(clashes) == 1:
         return first
     others = [f"`{shown(clash.symbol)}' at {' and '.join(clash.places)}" for clash in clashes[1 : MOST_SYMBOLS + 1]]
-    return BuildError(first.what, first.where, "\n  ".join([first.hint, "Likewise:", *others]))
+    return BuildError(first.what, first.where, "\n".join([first.hint, "Likewise:", *others]))
 
 
 def _one_clash(clash: Clash) -> BuildError:

@@ -1,12 +1,11 @@
 """The board's own compiler: one data-model probe, one compile per file, one link.
 
-Every failure is one BuildError with the compiler's first error line; a missing tool is a UsageError naming the
+Every failure is one BuildError with all that the compiler said; a missing tool is a UsageError naming the
 package that brings it.
 """
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from score_embed.board import share
 from score_embed.board.profile import Board, QemuRun
 from score_embed.errors import BuildError
+from score_embed.frontend.complaints import complaint
 from score_embed.frontend.data_model import DataModel
 
 DEADLINE = 300  # seconds for one run of the compiler
@@ -72,7 +72,6 @@ _SMALL = ("-fno-inline-functions-called-once", "-fno-ipa-cp")
 _BEFORE_C99 = frozenset(
     {"-ansi", *(f"-std={name}" for name in ("c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"))}
 )
-_ERROR = re.compile(r"^(?P<where>[^\s:][^:]*:\d+(?::\d+)?): (?:fatal )?error: (?P<what>.+)$", re.MULTILINE)
 
 
 class LinkFailed(Exception):
@@ -142,15 +141,17 @@ class Toolchain:
         ]
         self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
-    def check_source(self, source: Path, cflags: Sequence[str]) -> None:
+    def check_source(self, source: Path, cflags: Sequence[str], *, probes: bool) -> None:
         """Raises BuildError if a file of the user's, as it is written, is no C that compiles."""
-        flags = [*self.preprocessor_flags(cflags), "-DSCORE_EMBED=1", "-w", "-fsyntax-only"]
-        self._run([self.board.cc, *flags, str(source)], str(source))
+        flags = [*self.preprocessor_flags(cflags), "-DSCORE_EMBED=1"] if probes else self._plain_flags(cflags)
+        self._run([self.board.cc, *flags, "-w", "-fsyntax-only", str(source)], str(source))
 
     def compile_plain(self, source: Path, output: Path, cflags: Sequence[str]) -> None:
         """A file of the user's that gets no probes: C (`--native`) or assembly."""
-        flags = [*self.board.cflags, *SEMANTICS, "-DSCORE_EMBED=1", *cflags, *self._public()]
-        self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+        self._run([self.board.cc, *self._plain_flags(cflags), "-c", str(source), "-o", str(output)], str(source))
+
+    def _plain_flags(self, cflags: Sequence[str]) -> list[str]:
+        return [*self.board.cflags, *SEMANTICS, "-DSCORE_EMBED=1", *cflags, *self._public()]
 
     def _port(self) -> tuple[Path, Path]:
         """The folder of the port, and what it shares with others."""
@@ -280,7 +281,7 @@ class Toolchain:
     def _run(self, command: Sequence[str], where: str) -> str:
         done = self._execute(command, where)
         if done.returncode:
-            raise failure(done.stderr, where)
+            raise complaint(done.stderr, where)
         return done.stdout
 
     def _execute(self, command: Sequence[str], where: str) -> subprocess.CompletedProcess[str]:
@@ -306,14 +307,3 @@ def _code_generation(cflags: Sequence[str]) -> list[str]:
     dialect = next((flag for flag in reversed(cflags) if flag.startswith("-std=") or flag == "-ansi"), "")
     # Emitted code is not of the user's dialect, but `inline` means what it means there.
     return [*flags, "-fgnu89-inline"] if dialect in _BEFORE_C99 else flags
-
-
-def failure(stderr: str, where: str) -> BuildError:
-    """The first complaint of a compiler or linker."""
-    found = _ERROR.search(stderr)
-    if found:
-        return BuildError(found["what"], found["where"])
-    said = [line for line in stderr.splitlines() if line.strip()]
-    errors = [line for line in said if " error: " in line]  # those that follow only say that there was one
-    lines = errors[:1] or [line for line in said if not line.startswith("collect2:")] or said
-    return BuildError(lines[-1] if lines else "the compiler failed without a message", where)

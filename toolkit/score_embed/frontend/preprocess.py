@@ -5,19 +5,18 @@ Linemarkers stay in the output: parse.py takes positions and system headers from
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.errors import BuildError, UsageError
+from score_embed.frontend.complaints import complaint
 
 _DEADLINE = 120  # seconds; if it takes longer, it hangs on something (a network file system, a fifo)
-_ERROR = re.compile(r"^(?P<where>.+?:\d+(?::\d+)?): (?:fatal )?error: (?P<what>.+)$", re.MULTILINE)
 
 
 def preprocess(cc: str, flags: Sequence[str], source: Path) -> str:
-    """The text of `cc -E flags source`. Raises BuildError with the compiler's first error, or UsageError."""
+    """The text of `cc -E flags source`. Raises BuildError with the compiler's errors, or UsageError."""
     if not source.is_file():
         raise UsageError("no such source file", str(source), "The path is relative to the current folder.")
     # SCORE_EMBED: `score.h` then declares the probes' side of its macros.
@@ -33,14 +32,5 @@ def preprocess(cc: str, flags: Sequence[str], source: Path) -> str:
     except subprocess.TimeoutExpired:
         raise BuildError(f"the preprocessor did not finish within {_DEADLINE} s", str(source)) from None
     if done.returncode != 0:
-        raise _compiler_error(done.stderr.decode(errors="replace"), source)
+        raise complaint(done.stderr.decode(errors="replace"), str(source))
     return done.stdout.decode(errors="surrogateescape")
-
-
-def _compiler_error(stderr: str, source: Path) -> BuildError:
-    found = _ERROR.search(stderr)
-    if found:
-        hint = "Add the header's folder with -I." if "No such file" in found["what"] else ""
-        return BuildError(found["what"], found["where"], hint)
-    lines = [line for line in stderr.splitlines() if line.strip()]
-    return BuildError(lines[0] if lines else "the preprocessor failed without a message", str(source))

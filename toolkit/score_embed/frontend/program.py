@@ -68,15 +68,17 @@ def instrument_program(
     strict: bool = False,
     measure: Callable[[Path, str], Mapping[int, bytes]] | None = None,
     models: Models | None = None,
+    progress: Callable[[str], None] = lambda step: None,
 ) -> Program:
     """Instrument all sources. Raises BuildError where C cannot be parsed.
 
     `closed`: no other code of the program, but for libraries, is linked to them.
     `models`: of functions of the C library; `checks`: what is checked beside assertions, of config.CHECKS;
     `measure`: compiles a text as the file of that name would be, for the positions of bit-fields (see Layout);
+    `progress`: is told each step as it begins;
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
-    units, library, heap = _parsed(sources, models or Models(), closed=closed)
+    units, library, heap = _parsed(sources, models or Models(), closed=closed, progress=progress)
     external = _external_definitions(units)
     types = Types(model)
     complete_arrays(units, types)
@@ -84,6 +86,7 @@ def instrument_program(
     is_private = private_names(units, closed=closed)
 
     def lower(number: int, excluded: frozenset[str]) -> Lowered:
+        progress(f"placing probes in {units[number].source}")
         return UnitLowering(
             units[number],
             types,
@@ -136,9 +139,14 @@ def _stable(
         ]
 
 
-def _parsed(sources: Sequence[Source], models: Models, *, closed: bool) -> tuple[list[Unit], bool, bool]:
+def _parsed(
+    sources: Sequence[Source], models: Models, *, closed: bool, progress: Callable[[str], None]
+) -> tuple[list[Unit], bool, bool]:
     """The program's units, and after them one with the models that they call; whether they call any, and use the heap."""
-    parsed = [_parse(source) for source in sources]
+    parsed = []
+    for number, source in enumerate(sources, 1):
+        progress(f"parsing {source.path} ({number} of {len(sources)})")
+        parsed.append(_parse(source))
     if has_allocator(parsed):
         models = models.without_heap()
     names = wanted(parsed, {*models.texts, *((FREE,) if models.heap else ())}, closed=closed)

@@ -24,8 +24,9 @@ from score_embed.board.profile import Board, NativeRun
 from score_embed.build.cache import cache_folder, is_kept, publish, trim
 from score_embed.build.image import Plain
 from score_embed.build.objects import ASSEMBLY
-from score_embed.build.toolchain import DEADLINE, SEMANTICS, Toolchain, failure
+from score_embed.build.toolchain import DEADLINE, SEMANTICS, Toolchain
 from score_embed.errors import BuildError, StorageError
+from score_embed.frontend.complaints import complaint
 from score_embed.frontend.preprocess import preprocess
 from score_embed.witness import kinds
 
@@ -167,7 +168,7 @@ class _Compiler:
         except OSError as error:
             raise BuildError(f"cannot run {self._board.cc}: {error.strerror}", where) from None
         if done.returncode:
-            raise failure(done.stderr, where)
+            raise complaint(done.stderr, where)
         return done.stdout
 
 
