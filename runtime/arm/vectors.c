@@ -37,7 +37,7 @@ void sc_arm_reset(void)
     sc_bare_start();
 }
 
-#ifdef SC_INIT
+#if defined SC_INIT || defined SC_OWN_VECTORS
 /* The firmware's start-up calls its main, on its own stack: from here on it is ours. */
 __attribute__((naked)) int main(void)
 {

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from score_embed import __version__, config, workplace
+from score_embed import __version__, config, startup, workplace
 from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.build import objects
 from score_embed.build.compile_commands import read_flags
@@ -23,6 +23,7 @@ from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
 from score_embed.status import Steps
 from score_embed.target.base import Target
+from score_embed.target.startup import NoReady
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder
 
@@ -112,7 +113,10 @@ def ready_target(board: Board, image: Image) -> Iterator[Target]:
     """A target that answers: whether there is one is known before anything is written down."""
     target = workplace.start_target(board, image.elf, image.build_id)
     try:
-        _ = target.info
+        try:
+            _ = target.info
+        except NoReady as error:
+            raise startup.explained(error, board, image.elf) from None
         yield target
     finally:
         target.close()

@@ -17,6 +17,7 @@ from score_embed.errors import UsageError
 
 KEYS = ("linker-script", "vectors", "init", "objects", "watchdog", "feed", "restore")
 KEEP = "keep"  # of `vectors`: the table is where flash begins
+NO_INIT = "none"  # of `init`: nothing is called
 WATCHDOGS = ("systick", "timer", "none")
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -27,7 +28,7 @@ class Firmware:
 
     script: Path | None = None
     vectors: str = ""  # a symbol, or KEEP
-    init: str = ""  # the function that is called once after a reset
+    init: str = ""  # the function that is called once after a reset, or NO_INIT
     objects: tuple[Path, ...] = ()
     watchdog: str = ""  # one of WATCHDOGS; empty: what the port has
     feed: tuple[tuple[int, int], ...] = ()  # registers and values that feed a watch-dog which runs already
@@ -43,8 +44,10 @@ class Firmware:
             found["SC_OWN_VECTORS"] = "1"
             found |= {"SC_INIT": "SystemInit", "SC_INIT_WEAK": "1"}
         if self.init:
-            found["SC_INIT"] = self.init
             found.pop("SC_INIT_WEAK", None)
+            found["SC_INIT"] = self.init
+        if self.init == NO_INIT:
+            found.pop("SC_INIT")
         if self.watchdog:
             found[f"SC_WATCHDOG_{self.watchdog.upper()}"] = "1"
         if self.feed:

@@ -23,6 +23,7 @@ from score_embed.target.commands import Commands
 from score_embed.target.patience import Patience
 from score_embed.target.port import Port, PortGone, PortLock
 from score_embed.target.ports import known_ports
+from score_embed.target.startup import NoReady
 from score_embed.target.wired import WiredTarget
 
 _RETRY = 0.2  # seconds
@@ -35,7 +36,7 @@ _PAUSE, _PAUSE_BYTES = 0.01, 10  # seconds, and the time of so many bytes
 _PATIENCE = 10  # times as long if nothing damaged came
 
 
-class _Mute(TargetError):
+class _Mute(NoReady):
     """The board said nothing that we understand."""
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from score_embed.errors import TargetError
 from score_embed.link.transport import Channel
 from score_embed.target.base import Verdict
+from score_embed.target.startup import Seen, of_process
 from score_embed.target.wired import Ending, WiredTarget
 
 
@@ -64,6 +65,9 @@ class NativeTarget(WiredTarget):
             return Ending(Verdict.SIGNAL, -status, why)
         # What the runtime itself says stands there; what the program writes is captured.
         return Ending(Verdict.LOST if self.complaint else Verdict.EXIT, status, why)
+
+    def _look(self) -> tuple[Seen, ...]:
+        return of_process(self._process.pid) if self._process is not None and not self._emulator else ()
 
     def _terminate(self, patience: float = 0) -> int:
         process, self._process = self._process, None

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from score_embed.board.profile import QemuRun
@@ -19,6 +20,7 @@ from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
 from score_embed.target.base import Verdict
 from score_embed.target.qmp import Qmp, QmpFailed
+from score_embed.target.startup import LOOKS, PAUSE, Seen, by_monitor
 from score_embed.target.wired import RESTARTED, Ending, WiredTarget
 
 _PACKAGES = {
@@ -157,6 +159,19 @@ class QemuTarget(WiredTarget):
         except QmpFailed:
             return False
         return True
+
+    def _look(self) -> tuple[Seen, ...]:
+        found: list[Seen] = []
+        try:
+            while self._qmp is not None and len(found) < LOOKS:
+                seen = by_monitor(self._qmp.ask)
+                if seen is None:
+                    break
+                found.append(seen)
+                time.sleep(PAUSE)
+        except QmpFailed:
+            pass
+        return tuple(found)
 
     def _has_ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None

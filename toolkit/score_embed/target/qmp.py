@@ -1,4 +1,4 @@
-"""QEMU's control channel: reset, with a deadline.
+"""QEMU's control channel: reset and questions, with a deadline.
 
 qemu.qmp is asynchronous; a target's methods are not. This wrapper owns an event loop and runs it only while a
 command is under way.
@@ -36,6 +36,10 @@ class Qmp:
         """Reset the machine; returns when that has happened. Raises QmpFailed."""
         self._run(self._reset())
 
+    def ask(self, command: str) -> str:
+        """What a command of QEMU's monitor says. Raises QmpFailed."""
+        return str(self._run(self._ask(command)))
+
     def close(self) -> None:
         """Safe to call twice."""
         if self._loop.is_closed():
@@ -50,17 +54,25 @@ class Qmp:
             self._socket.close()
             self._loop.close()
 
-    async def _reset(self) -> None:
+    async def _connected(self) -> QMPClient:
         if self._client is None:
             client = QMPClient("score-embed")
             await client.connect(self._socket)
             self._client = client
-        with self._client.listener(("RESET",)) as resets:
-            await self._client.execute("system_reset")  # only asks for it: the event says that it is done
+        return self._client
+
+    async def _ask(self, command: str) -> object:
+        client = await self._connected()
+        return await client.execute("human-monitor-command", {"command-line": command})
+
+    async def _reset(self) -> None:
+        client = await self._connected()
+        with client.listener(("RESET",)) as resets:
+            await client.execute("system_reset")  # only asks for it: the event says that it is done
             await resets.get()
 
-    def _run(self, work: Coroutine[Any, Any, object]) -> None:
+    def _run(self, work: Coroutine[Any, Any, object]) -> object:
         try:
-            self._loop.run_until_complete(asyncio.wait_for(work, _DEADLINE))
+            return self._loop.run_until_complete(asyncio.wait_for(work, _DEADLINE))
         except (TimeoutError, QMPError, OSError, EOFError, asyncio.CancelledError) as error:
             raise QmpFailed(str(error)) from None

@@ -18,6 +18,7 @@ from score_embed.link.session import Known, Request, Result, Session, WrongImage
 from score_embed.link.transport import Line, LinkClosed
 from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict
 from score_embed.target.patience import Patience
+from score_embed.target.startup import NoReady, Seen
 
 SEEN = 24  # bytes of what a mute target sent, for the message
 
@@ -92,6 +93,10 @@ class WiredTarget(ABC):
 
     def _connected(self) -> None:  # noqa: B027  (most drivers have nothing to do then)
         """The instance has reported READY."""
+
+    def _look(self) -> tuple[Seen, ...]:
+        """Where the running instance is, seen a few times; nothing if that cannot be known."""
+        return ()
 
     def _has_ended(self) -> bool:
         """Whether the instance is known to be gone, though its line is not closed."""
@@ -238,10 +243,11 @@ class WiredTarget(ABC):
             ) from None
         if session.ready is None:
             what = f"it sent {seen.hex(' ')} …" if seen else "it sent nothing"
-            raise TargetError(
+            raise NoReady(
                 f"the target did not report READY within {self.ready_within:.0f} s: {what}",
                 self._name,
                 "is this image made by score-embed, and is the link the right one?",
+                self._look(),
             )
         self._learn(session.ready)
 
