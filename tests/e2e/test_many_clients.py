@@ -189,6 +189,41 @@ def test_the_same_as_one_client(board: str, clients: int, strategy: str, program
     assert [path.name for path in sorted((tmp_path / "many" / "tests").iterdir())]
 
 
+KINDS = """
+#include "score.h"
+int main(void) {
+    float f; double d; _Bool b; signed char s; unsigned short u; unsigned char t[3];
+    SYM_FLOAT(f); SYM_DOUBLE(d); SYM_BOOL(b); SYM_SCHAR(s); SYM_USHORT(u); SYM_BYTES(t, sizeof t);
+    int n = f > 1.5f && f < 2.0f;
+    if (d < -0.25) n += 2;
+    if (b) n += 4;
+    if (s < -3) n += 8;
+    if (u > 40000) n += 16;
+    SCORE_ASSERT(n != 31 || t[1] != 9);
+    return n;
+}
+"""
+
+
+def test_a_fleet_is_one_whatever_kind_a_value_has(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(KINDS)
+    one = run(tmp_path, "--out", "one", "p.c")
+    run(tmp_path, "--out", "many", "--clients", "2", "p.c")
+    assert check_whole(tmp_path / "many", tmp_path / "one")["stopped"] == "exhausted"
+    inputs = [
+        {test["path"]: test["inputs"] for test in map(json.loads, map(Path.read_text, (tmp_path / name).glob("*/*.json")))}
+        for name in ("one", "many")
+    ]
+    common = inputs[0].keys() & inputs[1].keys()
+    assert common
+    assert [inputs[0][path] for path in common] == [inputs[1][path] for path in common]
+    (bug,) = one["bugs"]
+    kinds = {name: type(value) for name, value in bug["inputs"].items()}
+    assert kinds == {"f": float, "d": float, "b": int, "s": int, "u": int, "t": str}
+    assert bug["inputs"]["s"] < -3
+    assert bug["inputs"]["u"] > 40000
+
+
 def test_the_work_is_shared_and_the_record_the_same(source: Path, whole: Path) -> None:
     found = run(source, "--clients", "3", "--out", "o", "p.c")
     assert check_whole(source / "o", whole) == found

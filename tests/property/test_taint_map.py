@@ -101,6 +101,71 @@ def test_against_the_model(c_side: tuple[Path, int], seed: int) -> None:
                 continue
         lines.append(f"{op} {a} {b} {n}")
     lines.append("d 0 0 0")
-    expected.append(" ".join(str(i) for i in sorted(model.tainted)))
+    expected.append(dump(model))
+    assert run(binary, lines) == expected
+
+
+def dump(model: Model) -> str:
+    return " ".join(str(i) for i in sorted(model.tainted))
+
+
+def run(binary: Path, lines: list[str]) -> list[str]:
     found = run_c_side(binary, "taint", "\n".join(lines).encode()).decode().split("\n")
-    assert [line.strip() for line in found[:-1]] == expected
+    return [line.strip() for line in found[:-1]]
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 64, 65, 100, 1024, 1025, 1100])
+def test_a_copy_onto_itself_is_a_move(c_side: tuple[Path, int], n: int) -> None:
+    """Also where one byte alone is in both, whose taint must be read before it is overwritten."""
+    binary, ram = c_side
+    lines: list[str] = []
+    expected: list[str] = []
+    for distance in (1, n - 1, n, n + 1):
+        for at, to in ((2003, 2003 + distance), (2003 + distance, 2003)):
+            for tainted in ((0,), (n - 1,), (0, n // 2)):
+                model = Model(ram)
+                lines.append("r 0 0 0")
+                for i in tainted:
+                    model.set(at + i, 1)
+                    lines.append(f"s {at + i} 0 1")
+                model.copy(to, at, n)
+                lines += [f"m {to} {at} {n}", "d 0 0 0"]
+                expected.append(dump(model))
+    assert run(binary, lines) == expected
+
+
+@pytest.mark.parametrize("n", [1023, 1024, 1025, 1056, 4096, 40_000])
+def test_ranges_of_more_than_32_words(c_side: tuple[Path, int], n: int) -> None:
+    binary, ram = c_side
+    model = Model(ram)
+    lines, expected = ["s 7 0 1", f"g 0 0 {n}", "c 7 0 1", f"s {6 + n} 0 1", f"g 7 0 {n - 1}", f"g 7 0 {n}"], []
+    expected += [str(1 << 7), "0", str(1 << (n - 1) % 32)]
+    model.set(6 + n, 1)
+    for op, at, size in (("s", 33, n), ("c", 64, n - 60), ("s", 5, n), ("c", 31, n)):
+        (model.set if op == "s" else model.clear)(at, size)
+        lines += [f"{op} {at} 0 {size}", "d 0 0 0"]
+        expected.append(dump(model))
+    lines += ["r 0 0 0", "d 0 0 0"]
+    assert run(binary, lines) == [*expected, ""]
+
+
+def test_what_is_lost_is_what_the_map_does_not_cover_to_its_last_byte(c_side: tuple[Path, int]) -> None:
+    binary, ram = c_side
+    places = [(0, ram), (0, ram + 1), (ram - 4, 4), (ram - 4, 5), (ram - 1, 1), (ram - 1, 2), (ram, 1), (ram + 1, 1)]
+    found = run(binary, [f"l {at} 0 {n}" for at, n in places])
+    assert found == [str(int(at + n > ram)) for at, n in places]
+
+
+@pytest.mark.parametrize("changed", [0, SHADOW_WORDS - 1, SHADOW_WORDS, SHADOW_WORDS + 1, SHADOW_WORDS + 3])
+def test_beyond_the_shadow_all_words_lose_their_taint(c_side: tuple[Path, int], changed: int) -> None:
+    binary, ram = c_side
+    model, words = Model(ram), SHADOW_WORDS + 4
+    lines = []
+    for word in range(words):
+        model.set(64 * word + 3, 2)
+        lines.append(f"s {64 * word + 3} 0 2")
+    model.take()
+    model.memory[64 * changed + 4] = 9
+    lines += ["o 0 0 0", f"w {64 * changed + 4} 0 9", "p 0 0 0", "d 0 0 0"]
+    model.compare()
+    assert run(binary, lines) == [dump(model)]

@@ -14,7 +14,7 @@ from score_embed.fleet.assignment import Campaign
 from score_embed.fleet.client_side import Client
 from score_embed.fleet.frontier import Commit, Opened, Snapshot
 from score_embed.fleet.hand import Stack
-from score_embed.fleet.messages import Alive, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
+from score_embed.fleet.messages import Alive, Empty, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
 from score_embed.fleet.outbox import Outbox
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
 from score_embed.fleet.server_side import Server
@@ -296,3 +296,34 @@ def test_a_client_that_lost_its_target_gives_its_pair_back() -> None:
     assert client.state is ClientState.STOPPED
     line.join("b")
     assert line.to_run["b"][1].id == pair.id
+
+
+def test_a_client_that_parts_says_so_again_when_it_was_given_up() -> None:
+    """Its BYE crossed the server's REJOIN, or was lost: it does not wait until it would be said again anyway."""
+    line = Line(one=30)
+    client = line.join("a")
+    line.to_run.clear()
+    client.leave(line.now, broken=True)  # this BYE is lost
+    assert client.state is ClientState.PARTING
+    line.carry_out("a", client.receive(Rejoin(client.peer, 1, given_up=True), line.now))
+    line.settle()
+    assert client.state is ClientState.STOPPED
+    assert line.status() == {}
+
+
+def test_pairs_that_were_lost_on_the_way_come_again_when_their_receiver_still_waits() -> None:
+    line = Line(one=30)
+    line.join("a")
+    waits = line.join("b")
+    del line.clients["b"]  # what is sent to it is lost
+    line.carry_out(None, line.server.lost("a", line.now))
+    line.settle()
+    assert isinstance(line.messages[-1].message, Pairs)
+    line.clients["b"] = waits
+    empty = Empty(waits.peer, 1, 0)
+    line.carry_out(None, line.server.receive(empty, line.now))  # said before they could have come
+    line.settle()
+    assert "b" not in line.to_run
+    line.carry_out(None, line.server.receive(empty, line.now + Timing().resend))
+    line.settle()
+    assert line.to_run["b"][1].id == line.trees[1].first.id

@@ -25,7 +25,7 @@ from score_embed.results import summary
 from score_embed.results.bugs import Place
 from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.store import Store
-from score_embed.results.testcase import Named, ValueKind
+from score_embed.results.testcase import Named, is_kind
 from score_embed.solve.chain import SolverStats
 from score_embed.target.base import Verdict
 
@@ -35,7 +35,6 @@ FLEET = "fleet"  # `FleetFigures`, for the summary
 DIFFERS = "a test took another path when it was run again"
 UNREADABLE = "a client reported a test that cannot be read"
 _LINK = ("bytes_in", "bytes_out", "crc_errors", "reruns")
-_KINDS: dict[str, ValueKind] = {"signed": "signed", "unsigned": "unsigned", "boolean": "boolean", "bytes": "bytes"}
 
 
 @dataclass(slots=True)
@@ -233,13 +232,18 @@ def _entry(test: TestRecord, path_hash: int) -> Entry:
         test.conditions,
         test.is_path,
         test.mispredicted,
-        tuple(Named(name, offset, size, _KINDS.get(kind, "bytes")) for name, offset, size, kind in test.objects),
+        tuple(_named(*named) for named in test.objects),
         NOWHERE if at is None else Place(at.file, at.line, at.function, at.stack),
         test.output,
         test.coverage,
         test.confirmed,
         test.unchecked,
     )
+
+
+def _named(name: str, offset: int, size: int, kind: str) -> Named:
+    """What a client calls a kind that does not exist is shown as the bytes that it is."""
+    return Named(name, offset, size, kind if is_kind(kind) else "bytes")
 
 
 def _add(stats: SolverStats, tally: Tallied) -> None:

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import pack, unpack
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 from score_embed.errors import UsageError
 
 Value = int | float | str  # a number, or hex bytes
 ValueKind = Literal["signed", "unsigned", "boolean", "float", "bytes"]
+KINDS: frozenset[str] = frozenset(get_args(ValueKind))
 _FLOATS = {4: "<f", 8: "<d"}  # how they are packed, by size
 
 
@@ -37,12 +38,17 @@ class Named(NamedTuple):
 
     def value(self, data: bytes) -> Value:
         part = data[self.offset : self.offset + self.size]
-        if self.kind == "bytes":
-            return part.hex()
-        if self.kind == "float":
+        if self.kind == "float" and len(part) in _FLOATS:
             return _number(part)
+        if self.kind in ("bytes", "float"):
+            return part.hex()
         number = int.from_bytes(part, "little", signed=self.kind == "signed")
         return number & 1 if self.kind == "boolean" else number
+
+
+def is_kind(word: str) -> TypeGuard[ValueKind]:
+    """Whether there is such a kind: what another process says is only a word."""
+    return word in KINDS
 
 
 def _number(part: bytes) -> Value:
