@@ -211,7 +211,10 @@ def test_a_fleet_is_one_whatever_kind_a_value_has(tmp_path: Path) -> None:
     run(tmp_path, "--out", "many", "--clients", "2", "p.c")
     assert check_whole(tmp_path / "many", tmp_path / "one")["stopped"] == "exhausted"
     inputs = [
-        {test["path"]: test["inputs"] for test in map(json.loads, map(Path.read_text, (tmp_path / name).glob("*/*.json")))}
+        {
+            test["path"]: test["inputs"]
+            for test in map(json.loads, map(Path.read_text, (tmp_path / name).glob("*/*.json")))
+        }
         for name in ("one", "many")
     ]
     common = inputs[0].keys() & inputs[1].keys()

@@ -180,8 +180,8 @@ class Messages:
 
 
 _WHAT_TO_DO = (
-    "Name the C files that define them among the sources, or by `--native FILE` to leave them without probes; name objects\n"
-    "and archives as sources, too; pass a library after `--`; or write a stub, a function of that name in a file of your own."
+    "Add the C file that defines it (by `--native FILE`: without probes), its object or archive, or `-lNAME` after `--`; "
+    "or write a stub."
 )
 
 
