@@ -285,3 +285,25 @@ def test_resume_takes_no_other_program(tmp_path: Path) -> None:
     assert score_embed("run", "--out", "o", write(tmp_path, GOOD), folder=tmp_path).returncode == 0
     check(score_embed("run", "--resume", "o", "--seed", "3", folder=tmp_path), 2, "seed")
     check(score_embed("run", "--resume", "nowhere", folder=tmp_path), 2, "nowhere")
+
+
+def test_all_errors_of_all_files_with_their_notes(tmp_path: Path) -> None:
+    """In gcc's words, also of what our parser met first; a file that is only linked with them, too."""
+    syntax = write(tmp_path, "int g(void) { return 1 }\nint h( { return 2; }\n", "s.c")
+    types = write(tmp_path, "int f(int);\nint f(long x) { return y; }\nint k(void) { return zz; }\n", "t.c")
+    native = write(tmp_path, "int n(void) { return nn; }\n", "n.c")
+    done = score_embed("run", write(tmp_path, GOOD), syntax, types, "--native", native, folder=tmp_path)
+    assert done.returncode == 3
+    places = [line.split(": error: ")[0] for line in done.stderr.splitlines() if ": error: " in line]
+    assert [place.rpartition(":")[0] for place in places] == ["s.c:1", "s.c:2", "t.c:2", "t.c:2", "t.c:3", "n.c:1"]
+    assert "\n  t.c:1:5: note: previous declaration" in done.stderr
+
+
+def test_what_only_our_parser_refuses_is_said_beside_the_compilers_errors(tmp_path: Path) -> None:
+    nested = write(tmp_path, SYMBOLIC.format(body="int f(void) { return x; } return f();"))
+    bad = write(tmp_path, "int g(void) { return y; }\n", "q.c")
+    done = score_embed("run", nested, bad, folder=tmp_path)
+    assert done.returncode == 3
+    assert "p.c:2:" in done.stderr
+    assert "nested functions" in done.stderr
+    assert "q.c:1:" in done.stderr

@@ -13,6 +13,12 @@ from pathlib import Path
 import pytest
 from runner import score_embed
 
+from score_embed import opening
+from score_embed.board.profile import load_board
+from score_embed.build.image import build_image
+from score_embed.errors import TargetError
+from score_embed.target.wired import WiredTarget
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "firmware.md").read_text(encoding="utf-8")
 ((BUILD, RUN), (PROFILE,)) = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("sh", "yaml"))
@@ -292,3 +298,42 @@ def test_faults_are_found_in_a_layout_of_its_own(board: str, tmp_path: Path) -> 
     assert {x: bugs.get(x) for x in expected} == expected
     if board != "microbit":
         assert (found["stopped"], found["paths"]) == ("exhausted", 5)
+
+
+PLL = """
+#include "system.h"
+unsigned SystemCoreClock;
+static unsigned control;
+static int ready(void) { return *(volatile unsigned *)&control >> 25 & 1; }
+void SystemInit(void)
+{
+    control |= 1u << 24;
+    while (!ready()) {
+    }
+}
+void SysTick_Handler(void) { ticks++; }
+"""
+
+
+@pytest.mark.parametrize("how", ["probes", "native"])
+def test_where_start_up_hangs(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mps2(tmp_path)
+    (tmp_path / "pll.c").write_text(PLL)
+    board = load_board(tmp_path / "board.yaml")
+    sources, native = ([tmp_path / "main.c"], [tmp_path / "pll.c"])
+    if how == "probes":
+        sources, native = [*sources, *native], []
+    image = build_image(board, sources, native=native)
+    monkeypatch.setattr(WiredTarget, "ready_within", 1.5)
+    with pytest.raises(TargetError) as hangs, opening.ready_target(board, image):
+        pass
+    assert "start-up hangs in SystemInit" in hangs.value.what
+    file, _, line = hangs.value.where.rpartition(":")
+    assert (Path(file).name, line in ("5", "8", "9")) == ("pll.c", True)
+    assert "init: none" in hangs.value.hint
+    # Without it the program is explored.
+    with (tmp_path / "board.yaml").open("a") as profile:
+        profile.write("init: none\n")
+    board = load_board(tmp_path / "board.yaml")
+    with opening.ready_target(board, build_image(board, sources, native=native)) as target:
+        assert target.info.free_ram > 0

@@ -9,9 +9,13 @@ import pytest
 from corpus import build, target_of
 from runner import LINUX, explore, score_embed
 
+from score_embed import opening
 from score_embed.board.profile import find_board
+from score_embed.build.image import build_image
 from score_embed.build.toolchain import CALLED, Toolchain
+from score_embed.errors import TargetError
 from score_embed.target.base import Finished, Run, Verdict
+from score_embed.target.wired import WiredTarget
 
 MISALIGNED = """
 #include "score.h"
@@ -247,3 +251,18 @@ def test_all_that_the_runtime_calls_of_the_c_library_is_known(board: str, tmp_pa
     answered = {"mmap", "mmap64", "mallopt", "exit"}  # wrapped; asked whether it is there; called when all is over
     assert called - reserved - answered <= CALLED["posix"]
     assert called >= {"memset", "read", "write"}
+
+
+@pytest.mark.parametrize("board", ["native", "native32"])
+def test_where_a_constructor_hangs(board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "p.c").write_text(
+        '#include "score.h"\nvolatile int flag;\nstatic void wait_for_it(void)\n{\n    while (!flag) continue;\n}\n'
+        "__attribute__((constructor)) static void before(void) { wait_for_it(); }\n"
+        "int main(void) { int x; SYM_INT(x); return x > 3; }\n"
+    )
+    profile = find_board(board)
+    monkeypatch.setattr(WiredTarget, "ready_within", 1.0)
+    with pytest.raises(TargetError) as hangs, opening.ready_target(profile, build_image(profile, [tmp_path / "p.c"])):
+        pass
+    assert "start-up hangs in wait_for_it" in hangs.value.what
+    assert hangs.value.where.endswith("p.c:5")

@@ -193,3 +193,17 @@ def test_linker_scripts_define_what_is_ours_or_a_librarys() -> None:
     )
     ours = re.compile(r"(__)?sc_\w+|__put_\w+|[A-Z_]+")
     assert {name for name in found if not ours.fullmatch(name) and not librarys.fullmatch(name)} == set()
+
+
+def test_the_entry_may_take_enums_without_a_name(tmp_path: Path) -> None:
+    text = """
+        typedef enum { RED, GREEN, BLUE } colour;
+        int pick(const colour c, colour *p, const colour *list, int n)
+        {
+            if (c == GREEN) return 1;
+            if (*p == BLUE) return 2;
+            return n == 3 && list[2] == RED ? 3 : 4;
+        }
+    """
+    found = explore(tmp_path, {"e.c": text}, "--entry", "pick")
+    assert found.summary["coverage"] == {"branches_total": 10, "branches_covered": 10}

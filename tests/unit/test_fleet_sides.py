@@ -307,7 +307,7 @@ def test_a_client_that_parts_says_so_again_when_it_was_given_up() -> None:
     assert client.state is ClientState.PARTING
     line.carry_out("a", client.receive(Rejoin(client.peer, 1, given_up=True), line.now))
     line.settle()
-    assert client.state is ClientState.STOPPED
+    assert line.clients["a"].state is ClientState.STOPPED
     assert line.status() == {}
 
 

@@ -104,3 +104,27 @@ def test_a_test_that_was_not_decoded_shows_its_bytes() -> None:
     console = Console(record=True, width=80, file=io.StringIO())
     console.print(show_module._tests([decoded, mispredicted]))
     assert "raw abcd" in console.export_text()
+
+
+def test_steps_are_shown_without_a_terminal_only_if_they_take_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with status.Steps("p on native") as steps:
+        steps("parsing p.c")
+        now += status.LINE_SECONDS
+        steps("compiling p.c")
+        steps("linking")
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "p on native: compiling p.c, 10 s\n")
+
+
+def test_steps_are_one_line_that_changes_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = io.StringIO()
+    monkeypatch.setattr(status, "Console", lambda stderr: Console(file=seen, force_terminal=True, width=80))
+    with status.Steps("p on native") as steps:
+        steps("parsing p.c")
+        steps("linking")
+    assert "p on native: parsing p.c, 0 s" in seen.getvalue()
+    assert "p on native: linking, 0 s" in seen.getvalue()

@@ -50,6 +50,7 @@ _FLOATS = {
 # Attributes that make a typedef another type than the one it is for.
 _OWN_TYPE = re.compile(r"\b_*(aligned|vector_size)_*\b")
 _CONSTANT_BUILTINS = ("__builtin_offsetof", "__builtin_constant_p", "__builtin_types_compatible_p")
+ANONYMOUS = "sc_anonymous_"  # how tags begin that a record or an enum without one gets
 MEMBER = "sc_member_"  # how tags begin by which C does not know their record: that of a member without a name
 _MODE = re.compile(r"\b_{0,2}mode_{0,2}\s*\(\s*_{0,2}([A-Za-z]\w*?)_{0,2}\s*\)")
 _MODES = {"QI": 8, "HI": 16, "SI": 32, "DI": 64, "TI": 128, "byte": 8}
@@ -246,7 +247,7 @@ class Declarations:
     def _tag(self, node: c_ast.Node) -> str:
         if node.name is None:
             self._anonymous += 1
-            node.name = f"sc_anonymous_{self._anonymous}"
+            node.name = f"{ANONYMOUS}{self._anonymous}"
         return str(node.name)
 
     def _record(self, node: c_ast.Node, *, member: bool = False) -> Struct:

@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.data_model import DataModel
-from score_embed.frontend.declare import Declarations
+from score_embed.frontend.declare import ANONYMOUS, Declarations
 from score_embed.frontend.lower import HARNESS_FILE
 from score_embed.frontend.own_names import as_written
 from score_embed.frontend.parse import parse
@@ -25,6 +25,7 @@ from score_embed.frontend.program import Source
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import (
     CType,
+    Enum,
     Function,
     Int,
     Pointer,
@@ -114,7 +115,7 @@ def _harness(
     assert isinstance(t, Function)
     params = node.decl.type.args.params if node.decl.type.args else []
     names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(params)]
-    written = [_pointee(param, name) for param, name in zip(params, names, strict=False)]
+    written = [_written(param, name) for param, name in zip(params, names, strict=False)]
     lines, args = _arguments(list(t.params or ()), names, written, called, where)
     call = f"{entry}({', '.join(argument.passed for argument in args)})"
     returns = is_integer(unqualified(t.result))
@@ -133,11 +134,12 @@ def _register(declarations: Declarations, ext: c_ast.Node) -> None:
         return  # a declaration the entry's parameters do not need; if they do, typing them says so
 
 
-def _pointee(param: c_ast.Node, name: str) -> str:
-    """An object for a pointer parameter, declared as the source spells its type: a struct may have a typedef's name only."""
-    if not isinstance(param, c_ast.Decl) or not isinstance(param.type, c_ast.PtrDecl):
+def _written(param: c_ast.Node, name: str) -> str:
+    """An object for a parameter, or for what a pointer is to, declared as the source spells its type: a struct or an enum
+    may have a typedef's name only."""
+    if not isinstance(param, c_ast.Decl):
         return ""
-    inner = copy.deepcopy(param.type.type)
+    inner = copy.deepcopy(param.type.type if isinstance(param.type, c_ast.PtrDecl) else param.type)
     if not isinstance(inner, c_ast.TypeDecl):
         return ""
     inner.declname = name
@@ -156,20 +158,23 @@ def _arguments(
         following = unqualified(params[index + 1]) if index + 1 < len(params) else None
         if is_integer(t) or is_float(t):
             how = "boolean" if isinstance(t, Int) and t.name == "_Bool" else "symbolic"
-            lines.append(f'    {declare(t, name)}; __score_{how}(&{name}, sizeof {name}, "{as_written(name)}");')
-            args.append(Argument(name, declare(t, name), name, "number"))
+            declaration = _object(t, name, written[index])
+            lines.append(f'    {declaration}; __score_{how}(&{name}, sizeof {name}, "{as_written(name)}");')
+            args.append(Argument(name, declaration, name, "number"))
         elif isinstance(t, Pointer) and following is not None and is_integer(following) and _is_element(t.to):
-            lines += _buffer(t, following, name, names[index + 1])
             of, length = _element(t.to), names[index + 1]
+            objects = _object(of, name, written[index], CAPACITY), _object(following, length, written[index + 1])
+            lines += _buffer(*objects, name, length)
             kind: Literal["bytes", "raw"] = "bytes" if isinstance(of, Int) and of.bits == 8 and not of.signed else "raw"
-            args.append(Argument(name, declare(of, f"{name}[{CAPACITY}]"), name, kind))
-            args.append(Argument(length, declare(following, length), length, "number"))
+            args.append(Argument(name, objects[0], name, kind))
+            args.append(Argument(length, objects[1], length, "number"))
             index += 1
         elif isinstance(t, Pointer) and (isinstance(t.to, Struct) or _is_element(t.to)):
             if isinstance(t.to, Struct) and written[index]:
                 declaration, passed = written[index], f"&{name}"
             else:
-                declaration, passed = declare(_element(t.to), name), f"({declare(t)}) &{name}"
+                declaration = _object(_element(t.to), name, written[index])
+                passed = f"(void *) &{name}" if declaration == written[index] else f"({declare(t)}) &{name}"
             lines.append(f'    static {declaration}; __score_bytes(&{name}, sizeof {name}, "{as_written(name)}");')
             args.append(Argument(name, declaration, passed, "raw"))
         else:
@@ -190,10 +195,17 @@ def _element(t: CType) -> CType:
     return Int("unsigned char", 8, False, 1) if isinstance(t, Void) else unqualified(t)
 
 
-def _buffer(t: Pointer, length: CType, name: str, length_name: str) -> list[str]:
-    of = _element(t.to)
+def _object(t: CType, name: str, written: str, count: int = 0) -> str:
+    """The declaration of an object, or of an array of these: by its type, or as written if that has no name."""
+    if written and isinstance(t, Enum) and t.body.tag.startswith(ANONYMOUS):
+        return f"{written}[{count}]" if count else written
+    return declare(t, f"{name}[{count}]" if count else name)
+
+
+def _buffer(elements: str, length: str, name: str, length_name: str) -> list[str]:
+    """`elements`, `length`: the two declarations."""
     return [
-        f"    static {declare(of, f'{name}[{CAPACITY}]')}; {declare(length, length_name)};",
+        f"    static {elements}; {length};",
         f'    __score_symbolic(&{length_name}, sizeof {length_name}, "{as_written(length_name)}");',
         f"    if (!({length_name} >= 0 && {length_name} <= {CAPACITY})) __score_assume_fail();",
         f'    __score_bytes({name}, sizeof {name}, "{as_written(name)}");',
