@@ -53,7 +53,7 @@ def order(elf: Path, objects: Sequence[Path]) -> None:
         named = undefined_names(objects)
         found = arranged(listed, _objects(image, symbols), _marks(symbols, named), _constants(image))
         file.seek(offset)
-        file.write(_packed(found, length // (2 * width), width))
+        file.write(packed(found, length // (2 * width), width))
 
 
 def arranged(
@@ -82,7 +82,7 @@ def _may_end_at(address: int, before: Sequence[Extent], constants: Sequence[tupl
     return any(start < address < end for start, end in constants)
 
 
-def _packed(extents: Sequence[Extent], entries: int, width: int) -> bytes:
+def packed(extents: Sequence[Extent], entries: int, width: int) -> bytes:
     """As many words as there were: what is left at the end is behind every address, and empty."""
     top = 1 << (8 * width - 1)
     words = [word for e in extents for word in (e.address, e.size | (top if e.behind_unknown else 0))]

@@ -1,0 +1,39 @@
+"""Which variables of an image are listed, and in which order."""
+
+from __future__ import annotations
+
+from score_embed.build.extents import Extent, arranged, packed
+
+OBJECTS = [Extent(0x10, 4), Extent(0x14, 4), Extent(0x20, 16), Extent(0x24, 4), Extent(0x40, 8), Extent(0x50, 1)]
+
+
+def test_they_are_sorted_and_each_is_there_once() -> None:
+    assert arranged([0x40, 0x10, 0x40], OBJECTS, set(), []) == [Extent(0x10, 4), Extent(0x40, 8)]
+
+
+def test_what_is_no_object_is_left_out() -> None:
+    """A symbol without a size, or one in the middle of a variable."""
+    assert arranged([0x12, 0x30, 0x40], OBJECTS, set(), []) == [Extent(0x40, 8)]
+
+
+def test_none_lies_in_another() -> None:
+    assert arranged([0x24, 0x20], OBJECTS, set(), []) == [Extent(0x20, 16)]
+
+
+def test_where_a_symbol_of_the_linker_stands_nothing_is_known() -> None:
+    assert arranged([0x10, 0x14], OBJECTS, {0x10}, []) == [Extent(0x14, 4, behind_unknown=True)]
+
+
+def test_what_may_end_where_one_begins() -> None:
+    """The object before it, if that is not listed; between constants a text, which has no name. In RAM between objects is nothing."""
+    assert arranged([0x10, 0x14], OBJECTS, set(), [(0, 0x100)])[1] == Extent(0x14, 4), "that is listed"
+    assert arranged([0x14], OBJECTS, set(), []) == [Extent(0x14, 4, behind_unknown=True)]
+    assert arranged([0x40], OBJECTS, set(), []) == [Extent(0x40, 8)]
+    assert arranged([0x40], OBJECTS, set(), [(0x38, 0x80)]) == [Extent(0x40, 8, behind_unknown=True)]
+    assert arranged([0x40], OBJECTS, set(), [(0x40, 0x80)]) == [Extent(0x40, 8)], "the first of its section"
+
+
+def test_a_list_that_is_no_longer_than_it_was() -> None:
+    """Entries that are left over are behind every address, and empty."""
+    words = packed([Extent(0x10, 4, behind_unknown=True)], 2, 2)
+    assert words == bytes([0x10, 0, 4, 0x80, 0xFF, 0xFF, 0, 0])
