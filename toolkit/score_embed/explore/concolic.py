@@ -129,11 +129,6 @@ class Explorer:
         return len(self._queue)
 
     @property
-    def stopped(self) -> str:
-        """What an empty queue means: everything was explored, or something got lost on the way."""
-        return "drained" if self.notes else "exhausted"
-
-    @property
     def solver(self) -> SolverStats:
         return self._chain.stats
 

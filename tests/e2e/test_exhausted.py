@@ -1,0 +1,77 @@
+"""`exhausted` is said only where it is a proof: a program with something that escapes is `drained`, and says what and where;
+what a harness bounds is exhausted within these bounds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from runner import BOARDS, Campaign, explore, score_embed
+
+
+def lost(found: Campaign) -> list[tuple[str, int]]:
+    """What could not be followed, and its line."""
+    return [(row["what"], row["line"]) for row in found.summary["incomplete"] if row["count"]]
+
+
+COUNTING = """
+#include <stdio.h>
+#include "score.h"
+int main(void)
+{
+    unsigned char x;
+    FILE *file = fopen("%s", "a");
+    long runs;
+    fseek(file, 0, SEEK_END);
+    runs = ftell(file);
+    fputc('r', file);
+    fclose(file);
+    SYM_U8(x);
+    if (runs == 3) return 5;
+    return x == 3;
+}
+"""
+
+
+@pytest.mark.parametrize("clients", ["1", "2"])
+def test_a_first_test_that_differs_is_not_forgotten(tmp_path: Path, clients: str) -> None:
+    """Only one of the runs before the first test differs: nobody sees it later."""
+    found = explore(tmp_path, {"p.c": COUNTING % (tmp_path / "runs")}, "--clients", clients)
+    assert [what for what, _ in lost(found)] == ["the first test took different paths when run again"]
+    assert found.summary["stopped"] == "drained"
+
+
+@pytest.mark.parametrize(
+    ("signature", "within", "what"),
+    [
+        ("const unsigned char *p, int n", ["p ≤ 16 bytes"], None),
+        ("const short *p, unsigned n", ["p ≤ 16 elements"], None),
+        ("const char *s", ["s = 1 byte"], "s is one character without an end, not a text"),
+        ("const struct point *p", ["p = 1 struct"], None),
+        ("struct point *p, int n", ["p = 1 struct"], "p is one object, although a count (n) comes after it"),
+        ("int a, char b", [], None),
+    ],
+)
+def test_what_the_harness_of_an_entry_bounds(
+    tmp_path: Path, signature: str, within: list[str], what: str | None
+) -> None:
+    text = f"struct point {{ int x, y; }};\nint f({signature})\n{{\n    return 1;\n}}\n"
+    found = explore(tmp_path, {"p.c": text}, "--entry", "f")
+    assert found.summary["within"] == within
+    assert found.summary["stopped"] == ("drained" if what else "exhausted")
+    assert lost(found) == ([(f"--entry f: {what}", 2)] if what else [])
+    said = score_embed("report", "out", cwd=tmp_path).stdout
+    bounds = f"exhausted within {', '.join(within)} after" if within else "exhausted after"
+    assert (bounds if not what else "drained after") in said
+    assert (f"  within: {', '.join(within)}; what lies beyond was not tried" in said) == bool(within)
+    score_embed("report", "out", "--junit", "j.xml", "--sarif", "s.json", cwd=tmp_path)
+    assert all(bound in (tmp_path / "j.xml").read_text() for bound in within)
+    assert json.loads((tmp_path / "s.json").read_text())["runs"][0]["properties"]["within"] == within
+
+
+def test_what_a_whole_program_is_given_is_a_bound(tmp_path: Path) -> None:
+    text = "#include <stdio.h>\nint main(int argc, char **argv) { return getchar() == argv[1][0]; }\n"
+    found = explore(tmp_path, {"p.c": text}, "--argv", "2", "--stdin-bytes", "1")
+    assert found.summary["within"] == ["argument 1 ≤ 2 bytes", "standard input = 1 bytes"]
+    assert found.summary["stopped"] == "exhausted"
