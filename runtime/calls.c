@@ -14,11 +14,15 @@
 #define REACH 1024u
 
 #define MODEL 0x8000u /* in a table: of a model of the C library; the stack of a bug has the call instead */
+static sc_u32 handlers_call SC_RUNTIME_DATA; /* the last that a handler made */
 
 void sc_call(sc_frame *f, sc_uint at, const void *callee)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    if (!d) return;
+    if (!d) {
+        handlers_call = SITE(f, DESCRIPTOR(f, at));
+        return;
+    }
     sc.call = d;
     sc.caller = f;
     sc.callee = callee;
@@ -26,8 +30,15 @@ void sc_call(sc_frame *f, sc_uint at, const void *callee)
     sc.structs = 0;
 }
 
+/* A handler passes a struct of a size that is not known here. */
+static void watch_struct(const void *p)
+{
+    if (sc_taint_get(p, REACH)) sc.seen = handlers_call;
+}
+
 void sc_struct_arg(sc_uint i, const void *p)
 {
+    if (SC_IN_INTERRUPT()) watch_struct(p);
     if (SC_IN_INTERRUPT() || i >= SC_MAX_STRUCTS) return;
     while (sc.structs <= i) sc.struct_args[sc.structs++] = 0;
     sc.struct_args[i] = p;
@@ -128,7 +139,7 @@ void sc_result(sc_frame *f, sc_uint at, const void *callee)
 /* A struct came by value from `from`, if that is known. */
 static void take_struct(sc_frame *f, sc_uint at, void *p, const void *from, sc_size n)
 {
-    if (from) sc_copy(f, at, p, from, n);
+    if (from && !SC_IN_INTERRUPT()) sc_copy(f, at, p, from, n);
     else sc_clear(p, n);
 }
 
@@ -139,7 +150,8 @@ void sc_struct_param(sc_frame *f, sc_uint at, sc_uint i, void *p, sc_size n)
 
 void sc_struct_ret(const void *p)
 {
-    if (!SC_IN_INTERRUPT()) sc.struct_ret = p;
+    if (SC_IN_INTERRUPT()) watch_struct(p);
+    else sc.struct_ret = p;
 }
 
 void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_size n)
@@ -149,12 +161,9 @@ void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_s
 
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 {
-    const SC_ROM sc_d *d = sc_begin(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     va_list tail;
     sc_u32 i, seen = 0;
-    if (!d) return 0;
-    sc.callee = 0;
-    sc.returned = 0;
     va_start(tail, at);
     for (i = 0; i < d[3]; i++) {
         sc_u32 word = d[4 + i];
@@ -163,6 +172,12 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
         if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), REACH)) seen = 1;
     }
     va_end(tail);
+    if (!sc_begin(f, at)) {
+        if (seen) sc.seen = SITE(f, d);
+        return 0;
+    }
+    sc.callee = 0;
+    sc.returned = 0;
     sc.opaque = 0;
     if (!(d[1] & 1u)) {
         sc.opaque = sc.last_site;

@@ -314,6 +314,7 @@ static void run(const sc_u8 *p, sc_u32 n)
     main_returned = 0;
     sc.running = 1;
     sc_port_run(sc.watchdog_ms);
+    if (sc.seen) sc_note(6, sc.seen);
     sc.ended = 1;
     send_end();
 }

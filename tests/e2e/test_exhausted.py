@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from runner import BOARDS, Campaign, explore, score_embed
+from runner import Campaign, explore, score_embed
 
 
 def lost(found: Campaign) -> list[tuple[str, int]]:

@@ -28,6 +28,7 @@ _LOSSES = {
     3: "symbolic data given to an opaque call",
     4: "symbolic result given to an opaque caller",
     5: "symbolic value stored out of reach",
+    6: "symbolic data in an interrupt handler",
 }
 
 
