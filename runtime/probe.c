@@ -74,7 +74,13 @@ static void hash_operand(const void *p, sc_u32 bytes, sc_u32 how)
 /* Which bytes of a leaf at p are tainted: all of them or none if it is a slot. */
 static sc_u32 taint_of(const sc_u32 *m, sc_u32 word, const void *p)
 {
-    if (KIND(word) != SLOT) return sc_taint_get(p, BYTES(word));
+    if (KIND(word) != SLOT) {
+        if (!SC_IS_MEMORY(p)) {
+            sc.device = (sc_uptr)p;
+            sc.device_at = sc.branches;
+        }
+        return sc_taint_get(p, BYTES(word));
+    }
     return sc_slot_taint(m, INDEX(word)) ? (1u << BYTES(word)) - 1u : 0;
 }
 

@@ -41,6 +41,8 @@ typedef struct {
     sc_u32 locals;                /* how many are known on the stack (object.c) */
     sc_u32 entered;               /* the least depth of an activation that began since these were looked at */
     sc_u32 unchecked;             /* accesses whose object nobody knows (bounds.c) */
+    sc_uptr device;               /* where the program read last what is no memory of its own */
+    sc_u32 device_at;             /* and when, in branches */
     sc_u32 seen;                  /* a site at which a handler saw symbolic data: said when the test has ended */
     /* calls */
     const void *callee;           /* of the pending sc_call, or null */
@@ -118,6 +120,11 @@ void sc_fill_zero(void *to, sc_size n);
 /* What nobody can write: the host has it from the image. */
 #ifndef SC_CONSTANT
 #define SC_CONSTANT(p) ((void)(p), 0u)
+#endif
+
+/* What is neither RAM nor constant is a register of a device. */
+#ifndef SC_IS_MEMORY
+#define SC_IS_MEMORY(p) ((sc_uptr)(p) - SC_RAM_BASE < SC_RAM_SIZE || SC_CONSTANT(p))
 #endif
 
 /* Whether the C library calls functions of the program before the runtime has begun (its malloc). */

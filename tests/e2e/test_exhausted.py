@@ -75,3 +75,30 @@ def test_what_a_whole_program_is_given_is_a_bound(tmp_path: Path) -> None:
     found = explore(tmp_path, {"p.c": text}, "--argv", "2", "--stdin-bytes", "1")
     assert found.summary["within"] == ["argument 1 ≤ 2 bytes", "standard input = 1 bytes"]
     assert found.summary["stopped"] == "exhausted"
+
+
+REGISTER = {"mps2-an385": "0x40011000", "arduino-mega2560": "0xc8"}  # of a UART that nobody drives: nothing arrives
+
+
+@pytest.mark.parametrize("board", REGISTER)
+def test_a_poll_on_a_register_that_nobody_models_is_no_hang(tmp_path: Path, board: str) -> None:
+    text = f"""
+        #include "score.h"
+        typedef struct {{ volatile unsigned char SR; }} uart;
+        #define USART1 ((uart *) {REGISTER[board]})
+        int main(void)
+        {{
+            unsigned char x;
+            unsigned n = 0;
+            SYM_U8(x);
+            if (x == 7)
+                while (!(USART1->SR & 0x80)) continue;
+            if (x == 8)
+                while (x) n++; /* a hang, although a register was read before */
+            return 0;
+        }}
+    """
+    found = explore(tmp_path, {"p.c": text}, "--board", board, "--max-branches", "20000")
+    assert lost(found) == [(f"waits for a device register at {REGISTER[board]}", 11)]
+    assert [(bug["kind"], bug["line"]) for bug in found.summary["bugs"]] == [("hang", 13)]
+    assert (found.summary["stopped"], found.summary["paths"], found.code) == ("drained", 3, 1)

@@ -107,6 +107,7 @@ def test_the_host_checks_the_prediction_itself() -> None:
         (Verdict.ASSUMPTION, False, 1, "exhausted"),
         (Verdict.HANG, True, 1, "exhausted"),
         (Verdict.WATCHDOG, False, 1, "drained"),
+        (Verdict.DEVICE_WAIT, True, 1, "drained"),
         (Verdict.LOST, False, 1, "drained"),
     ],
 )
