@@ -159,6 +159,27 @@ void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_s
     take_struct(f, at, p, sc_returned(callee) ? sc.struct_ret : 0, n);
 }
 
+/* The variables that code without probes names: pairs of address and size. The linker gives the section's bounds. */
+extern const SC_ROM sc_uptr __start_sc_named[] __attribute__((weak));
+extern const SC_ROM sc_uptr __stop_sc_named[] __attribute__((weak));
+
+/* Whether such code finds symbolic data by itself: in a variable that it names, or behind a pointer in one. */
+static sc_u32 can_be_found(void)
+{
+    const sc_uptr align = __alignof__(void *);
+    const SC_ROM sc_uptr *listed;
+    sc_uptr at, end;
+    if (!sc_any) return 0;
+    for (listed = __start_sc_named; listed != __stop_sc_named; listed += 2) {
+        at = listed[0];
+        end = at + listed[1];
+        if (sc_taint_get((const void *)at, listed[1])) return 1;
+        for (at = (at + align - 1u) / align * align; at + sizeof(void *) <= end; at += align)
+            if (sc_taint_get(*(const void *const *)at, REACH)) return 1;
+    }
+    return 0;
+}
+
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at);
@@ -172,6 +193,7 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
         if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), REACH)) seen = 1;
     }
     va_end(tail);
+    if (d[1] & 2u && can_be_found()) seen |= 2u;
     if (!sc_begin(f, at)) {
         if (seen) sc.seen = SITE(f, d);
         return 0;
@@ -193,12 +215,12 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
     sc_u32 dest;
     if (!d) return;
     sc.callee = 0;
-    if (seen && !(d[1] & 1u)) sc_note(3, sc.last_site);
+    if (seen && !(d[1] & 1u)) sc_note(seen & 1u ? 3 : 7, sc.last_site);
     if (sc.opaque) sc_shadow(0);
     sc.opaque = 0;
     dest = d[2];
     if (KIND(dest) != SLOT) return;
-    sc_set_slot(MASKS(f), INDEX(dest), seen);
+    sc_set_slot(MASKS(f), INDEX(dest), seen != 0);
     if (seen) { /* the slot stays tainted: the host remembers that this constant came from symbolic data */
         sc_event(0);
         sc_send_value(&value, BYTES(dest));

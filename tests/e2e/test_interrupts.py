@@ -199,6 +199,38 @@ def name(handler: str) -> str:
     return "__vector_32" if "ISR" in handler else handler.partition("void ")[2].partition("(")[0]
 
 
+@pytest.mark.parametrize("board", ["mps2-an385", "arduino-mega2560"])
+@pytest.mark.parametrize("symbolic", ["shared", "other"])
+def test_a_handler_without_probes_is_taken_to_read_what_its_file_names(
+    board: str, symbolic: str, tmp_path: Path
+) -> None:
+    handler, acknowledge, trigger = BOARDS[board]
+    reading = f"extern int shared, flag;\n{handler} {{ {acknowledge} if (shared > 100) flag = 1; ticks++; }}\n"
+    text = f"""
+        #include "score.h"
+        volatile int ticks;
+        int shared, flag;
+        static int other;
+        void trigger(void);
+        int main(void)
+        {{
+            unsigned char x;
+            SYM_U8(x);
+            {symbolic} = x;
+            trigger();
+            if (flag) return 2;
+            return other == 3;
+        }}
+    """
+    files = {"p.c": text, "t.c": trigger + reading}
+    found = explore(tmp_path, files, "--board", board, first={"x": 0}, native=("t.c",))
+    noted = {(row["what"], row["line"]) for row in found.summary["incomplete"] if row["count"]}
+    stored = ("symbolic data where an interrupt handler without probes can read it", 11)
+    assert (stored in noted) == (symbolic == "shared")
+    assert (found.summary["stopped"] == "drained") == bool(noted)
+    assert symbolic == "shared" or not noted
+
+
 HAL = """
 typedef struct { volatile unsigned status; unsigned char received; } UART_HandleTypeDef;
 """

@@ -35,6 +35,7 @@ from score_embed.build.messages import RUNTIME
 from score_embed.build.objects import ASSEMBLY, check_objects
 from score_embed.build.own_symbols import set_apart
 from score_embed.build.runtime import runtime_objects
+from score_embed.build.shared import shared_variables
 from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
@@ -328,6 +329,11 @@ class _Files:
     cflags: Sequence[str]
     identity: str
 
+    @property
+    def archives(self) -> tuple[Path, ...]:
+        """Objects and archives, linked as they are."""
+        return tuple(path for path in self.objects if path.suffix not in ASSEMBLY)
+
 
 def _built(
     toolchain: Toolchain,
@@ -341,12 +347,18 @@ def _built(
     """The linked image, in `work`."""
     made, names = _compile(toolchain, work, program, files, verify=verify, progress=progress)
     progress("linking")
-    kept = tuple(path for path in files.objects if path.suffix not in ASSEMBLY)
+    kept = files.archives
     check_objects(kept, made[0], toolchain.board.cc)
     built = work / "image.elf"
     plain = [path for path in made if path.stem.startswith(_NATIVE)]
     apart = set_apart(toolchain, [*plain, *kept], work)
     names |= {str(copy): names.get(str(path), str(path)) for path, copy in apart.items()}
+    probed = made[: len(files.sources) + bool(program.library)]
+    listed = shared_variables(probed, list(apart.values()))
+    if listed:
+        (work / "shared.c").write_text(listed, encoding="utf-8")
+        made.append(work / "shared.o")
+        toolchain.compile_identity(work / "shared.c", made[-1])
     parts = Parts(tuple(apart.get(path, path) for path in made), tuple(apart[path] for path in kept), names)
     link_flags = [*files.cflags, *(HEAP_NAMES if program.heap else ())]
     if toolchain.board.firmware.script is not None:

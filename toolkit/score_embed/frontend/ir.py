@@ -82,6 +82,7 @@ class Call(Stmt):
     args: list[Argument]
     kind: str  # "known", "opaque", "indirect"
     harmless: bool  # writes nothing of the program
+    library: bool  # a function of the C library: it knows no variable of the program
     result: CType
     name: str
     implicit: bool = False  # the call itself declares the function (C89)

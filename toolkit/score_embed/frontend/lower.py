@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import fnmatch
 import functools
+import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
@@ -67,6 +68,8 @@ from score_embed.frontend.types import (
     unqualified,
 )
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if nobody says
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
 
 
@@ -159,6 +162,7 @@ class UnitLowering:
         for ext in unit.tree.ext:
             if isinstance(ext, c_ast.Decl) and ext.name in self._local and left_alone(ext):
                 self._promised[ext.name] = left_alone(ext)
+        self._left: list[c_ast.FuncDef] = []  # the user's functions that stay as they are written
         self._printed: set[int] = set()
         self._named: dict[str, int] = {}  # by initialisers at file scope
         self._hoisted: set[str] = set()  # tags defined at the top of the function that is being lowered
@@ -172,6 +176,7 @@ class UnitLowering:
                 pieces.append(line_directive(coord.file, coord.line))
             pieces.append(self._external(ext))
         pieces.append(self._enum_assertions())
+        pieces += self._named_by_what_is_left()
         return self.result
 
     # --- file scope ------------------------------------------------------------------------------------------
@@ -258,6 +263,20 @@ class UnitLowering:
                 lines.append(f'_Static_assert(sizeof(enum {tag}) == {t.bits // 8} && {sign}, "{says}");')
         return "\n".join(lines)
 
+    def _named_by_what_is_left(self) -> list[str]:
+        """The variables that functions without probes name, also in assembly: they may find symbolic data there."""
+        words: dict[bool, set[str]] = {False: set(), True: set()}  # of functions, of interrupt handlers
+        for node in self._left:
+            name = node.decl.name
+            handler = is_handler(left_alone(node.decl) or self._promised.get(name, "")) or name in self._handlers
+            words[handler].update(_WORD.findall(to_c(node.body)))
+        variables = {name: v for name, v in self.declarations.scope.names.items() if isinstance(v, Variable) and v.static}
+        return [
+            f"{'SC_SHARED' if handler else 'SC_NAMED'}({number}, {v.name}, {_size_text(v)});"
+            for handler, found in words.items()
+            for number, v in enumerate(v for name, v in variables.items() if name in found)
+        ]
+
     # --- functions -------------------------------------------------------------------------------------------
 
     def _function_definition(self, node: c_ast.FuncDef) -> str | Body:
@@ -281,6 +300,7 @@ class UnitLowering:
             self.result.failed[name] = _left_alone(name, reason, coord)
         body = None if left or name in self.excluded else self._lowered(node, result)
         if body is None:
+            self._left.append(node)
             return to_c(_counted(node) if handler else node, positions=True)
         if handler:
             body.handler = True
@@ -387,6 +407,13 @@ class UnitLowering:
             )
             if not is_member:
                 self._rename_ids(child)
+
+
+def _size_text(variable: Variable) -> str:
+    """Its size in bytes, if that is known in its file."""
+    t = unqualified(variable.type)
+    complete = t.record.members is not None if isinstance(t, Struct) else not isinstance(t, Array) or t.count is not None
+    return f"sizeof({variable.name})" if complete else str(_UNKNOWN_SIZE)
 
 
 def _counted(node: c_ast.FuncDef) -> c_ast.FuncDef:

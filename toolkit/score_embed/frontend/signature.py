@@ -71,9 +71,9 @@ def _is_void(param: c_ast.Node) -> bool:
 
 
 # CMSIS: what start-up files call the handlers in their vector tables.
-_IN_TABLE = re.compile(
-    r"\w+_IRQHandler|(NMI|HardFault|MemManage|BusFault|UsageFault|SVC|DebugMon|PendSV|SysTick)_Handler"
-)
+_CMSIS = r"\w+_IRQHandler|(NMI|HardFault|MemManage|BusFault|UsageFault|SVC|DebugMon|PendSV|SysTick)_Handler"
+_IN_TABLE = re.compile(_CMSIS)
+HANDLER_NAME = re.compile(rf"{_CMSIS}|__vector_\d+")  # in an object, of AVR, too
 
 
 def handlers_by_name(tree: c_ast.FileAST, called: Set[str]) -> set[str]:
