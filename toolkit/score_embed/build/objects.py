@@ -64,7 +64,7 @@ def undefined_names(objects: Sequence[Path]) -> set[str]:
     """The symbols that they expect others to define."""
     found: set[str] = set()
     for path in objects:
-        for _, data in _members(path):
+        for _, data in members(path):
             if data.startswith(_ELF):
                 found |= {s.name for s in _symbols(data) if s["st_shndx"] == "SHN_UNDEF"}
     return found
