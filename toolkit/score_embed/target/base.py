@@ -45,7 +45,9 @@ class Verdict(Enum):
         return self not in _NO_BUG
 
 
-_NO_BUG = frozenset({Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.DEVICE_WAIT, Verdict.LOST})
+_NO_BUG = frozenset(
+    {Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.DEVICE_WAIT, Verdict.LOST}
+)
 
 
 class Run(NamedTuple):
