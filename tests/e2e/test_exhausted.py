@@ -50,6 +50,7 @@ def test_a_first_test_that_differs_is_not_forgotten(tmp_path: Path, clients: str
         ("const char *s", ["s = 1 byte"], "s is one character without an end, not a text"),
         ("const struct point *p", ["p = 1 struct"], None),
         ("struct point *p, int n", ["p = 1 struct"], "p is one object, although a count (n) comes after it"),
+        ("struct point *p, short limit", ["p = 1 struct"], None),
         ("int a, char b", [], None),
     ],
 )

@@ -9,6 +9,7 @@ static functions and the file's own types are within reach.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -40,6 +41,8 @@ from score_embed.frontend.types import (
 )
 
 CAPACITY = 16  # elements of a symbolic buffer
+# What a number is called that says how many there are; one without a name may be that, too.
+_COUNT = re.compile(r"n|.*(len|size|count|cnt|num|items|elem|entries).*|n_.*|.*_n|argument\d+", re.IGNORECASE)
 _COUNTED = "{} is one object, although a count ({}) comes after it"
 _TEXT = "{} is one character without an end, not a text"
 
@@ -221,7 +224,7 @@ def _unit(t: CType) -> str:
 
 def _lost(t: Pointer, name: str, count: str) -> Iterator[str]:
     """What the function will most likely be given, and is not by one object. `count`: a number that comes after it."""
-    if count:
+    if _COUNT.fullmatch(count):
         yield _COUNTED.format(name, count)
     elif isinstance(t.to, Int) and t.to.name == "char":
         yield _TEXT.format(name)
