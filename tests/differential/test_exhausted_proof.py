@@ -155,7 +155,7 @@ def brute_force(folder: Path, files: dict[str, str]) -> int:
     (folder / "driver.c").write_text(DRIVER)
     for name, text in files.items():
         (folder / name).write_text(text)
-    include = Path(__file__).parents[2] / "runtime"
+    include = Path(__file__).parents[2] / "runtime" / "include"
     command = ["gcc", "-w", "-O1", "-DPLAIN", f"-I{include}", "driver.c", *files, "-o", "plain"]
     subprocess.run(command, cwd=folder, check=True, timeout=60)
     done = subprocess.run(["./plain"], cwd=folder, check=True, capture_output=True, text=True, timeout=60)
