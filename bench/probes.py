@@ -105,7 +105,7 @@ def sizes(subject: Subject, folder: Path) -> tuple[tuple[int, int], tuple[int, i
     model = tools.data_model(subject.flags)
     text = [Source(subject.source, preprocess(board.cc, tools.preprocessor_flags(subject.flags), subject.source))]
     if subject.entry:
-        text, _ = add_harness(text, subject.entry, model)
+        text = add_harness(text, subject.entry, model).sources
     program = instrument_program(
         text, model, instrument=subject.instrument, argument_order=board.argument_order, verify=False
     )

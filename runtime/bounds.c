@@ -118,7 +118,10 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
     const SC_ROM sc_d *d = sc_begin(f, at), *of_origin;
     sc_extent object;
     sc_u32 verdict;
-    if (!d) return;
+    if (!d) {
+        sc_watch(f, at, 2, words);
+        return;
+    }
     verdict = judge((const void *)p, (const void *)origin, n, d[1] & EXACT, &object);
     if (verdict && !n) return;
     of_origin = d + 3 + (d[2] & 0xFFu);

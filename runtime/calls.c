@@ -14,11 +14,15 @@
 #define REACH 1024u
 
 #define MODEL 0x8000u /* in a table: of a model of the C library; the stack of a bug has the call instead */
+static sc_u32 handlers_call SC_RUNTIME_DATA; /* the last that a handler made */
 
 void sc_call(sc_frame *f, sc_uint at, const void *callee)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    if (!d) return;
+    if (!d) {
+        handlers_call = SITE(f, DESCRIPTOR(f, at));
+        return;
+    }
     sc.call = d;
     sc.caller = f;
     sc.callee = callee;
@@ -26,8 +30,15 @@ void sc_call(sc_frame *f, sc_uint at, const void *callee)
     sc.structs = 0;
 }
 
+/* A handler passes a struct of a size that is not known here. */
+static void watch_struct(const void *p)
+{
+    if (sc_taint_get(p, REACH)) sc.seen = handlers_call;
+}
+
 void sc_struct_arg(sc_uint i, const void *p)
 {
+    if (SC_IN_INTERRUPT()) watch_struct(p);
     if (SC_IN_INTERRUPT() || i >= SC_MAX_STRUCTS) return;
     while (sc.structs <= i) sc.struct_args[sc.structs++] = 0;
     sc.struct_args[i] = p;
@@ -128,7 +139,7 @@ void sc_result(sc_frame *f, sc_uint at, const void *callee)
 /* A struct came by value from `from`, if that is known. */
 static void take_struct(sc_frame *f, sc_uint at, void *p, const void *from, sc_size n)
 {
-    if (from) sc_copy(f, at, p, from, n);
+    if (from && !SC_IN_INTERRUPT()) sc_copy(f, at, p, from, n);
     else sc_clear(p, n);
 }
 
@@ -139,7 +150,8 @@ void sc_struct_param(sc_frame *f, sc_uint at, sc_uint i, void *p, sc_size n)
 
 void sc_struct_ret(const void *p)
 {
-    if (!SC_IN_INTERRUPT()) sc.struct_ret = p;
+    if (SC_IN_INTERRUPT()) watch_struct(p);
+    else sc.struct_ret = p;
 }
 
 void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_size n)
@@ -147,14 +159,32 @@ void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_s
     take_struct(f, at, p, sc_returned(callee) ? sc.struct_ret : 0, n);
 }
 
+/* The variables that code without probes names: pairs of address and size. The linker gives the section's bounds. */
+extern const SC_ROM sc_uptr __start_sc_named[] __attribute__((weak));
+extern const SC_ROM sc_uptr __stop_sc_named[] __attribute__((weak));
+
+/* Whether such code finds symbolic data by itself: in a variable that it names, or behind a pointer in one. */
+static sc_u32 can_be_found(void)
+{
+    const sc_uptr align = __alignof__(void *);
+    const SC_ROM sc_uptr *listed;
+    sc_uptr at, end;
+    if (!sc_any) return 0;
+    for (listed = __start_sc_named; listed != __stop_sc_named; listed += 2) {
+        at = listed[0];
+        end = at + listed[1];
+        if (sc_taint_get((const void *)at, listed[1])) return 1;
+        for (at = (at + align - 1u) / align * align; at + sizeof(void *) <= end; at += align)
+            if (sc_taint_get(*(const void *const *)at, REACH)) return 1;
+    }
+    return 0;
+}
+
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 {
-    const SC_ROM sc_d *d = sc_begin(f, at);
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     va_list tail;
     sc_u32 i, seen = 0;
-    if (!d) return 0;
-    sc.callee = 0;
-    sc.returned = 0;
     va_start(tail, at);
     for (i = 0; i < d[3]; i++) {
         sc_u32 word = d[4 + i];
@@ -163,6 +193,13 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
         if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), REACH)) seen = 1;
     }
     va_end(tail);
+    if (d[1] & 2u && can_be_found()) seen |= 2u;
+    if (!sc_begin(f, at)) {
+        if (seen) sc.seen = SITE(f, d);
+        return 0;
+    }
+    sc.callee = 0;
+    sc.returned = 0;
     sc.opaque = 0;
     if (!(d[1] & 1u)) {
         sc.opaque = sc.last_site;
@@ -178,12 +215,12 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
     sc_u32 dest;
     if (!d) return;
     sc.callee = 0;
-    if (seen && !(d[1] & 1u)) sc_note(3, sc.last_site);
+    if (seen && !(d[1] & 1u)) sc_note(seen & 1u ? 3 : 7, sc.last_site);
     if (sc.opaque) sc_shadow(0);
     sc.opaque = 0;
     dest = d[2];
     if (KIND(dest) != SLOT) return;
-    sc_set_slot(MASKS(f), INDEX(dest), seen);
+    sc_set_slot(MASKS(f), INDEX(dest), seen != 0);
     if (seen) { /* the slot stays tainted: the host remembers that this constant came from symbolic data */
         sc_event(0);
         sc_send_value(&value, BYTES(dest));

@@ -13,7 +13,8 @@ void sc_fail(sc_frame *f, sc_uint at)
 void sc_check(sc_frame *f, sc_uint at, sc_uint holds, const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    if (d && sc_speak(f, d + 2, words, SC_CONDITION | holds, 0, 0)) sc_condition(sc.last_site << 1 | holds);
+    if (!d) sc_watch(f, at, 2, words);
+    else if (sc_speak(f, d + 2, words, SC_CONDITION | holds, 0, 0)) sc_condition(sc.last_site << 1 | holds);
     sc.sent = 0;
     if (!holds) sc_fail(f, at);
 }

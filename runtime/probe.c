@@ -1,7 +1,8 @@
 /* The probes: each keeps the hashes, coverage and taint, and sends an event if something in it is tainted.
  *
  * No probe allocates, recurses or calls libc; scratch space is static because the program's stack may be small.
- * A probe that finds itself in an interrupt stays silent: interrupts are no part of a path. */
+ * A probe that finds itself in an interrupt stays silent: interrupts are no part of a path. What it must not miss is that
+ * symbolic data is read there: what comes of that has no formula. */
 #include "state.h"
 
 sc_state sc SC_RUNTIME_DATA;
@@ -19,6 +20,18 @@ const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at)
     sc.depth = sc_depth(f);
     sc_tell();
     return d;
+}
+
+/* Not said at once: the probe that was interrupted may be in the midst of an event. */
+void sc_watch(const sc_frame *f, sc_uint at, sc_uint w, const sc_uptr *words)
+{
+    const SC_ROM sc_d *d = DESCRIPTOR(f, at);
+    if (sc_look(f, d + w, words)) sc.seen = SITE(f, d);
+}
+
+void sc_watch_memory(const sc_frame *f, sc_uint at, const void *p, sc_size n)
+{
+    if (sc_taint_get(p, n)) sc.seen = SITE(f, DESCRIPTOR(f, at));
 }
 
 /* Where leaf `word` has its bytes: a slot's value lies in the words themselves, the low one first. Moves on. */
@@ -61,7 +74,13 @@ static void hash_operand(const void *p, sc_u32 bytes, sc_u32 how)
 /* Which bytes of a leaf at p are tainted: all of them or none if it is a slot. */
 static sc_u32 taint_of(const sc_u32 *m, sc_u32 word, const void *p)
 {
-    if (KIND(word) != SLOT) return sc_taint_get(p, BYTES(word));
+    if (KIND(word) != SLOT) {
+        if (!SC_IS_MEMORY(p)) {
+            sc.device = (sc_uptr)p;
+            sc.device_at = sc.branches;
+        }
+        return sc_taint_get(p, BYTES(word));
+    }
     return sc_slot_taint(m, INDEX(word)) ? (1u << BYTES(word)) - 1u : 0;
 }
 
@@ -145,7 +164,10 @@ sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
     sc_u32 x = sc.last_site << 1 | dir;
-    if (!d) return dir;
+    if (!d) {
+        sc_watch(f, at, 3, words);
+        return dir;
+    }
     take_branch(d, x, dir);
     if (sc_speak(f, d + 3, words, SC_CONDITION | dir, 0, 0)) {
 #ifdef SC_VERIFY
@@ -229,8 +251,10 @@ void sc_assign(sc_frame *f, sc_uint at, const sc_uptr *words)
     void *to = 0;
     sc_u32 dest, tainted;
     if (!d) {
-        dest = DESCRIPTOR(f, at)[1]; /* what a handler stores is concrete (in opaque code that is found out after it) */
-        if ((KIND(dest) == MEMORY || KIND(dest) == GLOBAL) && !sc.opaque) sc_taint_clear((void *)*words, BYTES(dest));
+        dest = DESCRIPTOR(f, at)[1];
+        if (KIND(dest) == MEMORY || KIND(dest) == GLOBAL) to = (void *)*words++;
+        sc_watch(f, at, 2, words);
+        if (to) sc_clear(to, BYTES(dest));
         return;
     }
     dest = d[1];
@@ -260,7 +284,10 @@ void sc_assign2(sc_frame *f, sc_uint at, sc_uptr a, sc_uptr b)
 void sc_pin(sc_frame *f, sc_uint at, const sc_uptr *words)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    if (!d) return;
+    if (!d) {
+        sc_watch(f, at, 1, words);
+        return;
+    }
     sc_speak(f, d + 1, words, 0, 0, 0);
     sc.sent = 0;
 }
@@ -272,7 +299,13 @@ void sc_pin1(sc_frame *f, sc_uint at, sc_uptr a)
 
 void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n)
 {
-    if (!sc_begin(f, at) || dst == src) return;
+    const SC_ROM sc_d *d = sc_begin(f, at);
+    if (dst == src) return;
+    if (!d) {
+        sc_watch_memory(f, at, src, n);
+        sc_clear(dst, n);
+        return;
+    }
     if (!sc_taint_get(src, n)) {
         sc_taint_clear(dst, n);
         return;
@@ -286,9 +319,10 @@ void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n)
     sc_taint_copy(dst, src, n);
 }
 
+/* What a handler stores is concrete, too; what it changes while opaque code runs is found out after that. */
 void sc_clear(const void *p, sc_size n)
 {
-    if (!SC_IN_INTERRUPT()) sc_taint_clear(p, n);
+    if (!(SC_IN_INTERRUPT() && sc.opaque)) sc_taint_clear(p, n);
 }
 
 sc_uint sc_tainted(const void *p, sc_size n)
@@ -322,7 +356,10 @@ sc_u64 sc_sym_slot(sc_frame *f, sc_uint at)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
     sc_u64 v = 0;
-    if (!d) return 0;
+    if (!d) { /* the input is not declared: the handler goes on with another value than a path's */
+        sc.seen = SITE(f, DESCRIPTOR(f, at));
+        return 0;
+    }
     ask(BYTES(d[1]));
     sc_event(0);
     take_input((sc_u8 *)&v, BYTES(d[1]));
@@ -334,6 +371,7 @@ sc_u64 sc_sym_slot(sc_frame *f, sc_uint at)
 void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
+    if (!d) sc.seen = SITE(f, DESCRIPTOR(f, at));
     if (!d || !n) return;
     ask(n);
     take_input((sc_u8 *)p, n);

@@ -157,6 +157,12 @@ typedef struct {
     if (sc_any) sc_clear((const void *)&(object), sizeof(object))
 #endif
 
+/* Variables that code without probes names, and so may read; and those that an interrupt handler without probes does. */
+#define SC_NAMED(n, object, bytes) \
+    static const sc_extent sc_named##n __attribute__((section("sc_named"), used)) = {(const void *)&(object), bytes}
+#define SC_SHARED(n, object, bytes) \
+    static const sc_extent sc_shared##n __attribute__((section("sc_shared"), used)) = {(const void *)&(object), bytes}
+
 extern sc_uint sc_strays; /* so many are known */
 extern sc_uint sc_any; /* not 0: some byte of memory may be tainted */
 

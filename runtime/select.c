@@ -97,7 +97,8 @@ void sc_select(sc_frame *f, sc_uint at, sc_uptr *words)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at); /* of the plain assignment; that of the select follows */
     sc_u32 word = d[1];
-    if (sc_begin(f, at + 4) && choose(f, d + 4, words, BYTES(word))) {
+    if (!sc_begin(f, at + 4)) sc_watch(f, at + 4, 3, words + 2);
+    else if (choose(f, d + 4, words, BYTES(word))) {
         sc_set_slot(MASKS(f), INDEX(word), 1);
         VALUE_BYTES(word);
         return;

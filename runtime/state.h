@@ -41,6 +41,9 @@ typedef struct {
     sc_u32 locals;                /* how many are known on the stack (object.c) */
     sc_u32 entered;               /* the least depth of an activation that began since these were looked at */
     sc_u32 unchecked;             /* accesses whose object nobody knows (bounds.c) */
+    sc_uptr device;               /* where the program read last what is no memory of its own */
+    sc_u32 device_at;             /* and when, in branches */
+    sc_u32 seen;                  /* a site at which a handler saw symbolic data: said when the test has ended */
     /* calls */
     const void *callee;           /* of the pending sc_call, or null */
     const SC_ROM sc_d *call;      /* its descriptor; its caller is the activation that ran last */
@@ -119,6 +122,11 @@ void sc_fill_zero(void *to, sc_size n);
 #define SC_CONSTANT(p) ((void)(p), 0u)
 #endif
 
+/* What is neither RAM nor constant is a register of a device. */
+#ifndef SC_IS_MEMORY
+#define SC_IS_MEMORY(p) ((sc_uptr)(p) - SC_RAM_BASE < SC_RAM_SIZE || SC_CONSTANT(p))
+#endif
+
 /* Whether the C library calls functions of the program before the runtime has begun (its malloc). */
 #ifndef SC_EARLY
 #define SC_EARLY() 0
@@ -164,6 +172,10 @@ static inline sc_u32 sc_depth(const sc_frame *f)
 
 /* probe.c: what every probe with an activation does first: its descriptor, or null in an interrupt. */
 const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at);
+/* What a probe does in an interrupt, besides: it looks whether the leaves that its descriptor counts from word w on are
+ * symbolic, or the memory that it reads is. */
+void sc_watch(const sc_frame *f, sc_uint at, sc_uint w, const sc_uptr *words);
+void sc_watch_memory(const sc_frame *f, sc_uint at, const void *p, sc_size n);
 void sc_step(void); /* one more of the budget */
 #define SC_FLOATS 0x8000u /* in a descriptor's number of leaves: they may be floating-point numbers */
 enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */

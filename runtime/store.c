@@ -38,7 +38,8 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
 void sc_store(sc_frame *f, sc_uint at, sc_uptr *words)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at); /* of the plain assignment; that of the store follows */
-    if (sc_begin(f, at + 4) && choose(f, d + 4, words, BYTES(d[1]))) {
+    if (!sc_begin(f, at + 4)) sc_watch(f, at + 4, 4, words + 2);
+    else if (choose(f, d + 4, words, BYTES(d[1]))) {
         VALUE_BYTES(d[1]);
         return;
     }

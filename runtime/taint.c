@@ -75,11 +75,18 @@ sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
     return turn_left(found, -turn & 31u);
 }
 
-/* If a symbolic value leaves what we can follow, the host must know. */
+/* The variables that interrupt handlers without probes name: pairs of address and size. The linker gives the section's bounds. */
+extern const SC_ROM sc_uptr __start_sc_shared[] __attribute__((weak));
+extern const SC_ROM sc_uptr __stop_sc_shared[] __attribute__((weak));
+
+/* If a symbolic value leaves what we can follow, or comes to where something reads it that we cannot, the host must know. */
 void sc_taint_lost(const void *p, sc_size n)
 {
+    const SC_ROM sc_uptr *listed;
     sc_uptr at = (sc_uptr)p - SC_MAP_BASE;
     if (at >= SC_MAP_SIZE || n > SC_MAP_SIZE - at) sc_note(5, sc.last_site);
+    for (listed = __start_sc_shared; listed != __stop_sc_shared; listed += 2)
+        if ((sc_uptr)p - listed[0] < listed[1] || listed[0] - (sc_uptr)p < n) sc_note(8, sc.last_site);
 }
 
 /* As memmove would: what is read was not yet overwritten. */

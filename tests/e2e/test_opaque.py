@@ -224,6 +224,7 @@ OPAQUE_LIBRARY = """
 """
 CHANGED = "symbolic memory changed by an opaque call"
 GIVEN = "symbolic data given to an opaque call"
+FOUND = "symbolic data that an opaque call can find"
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -232,7 +233,7 @@ GIVEN = "symbolic data given to an opaque call"
     [
         # Where it copies to was symbolic, what it copies is: both are said, and nothing old is used.
         ("copied(text, name, 4); if (text[0] == 'x') return 1; if (name[0] == 'y') return 2;", {CHANGED, GIVEN}),
-        ("counter = name[0]; increment(); if (counter == 9) return 1; if (name[0] == 80) return 2;", {CHANGED}),
+        ("counter = name[0]; increment(); if (counter == 9) return 1; if (name[0] == 80) return 2;", {CHANGED, FOUND}),
         (
             "sorted((unsigned char *) name, 4); if (name[0] == 5) return 1; if (name[3] == 6) return 2;",
             {CHANGED, GIVEN},
@@ -333,3 +334,94 @@ def test_no_formula_is_wrong_where_an_opaque_result_flows_into_it(tmp_path: Path
     assert tried["tests"] > 2500
     assert tried["mispredicted"] > 500
     assert bool(tried["elided"]) is not verify  # stored values change with the input
+
+
+DECIDES = "opaque result in a condition"
+FINDING = {
+    "by name": ("shared = x;", "extern int shared; int find(void) { return shared > 100; }", True),
+    "a member": (
+        "all.last = x;",
+        "extern struct { int first[9], last; } all; int find(void) { return all.last > 100; }",
+        True,
+    ),
+    "a pointer": ("here = x; way = &here;", "extern int *way; int find(void) { return *way > 100; }", True),
+    "its own": ("own = x;", "int own; int find(void) { return own > 100; }", True),
+    "through another": (
+        "shared = x;",
+        "extern int shared; static int look(void) { return shared > 100; } int find(void) { return look(); }",
+        True,
+    ),
+    "nothing symbolic": ("here = x;", "extern int shared; int find(void) { return shared > 100; }", False),
+    "no longer symbolic": (
+        "shared = x; shared = 1;",
+        "extern int shared; int find(void) { return shared > 100; }",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("how", FINDING)
+def test_what_code_without_probes_finds_by_itself_is_noted(tmp_path: Path, board: str, how: str) -> None:
+    """No argument leads to it: what the files without probes name does."""
+    body, finding, lost = FINDING[how]
+    program = f"""
+        #include "score.h"
+        int shared, *way;
+        extern int own;
+        struct {{ int first[9], last; }} all;
+        static int here;
+        int find(void);
+        int main(void)
+        {{
+            unsigned char x;
+            SYM_U8(x);
+            {body}
+            if (find()) return 1;
+            return x == 7;
+        }}
+    """
+    found = explore(tmp_path, {"p.c": program, "n.c": finding}, "--board", board, first={"x": 0}, native=("n.c",))
+    rows = {(row["what"], row["line"]) for row in found.summary["incomplete"] if row["count"]}
+    assert rows == ({(FOUND, 13), (DECIDES, 13)} if lost else set())
+    assert found.summary["stopped"] == ("drained" if lost else "exhausted")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_a_function_that_is_left_as_written_finds_is_noted(tmp_path: Path, board: str) -> None:
+    program = """
+        #include "score.h"
+        static int shared;
+        static int left(void) { __label__ end; if (shared > 100) goto end; return 0; end: return 1; }
+        int main(void)
+        {
+            unsigned char x;
+            SYM_U8(x);
+            if (left()) return 2;
+            shared = x;
+            if (left()) return 1;
+            return x == 7;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program}, "--board", board, first={"x": 0})
+    rows = {(row["what"], row["line"]) for row in found.summary["incomplete"] if row["count"]}
+    assert rows == {(FOUND, 11), (DECIDES, 11)}
+    assert found.summary["stopped"] == "drained"
+
+
+def test_an_object_that_finds_symbolic_data_is_one_without_probes(tmp_path: Path) -> None:
+    (tmp_path / "n.s").write_text(
+        '.global find\nfind:\n movl shared(%rip), %eax\n ret\n.section .note.GNU-stack,""\n', encoding="ascii"
+    )
+    program = """
+        #include "score.h"
+        int shared, find(void);
+        int main(void)
+        {
+            SYM_INT(shared);
+            return find() > 100;
+        }
+    """
+    found = explore(tmp_path, {"p.c": program}, "n.s", first={"shared": 0})
+    rows = {(row["what"], row["line"]) for row in found.summary["incomplete"] if row["count"]}
+    assert (FOUND, 7) in rows

@@ -169,6 +169,7 @@ int main(void)
     assert [(row["what"], row["line"]) for row in found.summary["incomplete"]] == [
         ("scanf with such a format does not read the symbolic input", 6)
     ]
+    assert found.summary["stopped"] == "drained"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,8 @@ def source_map() -> SourceMap:
         for index, (site, name) in enumerate(places)
     }
     notes = (("function 'g' is not instrumented: asm", A, 9),)
-    return SourceMap("/home/me/pro ject", SITES, directions, (SITES[19], SITES[20]), 0, notes, {A: TEXT_A, B: TEXT_B})
+    texts = {A: TEXT_A, B: TEXT_B}
+    return SourceMap("/home/me/pro ject", SITES, directions, (SITES[19], SITES[20]), 0, notes, (), texts)
 
 
 def progress(stopped: str | None = "drained") -> dict[str, Any]:

@@ -69,6 +69,7 @@ class _Typed(UnitLowering):
             types,
             external=frozenset(),
             excluded=frozenset(),
+        called=frozenset(),
             instrument=(),
             argument_order=argument_order,
             strict=False,

@@ -291,3 +291,17 @@ def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path, monkey
             assert two.stat().st_mode & 0o077 == 0
         assert not two.exists()
     assert [path.name for path in tmp_path.iterdir()] == ["score-embed-fleet-nobody's"]
+
+
+def test_what_the_ledger_of_a_fleet_notes_keeps_it_from_being_exhausted(folder: Path) -> None:
+    with Store.open(folder) as record:
+        record.put("sources", {**record.get("sources"), "losses": []})
+        books = Books(record, 0, b"")
+        books.ledger.notes.clear()
+        books._notes.clear()
+        assert books.outcome == "exhausted"
+        books.ledger.note("the first test took different paths when run again", "p.c", 3)
+        assert books.outcome == "drained"
+        books.ledger.notes.clear()
+        record.put("sources", {**record.get("sources"), "losses": [["s is one character, not a text", "p.c", 1]]})
+        assert Books(record, 0, b"").outcome == "drained"

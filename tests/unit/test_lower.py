@@ -91,7 +91,7 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
         ("__attribute__((naked)) void f(void) { }", "attribute naked"),
         ("__attribute__((interrupt)) void f(void *p) { }", "attribute interrupt"),
         ("__attribute__((interrupt, naked)) void f(void *p) { }", "attribute naked"),
-        ("void f(void) __attribute__((signal)); void f(void) { }", "attribute signal"),
+        ("void f(int) __attribute__((signal)); void f(int p) { }", "attribute signal"),
     ],
 )
 def test_what_cannot_be_lowered_is_left_alone_and_listed(model: DataModel, code: str, reason: str) -> None:
@@ -107,7 +107,9 @@ def test_a_handler_begins_with_a_statement_of_ours_unless_it_is_naked(model: Dat
         "__attribute__((interrupt)) void f(void) { g(); }": 1,
         "__attribute__((interrupt, naked)) void f(void) { g(); }": 0,
         "void SysTick_Handler(void) { g(); }": 1,
+        "__attribute__((interrupt)) void f(void *p) { g(); }": 1,
         "void SysTick_Handler(void) { g(); } void f(void) { SysTick_Handler(); }": 0,  # called: a function like others
+        "void HAL_UART_IRQHandler(void *handle) { g(); }": 0,  # with parameters, too
         "void f(void) { g(); }": 0,
     }
     for code, count in texts.items():

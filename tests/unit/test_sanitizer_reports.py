@@ -25,7 +25,7 @@ ENTRY = {
 
 def judge() -> Judge:
     sites = {1: Position("p.c", 11, "copy"), 2: Position("p.c", 14, "main")}
-    return Judge(SourceMap("/tmp/w", sites, {}, (), 0, (), {}), ["native.c"], ENTRY)
+    return Judge(SourceMap("/tmp/w", sites, {}, (), 0, (), (), {}), ["native.c"], ENTRY)
 
 
 def report(name: str) -> str:

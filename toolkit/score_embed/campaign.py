@@ -30,7 +30,7 @@ from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.interrupt import Interrupt
 from score_embed.ledger import Ledger
-from score_embed.results import summary
+from score_embed.results import completeness, summary
 from score_embed.results.coverage import directions_of
 from score_embed.results.store import Store
 from score_embed.running import Runner
@@ -149,7 +149,7 @@ class Campaign:
                 self._enter(last)
                 last = None
             if pair is None:
-                return stopped or explorer.stopped
+                return stopped or completeness.word(self._record.sources(), explorer.notes, self._ledger.notes)
             try:
                 number = last.test.number + 1 if last else self._ledger.totals["runs"] + 1
                 test = self._runner.begin(pair, number, explorer.expected(pair))

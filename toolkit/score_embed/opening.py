@@ -217,8 +217,9 @@ def describe(record: Store, settings: config.Settings, board: Board, image: Imag
         "seed": settings.seed,
         "entry": image.entry,
         "whole": bool(settings.stdin_bytes or settings.argv),
+        "within": image.within,
         "sources": [str(source) for source in c_files(settings.sources)],
         "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     record.put("program", described)
-    record.put("sources", source_map(image.sites, image.notes, Path.cwd()).to_json())
+    record.put("sources", source_map(image.sites, image.notes, image.losses, Path.cwd()).to_json())

@@ -35,6 +35,7 @@ from score_embed.build.messages import RUNTIME
 from score_embed.build.objects import ASSEMBLY, check_objects
 from score_embed.build.own_symbols import set_apart
 from score_embed.build.runtime import runtime_objects
+from score_embed.build.shared import shared_variables
 from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
@@ -45,7 +46,7 @@ from score_embed.frontend.lower import Note
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import LIBRARY, Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
-from score_embed.frontend.whole import NOTHING, Whole, wrap_main
+from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main
 
 _NATIVE = "native"  # begins the names of objects without probes that are made here
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
@@ -53,7 +54,11 @@ _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as 
 
 @dataclass(frozen=True)
 class Image:
-    """A linked ELF and what the host must know of it. `notes`: (what, file, line) left uninstrumented."""
+    """A linked ELF and what the host must know of it.
+
+    `notes`: (what, file, line) left uninstrumented; `losses`: the same of what no test can follow; `within`: the bounds
+    of its harness, in words.
+    """
 
     elf: Path
     sites: SiteTable
@@ -62,6 +67,8 @@ class Image:
     notes: list[tuple[str, str, int]] = field(default_factory=list)
     verify: bool = False  # its events carry the stored values
     entry: Mapping[str, Any] | None = None  # the function of `--entry` and its arguments
+    losses: list[tuple[str, str, int]] = field(default_factory=list)
+    within: list[str] = field(default_factory=list)
 
     @cached_property
     def constants(self) -> Constants:
@@ -119,15 +126,17 @@ def build_image(
         return Source(path, own_names.set_apart(preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)))
 
     called: dict[str, Any] | None = None
-    ignored: list[Note] = []
+    losses: list[Note] = []
+    within = bounds(whole)
     try:
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             texts = list(pool.map(read, sources))
         if whole:
-            texts, ignored = wrap_main(texts, whole, model.size_type)
+            texts, losses = wrap_main(texts, whole, model.size_type)
         if entry:
-            texts, function = add_harness(texts, own_names.emitted(entry), model)
-            called = function.to_json()
+            harness = add_harness(texts, own_names.emitted(entry), model)
+            texts, losses, within = harness.sources, harness.losses, harness.within
+            called = harness.entry.to_json()
         if beside is not None:
             written = [Source(text.path, own_names.as_written(text.text)) for text in texts]
             beside(Plain(written, native, objects, flags, cflags))
@@ -153,8 +162,14 @@ def build_image(
         raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:
         _keep(keep, sources, program)
-    notes = [(n.what, n.file, n.line) for n in (*program.notes, *ignored)]
-    plain = {"program": entry or sources[0].stem, "notes": notes, "verify": verify, "entry": called}
+    plain = {
+        "program": entry or sources[0].stem,
+        "notes": [(n.what, n.file, n.line) for n in program.notes],
+        "losses": [(n.what, n.file, n.line) for n in losses],
+        "within": within,
+        "verify": verify,
+        "entry": called,
+    }
     facts = json.dumps(plain, separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = cache_folder() / f"{build_id.hex()}.elf"
@@ -202,10 +217,9 @@ def _read_image(elf: Path) -> Image:
     own: dict[str, Any] = next(
         (unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit), {}
     )
-    notes = [(what, file, line) for what, file, line in own.get("notes", [])]
-    return Image(
-        elf, table, build_id, str(own.get("program", elf.stem)), notes, bool(own.get("verify")), own.get("entry")
-    )
+    notes, losses = ([(what, file, line) for what, file, line in own.get(key, [])] for key in ("notes", "losses"))
+    program, verify = str(own.get("program", elf.stem)), bool(own.get("verify"))
+    return Image(elf, table, build_id, program, notes, verify, own.get("entry"), losses, own.get("within", []))
 
 
 def _section(data: ELFFile, name: str) -> bytes:
@@ -315,6 +329,11 @@ class _Files:
     cflags: Sequence[str]
     identity: str
 
+    @property
+    def archives(self) -> tuple[Path, ...]:
+        """Objects and archives, linked as they are."""
+        return tuple(path for path in self.objects if path.suffix not in ASSEMBLY)
+
 
 def _built(
     toolchain: Toolchain,
@@ -328,12 +347,18 @@ def _built(
     """The linked image, in `work`."""
     made, names = _compile(toolchain, work, program, files, verify=verify, progress=progress)
     progress("linking")
-    kept = tuple(path for path in files.objects if path.suffix not in ASSEMBLY)
+    kept = files.archives
     check_objects(kept, made[0], toolchain.board.cc)
     built = work / "image.elf"
     plain = [path for path in made if path.stem.startswith(_NATIVE)]
     apart = set_apart(toolchain, [*plain, *kept], work)
     names |= {str(copy): names.get(str(path), str(path)) for path, copy in apart.items()}
+    probed = made[: len(files.sources) + bool(program.library)]
+    listed = shared_variables(probed, list(apart.values()))
+    if listed:
+        (work / "shared.c").write_text(listed, encoding="utf-8")
+        made.append(work / "shared.o")
+        toolchain.compile_identity(work / "shared.c", made[-1])
     parts = Parts(tuple(apart.get(path, path) for path in made), tuple(apart[path] for path in kept), names)
     link_flags = [*files.cflags, *(HEAP_NAMES if program.heap else ())]
     if toolchain.board.firmware.script is not None:

@@ -42,7 +42,7 @@ def check_objects(objects: Sequence[Path], ours: Path, compiler: str) -> None:
     compiler made."""
     expected = _machine(ours.read_bytes())
     for path in objects:
-        for member, data in _members(path):
+        for member, data in members(path):
             machine = _machine(data)
             if machine is not None and machine != expected:
                 hint = f"Build it with the board's compiler, {compiler}, or take it out."
@@ -54,7 +54,7 @@ def defined_names(objects: Sequence[Path]) -> set[str]:
     """The symbols that they define for others."""
     found: set[str] = set()
     for path in objects:
-        for _, data in _members(path):
+        for _, data in members(path):
             if data.startswith(_ELF):
                 found |= _defined(data)
     return found
@@ -64,7 +64,7 @@ def undefined_names(objects: Sequence[Path]) -> set[str]:
     """The symbols that they expect others to define."""
     found: set[str] = set()
     for path in objects:
-        for _, data in _members(path):
+        for _, data in members(path):
             if data.startswith(_ELF):
                 found |= {s.name for s in _symbols(data) if s["st_shndx"] == "SHN_UNDEF"}
     return found
@@ -90,7 +90,7 @@ def _machine(data: bytes) -> _Machine | None:
     return _Machine(number, 64 if data[4] == 2 else 32, order)
 
 
-def _members(path: Path) -> Iterator[tuple[str, bytes]]:
+def members(path: Path) -> Iterator[tuple[str, bytes]]:
     """The file itself, or each member of an archive with its name."""
     try:
         data = path.read_bytes()

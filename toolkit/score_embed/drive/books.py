@@ -21,7 +21,7 @@ from score_embed.fleet.frontier import Opened, Write
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.record import Tallied, TestRecord
 from score_embed.ledger import Ledger
-from score_embed.results import summary
+from score_embed.results import completeness, summary
 from score_embed.results.bugs import Place
 from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.store import Store
@@ -169,7 +169,7 @@ class Books:
     @property
     def outcome(self) -> str:
         """What an empty frontier means: everything was explored, or something got lost on the way."""
-        return "drained" if self._notes else "exhausted"
+        return completeness.word(self._sources, self._notes, self.ledger.notes)
 
     # Tests --------------------------------------------------------------------------------------------------
 

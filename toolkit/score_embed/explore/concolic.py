@@ -129,11 +129,6 @@ class Explorer:
         return len(self._queue)
 
     @property
-    def stopped(self) -> str:
-        """What an empty queue means: everything was explored, or something got lost on the way."""
-        return "drained" if self.notes else "exhausted"
-
-    @property
     def solver(self) -> SolverStats:
         return self._chain.stats
 
@@ -163,6 +158,8 @@ class Explorer:
         is_path = finished.verdict not in _NO_PATH
         new = is_path and self._paths.add(finished.path_hash)
         lost = finished.verdict is Verdict.LOST  # then the target could not say
+        if finished.verdict is Verdict.DEVICE_WAIT:
+            notes[f"waits for a device register at {finished.address:#x}", finished.site] += 1
         if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST) or finished.why_lost:
             what = finished.verdict.value + (f": {finished.why_lost}" if finished.why_lost else "")
             notes[what, finished.site] += 1

@@ -121,7 +121,8 @@ class Calls(CompilerCalls):
             callee, t, kind = pointer.c(), pointer.type.to, "indirect"
         args = self._arguments(node, t)
         self.b.coord = coord
-        harmless = kind == "opaque" and self._harmless(name, t, symbol)
+        library = isinstance(symbol, FunctionName) and (self.is_library(symbol.file) or name.startswith(_RUNTIME))
+        harmless = kind == "opaque" and self._harmless(name, t, library)
         if kind != "known":
             self._pin_arguments(args, kind, harmless and not wanted)
         if name in _JUMPS and isinstance(args[-1].exp, SlotRef):  # comes back as the result of an opaque call
@@ -130,7 +131,7 @@ class Calls(CompilerCalls):
             self.report_unpassed(args, len(t.params or ()))
         if pointer is not None:
             self.b.add(Pin(coord, pointer, "address"))
-        return self._emit(callee, name or callee, t, kind, args, harmless, wanted, implicit)
+        return self._emit(callee, name or callee, t, kind, args, harmless, library, wanted, implicit)
 
     def _special_call(self, special: Callable[[c_ast.FuncCall], Exp | None], node: c_ast.FuncCall) -> Exp | None:
         return special(node)
@@ -143,6 +144,7 @@ class Calls(CompilerCalls):
         kind: str,
         args: list[Argument],
         harmless: bool,
+        library: bool,
         wanted: bool,
         implicit: bool,
     ) -> Exp | Place | None:
@@ -157,14 +159,13 @@ class Calls(CompilerCalls):
         elif not isinstance(result, Void) and (wanted or kind != "opaque"):
             dest = value = self.b.temporary(as_int(result) if is_integer(result) else result)
         declared = len(t.params or ()) if t.variadic else None
-        self.b.add(Call(self.b.coord, callee, dest, args, kind, harmless, result, name, implicit, declared))
+        self.b.add(Call(self.b.coord, callee, dest, args, kind, harmless, library, result, name, implicit, declared))
         return value
 
-    def _harmless(self, name: str, t: Function, symbol: object) -> bool:
+    def _harmless(self, name: str, t: Function, library: bool) -> bool:
         """Whether an opaque function writes nothing of the program: known by name, or by its parameters' types."""
         if name in OUTPUT_ONLY or name in RETURNS_TWICE or name.startswith(_RUNTIME):
             return True
-        library = isinstance(symbol, FunctionName) and self.is_library(symbol.file)
         params = t.params
         if not library or params is None:
             return False

@@ -64,6 +64,7 @@ typedef __UINTPTR_TYPE__ sc_word;
 #define sc_m sc_a.m
 #define SC_SITES(n) static const sc_word sc_sites##n[] __attribute__((section(".sc_sites"), used))
 """
+HANDLER = "SC_HANDLER"  # what an interrupt handler begins with
 OBJECTS = "#define SC_OBJECTS\n"  # before it, in all units, if the runtime has to find objects
 
 
@@ -92,6 +93,7 @@ class Emitter(MemoryEmitter, CallEmitter):
             *(f"SC_STATIC({n}, {name});" for n, name in enumerate(self.objects.static)),
             "static const SC_ROM sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
             f"SC_ACTIVATION({self.words}) sc_a;",
+            *([f"{HANDLER};"] if self.body.handler else []),
             line_directive(self.body.coord.file, self.body.coord.line),
             f"sc_enter(sc_f, sc_table, (const void *) {self.body.emitted_name});",
             *(["sc_passed = sc_arguments();"] if self.body.declared is not None else []),

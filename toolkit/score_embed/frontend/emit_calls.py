@@ -145,7 +145,7 @@ class CallEmitter(Probes):
         dest = self._dest(self.plan.results.get(id(s), s.dest)) if isinstance(s.dest, SlotRef) else None
         words = dest.words() if dest else [str(int(Where.NONE)), "0", "0"]
         site = self._site(SiteKind.OPAQUE, [*words, str(int(s.harmless))], s.name)
-        head = [str(int(s.harmless)), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
+        head = [str(int(s.harmless) | int(not s.library) << 1), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
         d = self._descriptor(site, head)
         value = self._as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
         clear = f" if (sc_any) sc_clear(&{s.dest.text}, sizeof {s.dest.text});" if isinstance(s.dest, Place) else ""

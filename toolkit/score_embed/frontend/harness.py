@@ -1,15 +1,17 @@
 """`--entry FUNC`: a main for a function that has none.
 
 Scalars become symbolic; a pointer followed by an integer is a buffer of up to `CAPACITY` elements with its length; any
-other pointer is one symbolic object. The harness is C appended to the file that defines the function, so that
+other pointer is one symbolic object. What such a harness cannot bring about is said: as a bound, within which the
+results are complete, or, where the function most likely expects another object, as a loss. The harness is C appended to the file that defines the function, so that
 static functions and the file's own types are within reach.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from pycparser import c_ast
@@ -17,7 +19,7 @@ from pycparser import c_ast
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.declare import ANONYMOUS, Declarations
-from score_embed.frontend.lower import HARNESS_FILE
+from score_embed.frontend.lower import HARNESS_FILE, Note
 from score_embed.frontend.own_names import as_written
 from score_embed.frontend.parse import parse
 from score_embed.frontend.printer import to_c
@@ -39,6 +41,10 @@ from score_embed.frontend.types import (
 )
 
 CAPACITY = 16  # elements of a symbolic buffer
+# What a number is called that says how many there are; one without a name may be that, too.
+_COUNT = re.compile(r"n|.*(len|size|count|cnt|num|items|elem|entries).*|n_.*|.*_n|argument\d+", re.IGNORECASE)
+_COUNTED = "{} is one object, although a count ({}) comes after it"
+_TEXT = "{} is one character without an end, not a text"
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,16 @@ class Entry:
         return asdict(self)
 
 
+@dataclass
+class Harness:
+    """The sources with a `main` that calls the function, and what it cannot bring about."""
+
+    sources: list[Source]
+    entry: Entry
+    losses: list[Note]
+    within: list[str]  # bounds of the objects it makes, in words
+
+
 _PROTOTYPES = """
 void __score_symbolic(volatile void *, __SIZE_TYPE__, const char *);
 void __score_boolean(volatile void *, __SIZE_TYPE__, const char *);
@@ -72,17 +88,20 @@ void __score_assume_fail(void) __attribute__((noreturn));
 """
 
 
-def add_harness(sources: Sequence[Source], entry: str, model: DataModel) -> tuple[list[Source], Entry]:
-    """The sources, with a `main` that calls `entry` appended to the one that defines it; and what is called."""
+def add_harness(sources: Sequence[Source], entry: str, model: DataModel) -> Harness:
+    """The sources, with a `main` that calls `entry` appended to the one that defines it."""
     result = list(sources)
     for index, source in enumerate(sources):
         tree = parse(source.text, str(source.path))
         for ext in tree.ext:
             if isinstance(ext, c_ast.FuncDef) and ext.decl.name == entry:
-                text, arguments, returns = _harness(tree, ext, entry, model)
+                text, made, returns = _harness(tree, ext, entry, model)
                 text = text.replace("__SIZE_TYPE__", model.size_type)
                 result[index] = Source(source.path, _without_main(source.text, tree) + text)
-                return result, Entry(as_written(entry), str(source.path), tuple(map(_as_written, arguments)), returns)
+                coord = ext.decl.coord
+                losses = [Note(f"--entry {as_written(entry)}: {what}", str(coord.file), coord.line) for what in made.lost]
+                called = Entry(as_written(entry), str(source.path), tuple(map(_as_written, made.arguments)), returns)
+                return Harness(result, called, losses, made.within)
     raise UsageError(
         f"no function '{as_written(entry)}' in the sources", "--entry", "Name a function that is defined in one of them."
     )
@@ -100,9 +119,7 @@ def _without_main(text: str, tree: c_ast.FileAST) -> str:
     return text
 
 
-def _harness(
-    tree: c_ast.FileAST, node: c_ast.FuncDef, entry: str, model: DataModel
-) -> tuple[str, list[Argument], bool]:
+def _harness(tree: c_ast.FileAST, node: c_ast.FuncDef, entry: str, model: DataModel) -> tuple[str, _Arguments, bool]:
     where = f"{node.decl.coord.file}:{node.decl.coord.line}"
     called = as_written(entry)
     declarations = Declarations(Types(model))
@@ -116,12 +133,13 @@ def _harness(
     params = node.decl.type.args.params if node.decl.type.args else []
     names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(params)]
     written = [_written(param, name) for param, name in zip(params, names, strict=False)]
-    lines, args = _arguments(list(t.params or ()), names, written, called, where)
-    call = f"{entry}({', '.join(argument.passed for argument in args)})"
+    made = _arguments(list(t.params or ()), names, written, called, where)
+    call = f"{entry}({', '.join(argument.passed for argument in made.arguments)})"
     returns = is_integer(unqualified(t.result))
     ending = f"    return (int) {call};\n" if returns else f"    {call};\n    return 0;\n"
     head = f'\n# 1 "{HARNESS_FILE}"\n{_PROTOTYPES.strip()}\n'
-    return f"{head}int main(void)\n{{\n{lines}{ending}}}\n", args, returns
+    lines = "".join(line + "\n" for line in made.lines)
+    return f"{head}int main(void)\n{{\n{lines}{ending}}}\n", made, returns
 
 
 def _register(declarations: Declarations, ext: c_ast.Node) -> None:
@@ -147,11 +165,19 @@ def _written(param: c_ast.Node, name: str) -> str:
     return to_c(c_ast.Decl(name, inner.quals, [], [], [], inner, None, None))
 
 
-def _arguments(
-    params: list[CType], names: list[str], written: list[str], entry: str, where: str
-) -> tuple[str, list[Argument]]:
-    lines: list[str] = []
-    args: list[Argument] = []
+@dataclass
+class _Arguments:
+    """The harness's statements that make the arguments, and what these are."""
+
+    lines: list[str] = field(default_factory=list)
+    arguments: list[Argument] = field(default_factory=list)
+    within: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+
+def _arguments(params: list[CType], names: list[str], written: list[str], entry: str, where: str) -> _Arguments:
+    made = _Arguments()
+    lines, args = made.lines, made.arguments
     index = 0
     while index < len(params):
         t, name = unqualified(params[index]), names[index]
@@ -168,6 +194,7 @@ def _arguments(
             kind: Literal["bytes", "raw"] = "bytes" if isinstance(of, Int) and of.bits == 8 and not of.signed else "raw"
             args.append(Argument(name, objects[0], name, kind))
             args.append(Argument(length, objects[1], length, "number"))
+            made.within.append(f"{as_written(name)} ≤ {CAPACITY} {_unit(_element(t.to))}s")
             index += 1
         elif isinstance(t, Pointer) and (isinstance(t.to, Struct) or _is_element(t.to)):
             if isinstance(t.to, Struct) and written[index]:
@@ -177,6 +204,8 @@ def _arguments(
                 passed = f"(void *) &{name}" if declaration == written[index] else f"({declare(t)}) &{name}"
             lines.append(f'    static {declaration}; __score_bytes(&{name}, sizeof {name}, "{as_written(name)}");')
             args.append(Argument(name, declaration, passed, "raw"))
+            made.within.append(f"{as_written(name)} = 1 {_unit(t.to)}")
+            made.lost += _lost(t, name, names[index + 1] if following is not None and is_integer(following) else "")
         else:
             raise BuildError(
                 f"no harness for '{entry}': parameter '{name}' of type {declare(t)}",
@@ -184,7 +213,21 @@ def _arguments(
                 "Write a main that prepares it.",
             )
         index += 1
-    return "".join(line + "\n" for line in lines), args
+    return made
+
+
+def _unit(t: CType) -> str:
+    if isinstance(t, Struct):
+        return t.record.kind
+    return "byte" if isinstance(t, Void) or (isinstance(t, Int) and t.bits == 8) else "element"
+
+
+def _lost(t: Pointer, name: str, count: str) -> Iterator[str]:
+    """What the function will most likely be given, and is not by one object. `count`: a number that comes after it."""
+    if _COUNT.fullmatch(count):
+        yield _COUNTED.format(name, count)
+    elif isinstance(t.to, Int) and t.to.name == "char":
+        yield _TEXT.format(name)
 
 
 def _is_element(t: CType) -> bool:

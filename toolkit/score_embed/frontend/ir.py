@@ -82,6 +82,7 @@ class Call(Stmt):
     args: list[Argument]
     kind: str  # "known", "opaque", "indirect"
     harmless: bool  # writes nothing of the program
+    library: bool  # a function of the C library: it knows no variable of the program
     result: CType
     name: str
     implicit: bool = False  # the call itself declares the function (C89)
@@ -290,5 +291,6 @@ class Body:
     coord: Coord = Coord("", 0)
     result_slot: Slot | None = None
     named: list[str] = field(default_factory=list)  # variables of static storage that constant initialisers name
+    handler: bool = False  # interrupts call it
     declared: int | None = None  # with va_start: how many of the scalars are parameters, the others being of `...`
     origins: dict[int, SlotRef] = field(default_factory=dict)  # of slots that arithmetic moved: what they were made from

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import fnmatch
 import functools
+import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +19,7 @@ from pycparser import c_ast
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.calls import Calls
 from score_embed.frontend.declare import Declarations
-from score_embed.frontend.emit import PRELUDE
+from score_embed.frontend.emit import HANDLER, PRELUDE
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
@@ -35,6 +36,7 @@ from score_embed.frontend.signature import (
     defined_twice,
     drop_promises,
     handlers_by_name,
+    has_parameters,
     header,
     is_handler,
     labels_with_address,
@@ -66,7 +68,8 @@ from score_embed.frontend.types import (
     unqualified,
 )
 
-HANDLER = "SC_HANDLER"  # what an interrupt handler begins with
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if nobody says
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
 
 
@@ -94,11 +97,13 @@ class Lowered:
     """A unit ready to be printed: text that stays, and functions in normal form.
 
     `failed`: the functions that are left alone, and why. `decisive`: those whose being instrumented or not the rest rests on.
+    `handlers`: what is said of interrupt handlers.
     """
 
     pieces: list[str | Body]
     failed: dict[str, Note] = field(default_factory=dict)
     decisive: set[str] = field(default_factory=set)
+    handlers: list[Note] = field(default_factory=list)
 
 
 def why_left_alone(name: str, error: Exception, coord: Coord) -> Note:
@@ -112,10 +117,16 @@ def _left_alone(name: str, reason: str, coord: Coord) -> Note:
     return Note(f"function '{shown(name)}' is not instrumented: {reason}", str(coord.file), coord.line)
 
 
+def _handler(name: str, coord: Coord) -> Note:
+    what = f"interrupt handler '{name}': what interrupts call has no part in paths and coverage"
+    return Note(what, str(coord.file), coord.line)
+
+
 class UnitLowering:
     """Lowers one unit, given what other units define.
 
     `external`: functions that it finds instrumented in other units; `excluded`: those, and its own, that are left alone;
+    `called`: those that the program calls by name;
     `strict`: a fault of ours in one function is raised (for tests) instead of noted.
     """
 
@@ -126,6 +137,7 @@ class UnitLowering:
         *,
         external: Set[str],
         excluded: frozenset[str],
+        called: Set[str],
         instrument: Sequence[str],
         argument_order: str,
         strict: bool,
@@ -145,11 +157,12 @@ class UnitLowering:
         self._local = defined_functions(unit.tree)
         self.result.decisive.update(self._local)
         self._twice = defined_twice(unit.tree)
-        # Why functions are left alone, as a declaration or their name says.
-        self._promised = dict.fromkeys(handlers_by_name(unit.tree), "interrupt handler")
+        self._handlers = handlers_by_name(unit.tree, called)
+        self._promised: dict[str, str] = {}  # why functions are left alone, as a declaration says
         for ext in unit.tree.ext:
             if isinstance(ext, c_ast.Decl) and ext.name in self._local and left_alone(ext):
                 self._promised[ext.name] = left_alone(ext)
+        self._left: list[c_ast.FuncDef] = []  # the user's functions that stay as they are written
         self._printed: set[int] = set()
         self._named: dict[str, int] = {}  # by initialisers at file scope
         self._hoisted: set[str] = set()  # tags defined at the top of the function that is being lowered
@@ -163,6 +176,7 @@ class UnitLowering:
                 pieces.append(line_directive(coord.file, coord.line))
             pieces.append(self._external(ext))
         pieces.append(self._enum_assertions())
+        pieces += self._named_by_what_is_left()
         return self.result
 
     # --- file scope ------------------------------------------------------------------------------------------
@@ -249,6 +263,20 @@ class UnitLowering:
                 lines.append(f'_Static_assert(sizeof(enum {tag}) == {t.bits // 8} && {sign}, "{says}");')
         return "\n".join(lines)
 
+    def _named_by_what_is_left(self) -> list[str]:
+        """The variables that functions without probes name, also in assembly: they may find symbolic data there."""
+        words: dict[bool, set[str]] = {False: set(), True: set()}  # of functions, of interrupt handlers
+        for node in self._left:
+            name = node.decl.name
+            handler = is_handler(left_alone(node.decl) or self._promised.get(name, "")) or name in self._handlers
+            words[handler].update(_WORD.findall(to_c(node.body)))
+        variables = {name: v for name, v in self.declarations.scope.names.items() if isinstance(v, Variable) and v.static}
+        return [
+            f"{'SC_SHARED' if handler else 'SC_NAMED'}({number}, {v.name}, {_size_text(v)});"
+            for handler, found in words.items()
+            for number, v in enumerate(v for name, v in variables.items() if name in found)
+        ]
+
     # --- functions -------------------------------------------------------------------------------------------
 
     def _function_definition(self, node: c_ast.FuncDef) -> str | Body:
@@ -266,13 +294,18 @@ class UnitLowering:
             reason = reason or error.what
         if not self._is_user(str(coord.file)):
             return to_c(node, positions=True)
-        if reason:
+        handler = is_handler(reason) or name in self._handlers
+        left = bool(reason) and (not handler or has_parameters(node.decl))
+        if left:
             self.result.failed[name] = _left_alone(name, reason, coord)
-        if is_handler(reason):
-            node = copy.copy(node)
-            node.body = c_ast.Compound([c_ast.ID(HANDLER), *(node.body.block_items or [])], node.body.coord)
-        body = None if reason or name in self.excluded else self._lowered(node, result)
-        return to_c(node, positions=True) if body is None else body
+        body = None if left or name in self.excluded else self._lowered(node, result)
+        if body is None:
+            self._left.append(node)
+            return to_c(_counted(node) if handler else node, positions=True)
+        if handler:
+            body.handler = True
+            self.result.handlers.append(_handler(name, coord))
+        return body
 
     def _lowered(self, node: c_ast.FuncDef, result: CType) -> Body | None:
         """The function in normal form, or None if it cannot be lowered (which is then noted)."""
@@ -374,6 +407,20 @@ class UnitLowering:
             )
             if not is_member:
                 self._rename_ids(child)
+
+
+def _size_text(variable: Variable) -> str:
+    """Its size in bytes, if that is known in its file."""
+    t = unqualified(variable.type)
+    complete = t.record.members is not None if isinstance(t, Struct) else not isinstance(t, Array) or t.count is not None
+    return f"sizeof({variable.name})" if complete else str(_UNKNOWN_SIZE)
+
+
+def _counted(node: c_ast.FuncDef) -> c_ast.FuncDef:
+    """A handler that is left alone: what it calls has probes."""
+    node = copy.copy(node)
+    node.body = c_ast.Compound([c_ast.ID(HANDLER), *(node.body.block_items or [])], node.body.coord)
+    return node
 
 
 def _tagged(ext: c_ast.Node) -> c_ast.Node | None:

@@ -11,7 +11,7 @@ from score_embed.frontend.builder import Builder
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.ir import Assign, Clear
 from score_embed.frontend.ir_exp import Slot, SlotRef
-from score_embed.frontend.signature import calls, named_parameter
+from score_embed.frontend.signature import called_names, named_parameter
 from score_embed.frontend.symbols import (
     FunctionName,
     PlainVariable,
@@ -47,7 +47,7 @@ def lower_parameters(node: c_ast.FuncDef, builder: Builder, counted: Callable[[c
         slot = builder.new_slot(name, unqualified(t))
         builder.body.scalars += 1
         _bind(builder, name, t, slot)
-    if calls(node.body, VA_START):
+    if VA_START in called_names(node.body):
         builder.body.declared = builder.body.scalars
         for _ in range(MOST_VARIADIC):
             builder.new_slot("", declarations.types.uintptr)

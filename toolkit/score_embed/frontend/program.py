@@ -26,7 +26,7 @@ from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_alloc
 from score_embed.frontend.origins import stray_keys
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
-from score_embed.frontend.signature import defined_functions, drop_promises, static_names
+from score_embed.frontend.signature import called_names, defined_functions, drop_promises, static_names
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Types
 
@@ -84,6 +84,7 @@ def instrument_program(
     complete_arrays(units, types)
     layouts = [Layout(functools.partial(measure, Path(unit.source))) if measure else None for unit in units]
     is_private = private_names(units, closed=closed)
+    by_name = set().union(*(called_names(unit.tree) for unit in units))
 
     def lower(number: int, excluded: frozenset[str]) -> Lowered:
         progress(f"placing probes in {units[number].source}")
@@ -92,6 +93,7 @@ def instrument_program(
             types,
             external=external,
             excluded=excluded,
+            called=by_name,
             instrument=instrument,
             argument_order=argument_order,
             strict=strict,
@@ -130,7 +132,8 @@ def _stable(
             printed = printing(results)
             texts = [printed.unit(unit, result) for unit, result in both]
             if not printed.failed:
-                return texts, printed.numbering, list(notes.values())
+                handlers = [note for result in results for note in result.handlers]
+                return texts, printed.numbering, [*notes.values(), *handlers]
             failed = printed.failed
         notes |= failed
         lowered = [

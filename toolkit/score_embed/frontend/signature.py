@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from pycparser import c_ast
 
@@ -57,19 +57,30 @@ def left_alone(decl: c_ast.Decl) -> str:
 
 def is_handler(reason: str) -> bool:
     """Whether what left_alone said is that interrupts call the function."""
-    return bool(re.fullmatch(r"attribute (interrupt|isr|signal)|interrupt handler", reason, re.I))
+    return bool(re.fullmatch(r"attribute (interrupt|isr|signal)", reason, re.I))
+
+
+def has_parameters(decl: c_ast.Decl) -> bool:
+    params = decl.type.args.params if decl.type.args else []
+    return bool(params) and not (len(params) == 1 and _is_void(params[0]))
+
+
+def _is_void(param: c_ast.Node) -> bool:
+    inner = getattr(param, "type", None)
+    return isinstance(inner, c_ast.TypeDecl) and getattr(inner.type, "names", None) == ["void"]
 
 
 # CMSIS: what start-up files call the handlers in their vector tables.
-_IN_TABLE = re.compile(
-    r"\w+_IRQHandler|(NMI|HardFault|MemManage|BusFault|UsageFault|SVC|DebugMon|PendSV|SysTick)_Handler"
-)
+_CMSIS = r"\w+_IRQHandler|(NMI|HardFault|MemManage|BusFault|UsageFault|SVC|DebugMon|PendSV|SysTick)_Handler"
+_IN_TABLE = re.compile(_CMSIS)
+HANDLER_NAME = re.compile(rf"{_CMSIS}|__vector_\d+")  # in an object, of AVR, too
 
 
-def handlers_by_name(tree: c_ast.FileAST) -> set[str]:
-    """The functions of a unit that are called as handlers of a Cortex-M's vector table are, and by nobody in the unit."""
-    named = {name for name in defined_functions(tree) if _IN_TABLE.fullmatch(name)}
-    return {name for name in named if not calls(tree, name)}
+def handlers_by_name(tree: c_ast.FileAST, called: Set[str]) -> set[str]:
+    """The functions of a unit that have the names of handlers in a Cortex-M's vector table, and no parameters, and are not
+    `called` in the program: what has parameters (`HAL_UART_IRQHandler(handle)`) or is called is a function like any."""
+    decls = [e.decl for e in tree.ext if isinstance(e, c_ast.FuncDef) and _IN_TABLE.fullmatch(e.decl.name)]
+    return {decl.name for decl in decls if not has_parameters(decl)} - called
 
 
 def drop_promises(node: c_ast.Node) -> None:
@@ -158,11 +169,16 @@ def defined_twice(tree: c_ast.FileAST) -> set[str]:
     return {name for name in names if names.count(name) > 1}
 
 
-def calls(node: c_ast.Node, name: str) -> bool:
-    """Whether a function of that name is called anywhere below."""
-    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name == name:
-        return True
-    return any(calls(child, name) for _, child in node.children())
+def called_names(tree: c_ast.Node) -> set[str]:
+    """The functions that are called by name anywhere below."""
+    found: set[str] = set()
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+            found.add(node.name.name)
+        stack += [child for _, child in node.children()]
+    return found
 
 
 def labels_with_address(node: c_ast.Node) -> list[str]:

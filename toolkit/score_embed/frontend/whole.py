@@ -57,6 +57,12 @@ def wrap_main(sources: Sequence[Source], whole: Whole, size_type: str) -> tuple[
     raise UsageError("no source defines main", option, "Symbolic arguments and standard input are for whole programs.")
 
 
+def bounds(whole: Whole) -> list[str]:
+    """How much the program is given, in words: its paths for more are not among those that are run."""
+    found = [f"argument {number} ≤ {length} bytes" for number, length in enumerate(whole.argv, 1)]
+    return [*found, *([f"standard input = {whole.stdin} bytes"] if whole.stdin else [])]
+
+
 def _parameters(main: c_ast.FuncDef) -> int:
     params = main.decl.type.args.params if main.decl.type.args else []
     if len(params) == 1 and isinstance(params[0], c_ast.Typename):  # (void)

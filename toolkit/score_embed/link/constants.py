@@ -81,6 +81,7 @@ VERDICTS: tuple[str, ...] = (
     "double-free",
     "invalid-free",
     "heap-corruption",
+    "device-wait",
 )
 
 # Those that the host gives, for the target could not: they have no number.

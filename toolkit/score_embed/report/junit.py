@@ -48,6 +48,7 @@ def _properties(found: Findings) -> dict[str, str]:
     summary, coverage = found.summary, found.summary["coverage"]
     return {
         **{key: str(summary[key]) for key in ("board", "strategy", "seed", "stopped", "runs", "paths")},
+        **({"within": ", ".join(summary["within"])} if summary["within"] else {}),
         "branches_covered": str(coverage["branches_covered"]),
         "branches_total": str(coverage["branches_total"]),
         **found.versions,

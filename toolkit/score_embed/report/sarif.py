@@ -77,7 +77,7 @@ def document(found: Findings) -> str:
         ],
         "properties": {
             key: found.summary[key]
-            for key in ("program", "board", "strategy", "seed", "stopped", "runs", "paths", "coverage")
+            for key in ("program", "board", "strategy", "seed", "stopped", "within", "runs", "paths", "coverage")
         },
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"

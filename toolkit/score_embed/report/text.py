@@ -54,9 +54,16 @@ def headline(summary: Mapping[str, Any]) -> str:
     """The campaign in one line."""
     covered, total = summary["coverage"]["branches_covered"], summary["coverage"]["branches_total"]
     return (
-        f"{summary['program']} on {summary['board']}: {summary['stopped']} after {summary['seconds']:.1f} s; "
+        f"{summary['program']} on {summary['board']}: {ended(summary)} after {summary['seconds']:.1f} s; "
         f"{summary['paths']} paths in {summary['runs']} tests, branches {covered}/{total}, bugs {len(summary['bugs'])}"
     )
+
+
+def ended(summary: Mapping[str, Any]) -> str:
+    """How the campaign ended; what was exhausted, only within the bounds that its harness has."""
+    if summary["stopped"] == "exhausted" and summary["within"]:
+        return f"exhausted within {', '.join(summary['within'])}"
+    return str(summary["stopped"])
 
 
 def inputs(values: Mapping[str, int | float | str]) -> str:
@@ -166,6 +173,8 @@ def _totals(found: Findings) -> Iterator[str]:
     stopped = summary["stopped"]
     if stopped in _ENDS:
         yield f"  {stopped}: {_ENDS[stopped]}"
+    if summary["within"]:
+        yield f"  within: {', '.join(summary['within'])}; what lies beyond was not tried"
     depth = summary["conditions"]
     yield (
         f"  tests: {summary['runs']}, of which {summary['redundant']} redundant, {summary['mispredicted']} mispredicted; "

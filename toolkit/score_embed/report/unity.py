@@ -20,7 +20,7 @@ _DRIVER = "unity_driver.c"
 _NORMAL = frozenset({"return", "exit"})
 # Also what only checks see: a build without probes goes on.
 _NO_TEST = frozenset(
-    {"assumption", "watchdog", "lost", "out-of-bounds", "overflow", "shift-range", "unreachable"}
+    {"assumption", "watchdog", "device-wait", "lost", "out-of-bounds", "overflow", "shift-range", "unreachable"}
     | {"use-after-free", "double-free", "invalid-free", "heap-corruption", "reset", "lock-up", "corrupted"}
 )
 _MOST_COMMENT = 200

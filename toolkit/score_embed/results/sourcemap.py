@@ -36,6 +36,7 @@ class SourceMap:
     entries: tuple[Position, ...]  # where functions begin
     main_parameters: int
     notes: tuple[tuple[str, str, int], ...]  # (what, file, line) left as written
+    losses: tuple[tuple[str, str, int], ...]  # (what, file, line) that no test of this program can follow
     texts: Mapping[str, tuple[str, ...]]  # the lines of each file
 
     def text(self, file: str, line: int) -> str:
@@ -59,6 +60,7 @@ class SourceMap:
             "entries": entries,
             "main_parameters": self.main_parameters,
             "notes": [list(note) for note in self.notes],
+            "losses": [list(loss) for loss in self.losses],
             "texts": {file: list(lines) for file, lines in self.texts.items()},
             "files": list(files),
             "functions": list(functions),
@@ -78,6 +80,7 @@ class SourceMap:
             tuple(Position(files[f], line, functions[g]) for f, line, g in plain["entries"]),
             plain["main_parameters"],
             tuple((what, file, line) for what, file, line in plain["notes"]),
+            tuple((what, file, line) for what, file, line in plain.get("losses", ())),  # older records have none
             {file: tuple(lines) for file, lines in plain["texts"].items()},
         )
 
@@ -90,7 +93,9 @@ class _Numbers(dict[str, int]):
         return self[name]
 
 
-def source_map(table: SiteTable, notes: Iterable[tuple[str, str, int]], root: Path) -> SourceMap:
+def source_map(
+    table: SiteTable, notes: Iterable[tuple[str, str, int]], losses: Iterable[tuple[str, str, int]], root: Path
+) -> SourceMap:
     """The map of an image whose sources are read now."""
     sites = {ident: Position(site.file, site.line, function_name(site)) for ident, site in table.sites.items()}
     entries = [site for site in table.sites.values() if site.kind is SiteKind.ENTER]
@@ -102,6 +107,7 @@ def source_map(table: SiteTable, notes: Iterable[tuple[str, str, int]], root: Pa
         tuple(sites[site.id] for site in entries),
         next((site.size for site in entries if sites[site.id].function == "main"), 0),
         tuple(notes),
+        tuple(losses),
         {file: lines for file in files if (lines := _lines(root / file))},
     )
 

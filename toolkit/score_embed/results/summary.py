@@ -48,6 +48,7 @@ def of(record: Store) -> dict[str, Any]:
         "strategy": program["strategy"],
         "seed": program["seed"],
         "stopped": "running" if record.running else progress["stopped"] or "killed",
+        "within": program.get("within", []),  # older records have none
         "seconds": round(progress["seconds"], 3),
         "runs": totals["runs"],
         "paths": paths,
@@ -95,6 +96,7 @@ def _incomplete(sources: SourceMap, noted: list[Any], lost: list[Any]) -> list[d
     for what, ident, count in lost:
         at = sources.sites.get(ident)
         counts[what, at.file if at else "", at.line if at else 0] += count
+    counts.update(sources.losses)
     return [
         {"what": what, "file": file, "line": line, "count": counts[what, file, line]}
         for what, file, line in sorted({*counts, *sources.notes})

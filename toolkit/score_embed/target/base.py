@@ -37,6 +37,7 @@ class Verdict(Enum):
     LOCK_UP = "lock-up"  # a fault that no handler can take, or nothing moves and no interrupt comes: not even the watch-dog's
     SIGNAL = "signal"  # one that nobody handles killed or stopped the process; the code is its number
     CORRUPTED = "corrupted"  # what the target said makes no sense: the program overwrote the probe runtime
+    DEVICE_WAIT = "device-wait"  # as a hang or the watch-dog, in a loop that reads what is no memory: a device nobody models
     LOST = "lost"  # the target died, and not in the same way when the test was run again
 
     @property
@@ -44,7 +45,9 @@ class Verdict(Enum):
         return self not in _NO_BUG
 
 
-_NO_BUG = frozenset({Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
+_NO_BUG = frozenset(
+    {Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.DEVICE_WAIT, Verdict.LOST}
+)
 
 
 class Run(NamedTuple):

@@ -28,6 +28,9 @@ _LOSSES = {
     3: "symbolic data given to an opaque call",
     4: "symbolic result given to an opaque caller",
     5: "symbolic value stored out of reach",
+    6: "symbolic data in an interrupt handler",
+    7: "symbolic data that an opaque call can find",
+    8: "symbolic data where an interrupt handler without probes can read it",
 }
 
 

@@ -1,0 +1,23 @@
+"""The word for a campaign that has no test left: `exhausted`, or `drained` if anything escaped it on the way.
+
+`exhausted` is a proof that every feasible path was run, so it is said here only, of all that could not be followed,
+whoever noted it: the explorer (of values and paths), the books (of a first test that differs when it is run again, of a
+fleet's lost or repeated tests), the image (of what was known to be lost when it was built).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from score_embed.results.sourcemap import SourceMap
+
+EXHAUSTED = "exhausted"
+DRAINED = "drained"
+
+
+def word(sources: SourceMap, *noted: Mapping[Any, int]) -> str:
+    """`sources`: of the program, with what its image is known to lose; `noted`: everybody's notes, and how often each
+    was made."""
+    escaped = len(sources.losses) + sum(sum(notes.values()) for notes in noted)
+    return DRAINED if escaped else EXHAUSTED
