@@ -37,7 +37,8 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_u32 exact, 
     if (!object->at) {
         *object = sc_variable(origin, &before);
         unknown = object->size & SC_BEHIND_UNKNOWN && !exact;
-        object->size &= ~SC_BEHIND_UNKNOWN;
+        if (object->size & SC_ONE_OF_MANY) object->at = 0;
+        object->size = object->at ? SC_BYTES(object->size) : 0;
         if (!object->size) {
             sc.unchecked++;
             return 0;

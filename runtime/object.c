@@ -87,7 +87,7 @@ static sc_extent listed(const SC_ROM sc_uptr *entry)
 
 static sc_u32 holds(sc_extent object, const void *p, sc_uptr bytes)
 {
-    sc_uptr size = object.size & ~SC_BEHIND_UNKNOWN;
+    sc_uptr size = SC_BYTES(object.size);
     return size >= bytes && (sc_uptr)p - (sc_uptr)object.at <= size - bytes;
 }
 
@@ -113,7 +113,7 @@ sc_extent sc_variable(const void *p, sc_extent *before)
         if (low - 2 != __start_sc_extents) *before = listed(low - 4);
         found = listed(low - 2);
     }
-    before->size &= ~SC_BEHIND_UNKNOWN;
+    before->size = SC_BYTES(before->size);
     if ((const sc_u8 *)before->at + before->size != found.at) before->size = 0;
     return found;
 }
@@ -126,7 +126,7 @@ sc_extent sc_object(const void *p, sc_u32 bytes)
     if (sc.block) found = sc.block(p, &freed);
     if (freed) found.size = 0;
     if (!found.at) found = sc_variable(p, &before);
-    found.size &= ~SC_BEHIND_UNKNOWN;
+    found.size = SC_BYTES(found.size);
     if (found.size > SC_MOST_VARIABLE || !holds(found, p, bytes)) found.size = 0;
     return found;
 }

@@ -146,13 +146,19 @@ typedef struct {
     const void *at;
     sc_size size; /* bytes */
 } sc_extent;
+#define SC_ONE_OF_MANY ((sc_size)1 << (8u * sizeof(sc_size) - 2u))
 #ifdef SC_OBJECTS
 #define SC_STATIC(n, object)                                                             \
     static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
         (const void *)&(object), sizeof(object)}
+/* One that stands for as many as a caller might have: where it ends says nothing. */
+#define SC_STATIC_ONE(n, object)                                                         \
+    static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
+        (const void *)&(object), sizeof(object) | SC_ONE_OF_MANY}
 #define SC_LOCAL(object) sc_local((const void *)&(object), sizeof(object))
 #else
 #define SC_STATIC(n, object) typedef char sc_extent##n
+#define SC_STATIC_ONE(n, object) SC_STATIC(n, object)
 #define SC_LOCAL(object) \
     if (sc_any) sc_clear((const void *)&(object), sizeof(object))
 #endif

@@ -189,10 +189,11 @@ sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
 void sc_send_value(const void *p, sc_u32 bytes);
 /* object.c: where and how large the object is that these bytes are in, if it can be read as a whole; size 0: nobody knows. */
 sc_extent sc_object(const void *p, sc_u32 bytes);
-/* The variable that a byte is of, and the one that ends where it begins; size 0: none is known. The flag in a listed size: what lies
- * right before it is nothing that is listed. */
+/* The variable that a byte is of, and the one that ends where it begins; size 0: none is known. The flags in a listed size (its bytes: SC_BYTES):
+ * what lies right before it is nothing that is listed; and SC_ONE_OF_MANY. */
 sc_extent sc_variable(const void *p, sc_extent *before);
 #define SC_BEHIND_UNKNOWN ((sc_uptr)1 << (8u * sizeof(sc_uptr) - 1u))
+#define SC_BYTES(size) ((size) & ~(SC_BEHIND_UNKNOWN | SC_ONE_OF_MANY))
 
 /* Taint of n bytes: a bit each for the first 32, or whether there is any at all. */
 static inline sc_u32 sc_taint_get(const void *p, sc_size n)

@@ -241,3 +241,19 @@ def test_tables_between_symbols_of_the_linker_have_no_bounds(board: str, tmp_pat
     assert summary["stopped"] == "exhausted"
 
 
+
+
+ENTRY = """
+#include <string.h>
+struct p { int a, b; };
+int reboot(const char *s) { return strcmp(s, "reboot") == 0; }
+int sum(struct p *p, int count) { int s = 0, i; for (i = 0; i < count && i < 5; i++) s += p[i].a; return s > 3; }
+int parse(const unsigned char *b, unsigned n) { return n > 3 && b[n + 14] == 9; /* out-of-bounds: of the buffer */ }
+"""
+
+
+@pytest.mark.parametrize("entry", ["reboot", "sum", "parse"])
+def test_what_an_entry_gets_for_a_pointer_stands_for_more(entry: str, tmp_path: Path) -> None:
+    """It is no bug of the function that the harness gave it one object; a buffer with its length ends where it ends."""
+    summary = explore(tmp_path, {"e.c": ENTRY}, "--entry", entry, "--max-tests", "50").summary
+    assert found(summary) == (expected(ENTRY) if entry == "parse" else set())

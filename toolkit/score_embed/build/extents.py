@@ -24,11 +24,13 @@ _AVR, _AVR_DATA = "EM_AVR", 0x800000  # where ELF files of AVR have the data spa
 
 
 class Extent(NamedTuple):
-    """`behind_unknown`: something that is not listed may end where it begins."""
+    """`behind_unknown`: something that is not listed may end where it begins; `one_of_many`: it stands for as many as a
+    caller might have."""
 
     address: int
     size: int  # bytes
     behind_unknown: bool = False
+    one_of_many: bool = False
 
 
 def order(elf: Path, objects: Sequence[Path]) -> None:
@@ -49,10 +51,12 @@ def order(elf: Path, objects: Sequence[Path]) -> None:
         offset = section["sh_offset"] + start - section["sh_addr"]
         file.seek(offset)
         words = file.read(length)
-        listed = {int.from_bytes(words[i : i + width], "little") for i in range(0, length, 2 * width)}
+        numbers = [int.from_bytes(words[i : i + width], "little") for i in range(0, length, width)]
         named = undefined_names(objects)
-        found = arranged(listed, _objects(image, symbols), _marks(symbols, named), _constants(image))
+        found = arranged(numbers[::2], _objects(image, symbols), _marks(symbols, named), _constants(image))
         file.seek(offset)
+        one_of_many = {at for at, size in zip(numbers[::2], numbers[1::2], strict=True) if size >> 8 * width - 2 & 1}
+        found = [extent._replace(one_of_many=extent.address in one_of_many) for extent in found]
         file.write(packed(found, length // (2 * width), width))
 
 
@@ -84,8 +88,8 @@ def _may_end_at(address: int, before: Sequence[Extent], constants: Sequence[tupl
 
 def packed(extents: Sequence[Extent], entries: int, width: int) -> bytes:
     """As many words as there were: what is left at the end is behind every address, and empty."""
-    top = 1 << (8 * width - 1)
-    words = [word for e in extents for word in (e.address, e.size | (top if e.behind_unknown else 0))]
+    flags = [e.behind_unknown << 8 * width - 1 | e.one_of_many << 8 * width - 2 for e in extents]
+    words = [word for e, flag in zip(extents, flags, strict=True) for word in (e.address, e.size | flag)]
     words += [(1 << 8 * width) - 1, 0] * (entries - len(extents))
     return b"".join(word.to_bytes(width, "little") for word in words)
 

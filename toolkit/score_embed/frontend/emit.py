@@ -12,6 +12,7 @@ from score_embed.frontend.emit_calls import CallEmitter
 from score_embed.frontend.emit_memory import MemoryEmitter
 from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir import (
+    HARNESS_FILE,
     BoundsCheck,
     Branch,
     Check,
@@ -90,7 +91,7 @@ class Emitter(MemoryEmitter, CallEmitter):
             *self.body.declarations,
             *(["const SC_ROM sc_d *sc_passed;"] if self.body.declared is not None else []),
             *self._site_arrays(),
-            *(f"SC_STATIC({n}, {name});" for n, name in enumerate(self.objects.static)),
+            *(f"{self._listed(name)}({n}, {name});" for n, name in enumerate(self.objects.static)),
             "static const SC_ROM sc_d sc_table[] = {\n  " + ",\n  ".join(self.table) + "\n};",
             f"SC_ACTIVATION({self.words}) sc_a;",
             *([f"{HANDLER};"] if self.body.handler else []),
@@ -100,6 +101,11 @@ class Emitter(MemoryEmitter, CallEmitter):
             *params,
         ]
         return "\n".join([*opening, *self.lines, "}\n"])
+
+    def _listed(self, name: str) -> str:
+        """How an object of static storage is listed: what `--entry` makes for a pointer stands for an array as well."""
+        is_one = self.body.coord.file == HARNESS_FILE and name not in self.objects.arrays
+        return "SC_STATIC_ONE" if is_one else "SC_STATIC"
 
     def _site_arrays(self) -> list[str]:
         """The records of the site table: several arrays, as none has more than 32767 bytes where int has 16 bits."""

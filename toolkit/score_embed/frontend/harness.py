@@ -19,7 +19,8 @@ from pycparser import c_ast
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.declare import ANONYMOUS, Declarations
-from score_embed.frontend.lower import HARNESS_FILE, Note
+from score_embed.frontend.ir import HARNESS_FILE
+from score_embed.frontend.lower import Note
 from score_embed.frontend.own_names import as_written
 from score_embed.frontend.parse import parse
 from score_embed.frontend.printer import to_c

@@ -23,7 +23,7 @@ from score_embed.frontend.emit import HANDLER, PRELUDE
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir import Body, Coord
+from score_embed.frontend.ir import HARNESS_FILE, Body, Coord
 from score_embed.frontend.ir_exp import Slot, Storage
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.objects import named_in
@@ -70,7 +70,6 @@ from score_embed.frontend.types import (
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if nobody says
-HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class Objects:
 
     static: tuple[str, ...]
     automatic: frozenset[str]
+    arrays: frozenset[str]  # of those
 
 
 def pointed_to(body: Body) -> Objects:
@@ -35,7 +36,8 @@ def pointed_to(body: Body) -> Objects:
     bases = [base_of(part) for value in values for part in value.walk()]
     static = [b.text for b in bases if isinstance(b, GlobalAddress) and _is_object(b.type)]
     automatic = [b.text for b in bases if isinstance(b, LocalAddress) and _is_object(b.type)]
-    return Objects(tuple(dict.fromkeys([*static, *body.named])), frozenset(automatic))
+    arrays = [b.text for b in bases if isinstance(b, (GlobalAddress, LocalAddress)) and _is_array(b.type)]
+    return Objects(tuple(dict.fromkeys([*static, *body.named])), frozenset(automatic), frozenset(arrays))
 
 
 def named_in(init: c_ast.Node | None, find: Callable[[str], object]) -> list[str]:
@@ -48,6 +50,10 @@ def named_in(init: c_ast.Node | None, find: Callable[[str], object]) -> list[str
     for _, child in init.children():
         found += named_in(child, find)
     return found
+
+
+def _is_array(address: CType) -> bool:
+    return isinstance(address, Pointer) and isinstance(address.to, Array)
 
 
 def _is_object(address: CType) -> bool:

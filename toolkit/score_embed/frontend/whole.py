@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from score_embed.errors import UsageError
-from score_embed.frontend.lower import HARNESS_FILE, Note
+from score_embed.frontend.ir import HARNESS_FILE
+from score_embed.frontend.lower import Note
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.program import Source
 from score_embed.frontend.sites import PROGRAM_MAIN

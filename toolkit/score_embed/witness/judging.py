@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from score_embed.frontend.lower import HARNESS_FILE
+from score_embed.frontend.ir import HARNESS_FILE
 from score_embed.frontend.sites import shown
 from score_embed.results.bugs import Place
 from score_embed.results.sourcemap import SourceMap
