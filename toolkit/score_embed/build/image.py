@@ -175,9 +175,10 @@ def build_image(
     elf = cache_folder() / f"{build_id.hex()}.elf"
     if not is_kept(elf):
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            files = _Files(sources, native, objects, flags, cflags, _identity_source(program, build_id, facts))
+            identity = _identity_source(program, build_id, facts)
+            files = _Files(sources, native, objects, flags, cflags, identity, progress)
             try:
-                built = _built(toolchain, Path(work), program, files, verify=verify, progress=progress)
+                built = _built(toolchain, Path(work), program, files, verify=verify)
             except BuildError as error:
                 raise _of_inputs(error, program) from None
             publish(built, elf)
@@ -320,7 +321,7 @@ def _identity_source(program: Program, build_id: bytes, facts: str) -> str:
 @dataclass(frozen=True)
 class _Files:
     """What is compiled and linked. `objects`: also assembly; `flags`: of each of the user's C files; `cflags`: of the
-    link; `identity`: the generated C file that makes the image recognisable."""
+    link; `identity`: the generated C file that makes the image recognisable; `progress`: is told each step."""
 
     sources: Sequence[Path]
     native: Sequence[Path]
@@ -328,6 +329,7 @@ class _Files:
     flags: Mapping[Path, Sequence[str]]
     cflags: Sequence[str]
     identity: str
+    progress: Callable[[str], None]
 
     @property
     def archives(self) -> tuple[Path, ...]:
@@ -335,18 +337,10 @@ class _Files:
         return tuple(path for path in self.objects if path.suffix not in ASSEMBLY)
 
 
-def _built(
-    toolchain: Toolchain,
-    work: Path,
-    program: Program,
-    files: _Files,
-    *,
-    verify: bool,
-    progress: Callable[[str], None],
-) -> Path:
+def _built(toolchain: Toolchain, work: Path, program: Program, files: _Files, *, verify: bool) -> Path:
     """The linked image, in `work`."""
-    made, names = _compile(toolchain, work, program, files, verify=verify, progress=progress)
-    progress("linking")
+    made, names = _compile(toolchain, work, program, files, verify=verify)
+    files.progress("linking")
     kept = files.archives
     check_objects(kept, made[0], toolchain.board.cc)
     built = work / "image.elf"
@@ -371,13 +365,7 @@ def _built(
 
 
 def _compile(
-    toolchain: Toolchain,
-    work: Path,
-    program: Program,
-    files: _Files,
-    *,
-    verify: bool,
-    progress: Callable[[str], None],
+    toolchain: Toolchain, work: Path, program: Program, files: _Files, *, verify: bool
 ) -> tuple[list[Path], dict[str, str]]:
     """The objects of the program and of the runtime, and the names of the files they are of."""
     flags = files.flags
@@ -404,7 +392,7 @@ def _compile(
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
-        progress(f"compiling {names.get(str(source), source)}")
+        files.progress(f"compiling {names.get(str(source), source)}")
         if how == "instrumented":
             toolchain.compile_instrumented(source, output, own, verify=verify)
         elif how == "plain":
@@ -418,7 +406,7 @@ def _compile(
             made = list(pool.map(compile_one, jobs))
     except BuildError as error:  # said where the user wrote it
         raise explained(error, toolchain, files.sources, files.native, files.flags) from None
-    progress("compiling the runtime")
+    files.progress("compiling the runtime")
     shared = runtime_objects(toolchain, verify=verify, heap=program.heap)
     return [*made, *shared], names | dict.fromkeys(map(str, shared), RUNTIME)
 
