@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from score_embed.build.messages import RUNTIME, Messages
-from score_embed.build.own_symbols import given_back
+from score_embed.build.own_symbols import given_back, only_listed
 from score_embed.build.toolchain import CALLED, SHARED, LinkFailed, Toolchain
 from score_embed.frontend.complaints import complaint
 from score_embed.frontend.sites import OWN
@@ -60,7 +60,8 @@ def _link_again(
         try:
             toolchain.link(parts.made, parts.kept, output, cflags, extra)
         except LinkFailed as failed:
-            absent = sorted(messages.unneeded(failed.messages, silenced))
+            unneeded = messages.unneeded(failed.messages, silenced)
+            absent = sorted(name for name, in_data in unneeded.items() if not in_data or only_listed(parts.made, name))
             if not absent:
                 raise
             toolchain.link(

@@ -93,14 +93,15 @@ class Messages:
                 found.setdefault(symbol, Clash(symbol, places, RUNTIME in places))
         return list(found.values())
 
-    def unneeded(self, messages: str, silenced: Set[str]) -> set[str]:
-        """Undefined symbols that only functions of these names refer to, which nobody runs."""
+    def unneeded(self, messages: str, silenced: Set[str]) -> dict[str, bool]:
+        """Undefined symbols to which, of all functions, only these refer, which nobody runs; and whether data does, too."""
         endless = {match["symbol"] for match in _MORE.finditer(messages)}
-        return {
-            symbol
-            for symbol, uses in self._uses(messages).items()
-            if symbol not in endless and all(use.function in silenced for use in uses)
-        }
+        found: dict[str, bool] = {}
+        for symbol, uses in self._uses(messages).items():
+            functions = {use.function for use in uses}
+            if symbol not in endless and silenced & functions and functions <= {*silenced, ""}:
+                found[symbol] = "" in functions
+        return found
 
     def error(self, messages: str) -> BuildError | None:
         """What to tell the user; None if nothing here is known."""

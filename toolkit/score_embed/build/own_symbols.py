@@ -6,9 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import SymbolTableSection
+
 from score_embed.build.toolchain import Toolchain
 from score_embed.frontend.own_names import emitted
 from score_embed.frontend.sites import OWN
+
+_LIST = "sc_extents"
+_ALLOC, _CODE = 2, 4
 
 
 def set_apart(toolchain: Toolchain, files: Sequence[Path], work: Path) -> dict[Path, Path]:
@@ -32,3 +39,20 @@ def given_back(toolchain: Toolchain, files: Sequence[Path], runtime: Sequence[Pa
         return {}
     ours = toolchain.defined(runtime)
     return {name: written for name, written in missing.items() if written not in ours}
+
+
+def only_listed(files: Sequence[Path], symbol: str) -> bool:
+    """Whether no data of these objects refers to it but the list of objects that the front-end makes (SC_STATIC)."""
+    for path in files:
+        with path.open("rb") as stream:
+            elf = ELFFile(stream)
+            for section in elf.iter_sections():
+                if not isinstance(section, RelocationSection):
+                    continue
+                target, table = (elf.get_section(section[field]) for field in ("sh_info", "sh_link"))
+                data = target["sh_flags"] & _ALLOC and not target["sh_flags"] & _CODE and target.name != _LIST
+                if not data or not isinstance(table, SymbolTableSection):
+                    continue
+                if symbol in (table.get_symbol(entry["r_info_sym"]).name for entry in section.iter_relocations()):
+                    return False
+    return True
