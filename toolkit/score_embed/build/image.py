@@ -23,20 +23,13 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
-from score_embed.build import extents
 from score_embed.build.cache import cache_folder, hold, is_kept, publish, trim
+from score_embed.build.compiling import Files, compiled
 from score_embed.build.complaints import explained
 from score_embed.build.constants import Constants
-from score_embed.build.layout import check_sections, link_firmware
 from score_embed.build.library import has_allocator, library_models
-from score_embed.build.linking import Parts, link_parts
 from score_embed.build.measure import Measured
-from score_embed.build.messages import RUNTIME
-from score_embed.build.objects import ASSEMBLY, check_objects
-from score_embed.build.own_symbols import set_apart
-from score_embed.build.runtime import runtime_objects
-from score_embed.build.shared import shared_variables
-from score_embed.build.toolchain import HEAP_NAMES, INSTRUMENTED, PORTS, Toolchain
+from score_embed.build.toolchain import INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend import own_names
@@ -44,11 +37,10 @@ from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.lower import Note
 from score_embed.frontend.preprocess import preprocess
-from score_embed.frontend.program import LIBRARY, Program, Source, instrument_program
+from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main
 
-_NATIVE = "native"  # begins the names of objects without probes that are made here
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
 
 
@@ -176,9 +168,9 @@ def build_image(
     if not is_kept(elf):
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             identity = _identity_source(program, build_id, facts)
-            files = _Files(sources, native, objects, flags, cflags, identity, progress)
+            files = Files(sources, native, objects, flags, cflags, identity, progress)
             try:
-                built = _built(toolchain, Path(work), program, files, verify=verify)
+                built = compiled(toolchain, Path(work), program, files, verify=verify)
             except BuildError as error:
                 raise _of_inputs(error, program) from None
             publish(built, elf)
@@ -316,99 +308,6 @@ def _identity_source(program: Program, build_id: bytes, facts: str) -> str:
         f'static const char sc_meta[] __attribute__((section(".sc_meta"), used)) = {text};\n'
         '__UINTPTR_TYPE__ const sc_no_site[1] __attribute__((section(".sc_sites"), used)) = { 0 };\n'
     )
-
-
-@dataclass(frozen=True)
-class _Files:
-    """What is compiled and linked. `objects`: also assembly; `flags`: of each of the user's C files; `cflags`: of the
-    link; `identity`: the generated C file that makes the image recognisable; `progress`: is told each step."""
-
-    sources: Sequence[Path]
-    native: Sequence[Path]
-    objects: Sequence[Path]
-    flags: Mapping[Path, Sequence[str]]
-    cflags: Sequence[str]
-    identity: str
-    progress: Callable[[str], None]
-
-    @property
-    def archives(self) -> tuple[Path, ...]:
-        """Objects and archives, linked as they are."""
-        return tuple(path for path in self.objects if path.suffix not in ASSEMBLY)
-
-
-def _built(toolchain: Toolchain, work: Path, program: Program, files: _Files, *, verify: bool) -> Path:
-    """The linked image, in `work`."""
-    made, names = _compile(toolchain, work, program, files, verify=verify)
-    files.progress("linking")
-    kept = files.archives
-    check_objects(kept, made[0], toolchain.board.cc)
-    built = work / "image.elf"
-    plain = [path for path in made if path.stem.startswith(_NATIVE)]
-    apart = set_apart(toolchain, [*plain, *kept], work)
-    names |= {str(copy): names.get(str(path), str(path)) for path, copy in apart.items()}
-    probed = made[: len(files.sources) + bool(program.library)]
-    listed = shared_variables(probed, list(apart.values()))
-    if listed:
-        (work / "shared.c").write_text(listed, encoding="utf-8")
-        made.append(work / "shared.o")
-        toolchain.compile_identity(work / "shared.c", made[-1])
-    parts = Parts(tuple(apart.get(path, path) for path in made), tuple(apart[path] for path in kept), names)
-    link_flags = [*files.cflags, *(HEAP_NAMES if program.heap else ())]
-    if toolchain.board.firmware.script is not None:
-        link_firmware(toolchain, parts, built, link_flags)
-    else:
-        link_parts(toolchain, parts, built, link_flags)
-        check_sections(built, toolchain.board.hardware)
-    extents.order(built, [path for path in (*made, *kept) if names.get(str(path)) != RUNTIME])
-    return built
-
-
-def _compile(
-    toolchain: Toolchain, work: Path, program: Program, files: _Files, *, verify: bool
-) -> tuple[list[Path], dict[str, str]]:
-    """The objects of the program and of the runtime, and the names of the files they are of."""
-    flags = files.flags
-    plain = [*files.native, *(path for path in files.objects if path.suffix in ASSEMBLY)]
-    jobs: list[tuple[Path, str, Path, Sequence[str]]] = []
-    names: dict[str, str] = {}
-    for index, (path, text) in enumerate(zip(files.sources, program.texts, strict=True)):
-        source = work / f"unit{index}.c"
-        source.write_text(text, encoding="utf-8", errors="surrogateescape")
-        jobs.append((source, "instrumented", work / f"unit{index}.o", flags[path]))
-        names |= {str(source): str(path), str(jobs[-1][2]): str(path)}
-    if program.library:
-        source = work / "models.c"
-        source.write_text(program.library, encoding="utf-8")
-        jobs.append((source, "instrumented", work / "models.o", flags[files.sources[0]]))
-        names |= {str(source): LIBRARY, str(jobs[-1][2]): LIBRARY}
-    for index, path in enumerate(plain):
-        jobs.append((path, "plain", work / f"{_NATIVE}{index}.o", flags.get(path, ())))
-        names[str(jobs[-1][2])] = str(path)
-    ident = work / "identity.c"
-    ident.write_text(files.identity)
-    jobs.append((ident, "identity", work / "identity.o", ()))
-    names[str(jobs[-1][2])] = RUNTIME
-
-    def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
-        source, how, output, own = job
-        files.progress(f"compiling {names.get(str(source), source)}")
-        if how == "instrumented":
-            toolchain.compile_instrumented(source, output, own, verify=verify)
-        elif how == "plain":
-            toolchain.compile_plain(source, output, own)
-        else:
-            toolchain.compile_identity(source, output)
-        return output
-
-    try:
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            made = list(pool.map(compile_one, jobs))
-    except BuildError as error:  # said where the user wrote it
-        raise explained(error, toolchain, files.sources, files.native, files.flags) from None
-    files.progress("compiling the runtime")
-    shared = runtime_objects(toolchain, verify=verify, heap=program.heap)
-    return [*made, *shared], names | dict.fromkeys(map(str, shared), RUNTIME)
 
 
 def _keep(folder: Path, sources: Sequence[Path], program: Program) -> None:

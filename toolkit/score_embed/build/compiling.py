@@ -1,0 +1,118 @@
+"""From instrumented C and what is linked with it to an image: everything compiled at once, what the program calls as the
+runtime does set apart, and one link."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from score_embed.build import extents
+from score_embed.build.complaints import explained
+from score_embed.build.layout import check_sections, link_firmware
+from score_embed.build.linking import Parts, link_parts
+from score_embed.build.messages import RUNTIME
+from score_embed.build.objects import ASSEMBLY, check_objects
+from score_embed.build.own_symbols import set_apart
+from score_embed.build.runtime import runtime_objects
+from score_embed.build.shared import shared_variables
+from score_embed.build.toolchain import HEAP_NAMES, Toolchain
+from score_embed.errors import BuildError
+from score_embed.frontend.program import LIBRARY, Program
+
+_NATIVE = "native"  # begins the names of objects without probes that are made here
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is compiled and linked. `objects`: also assembly; `flags`: of each of the user's C files; `cflags`: of the
+    link; `identity`: the generated C file that makes the image recognisable; `progress`: is told each step."""
+
+    sources: Sequence[Path]
+    native: Sequence[Path]
+    objects: Sequence[Path]
+    flags: Mapping[Path, Sequence[str]]
+    cflags: Sequence[str]
+    identity: str
+    progress: Callable[[str], None]
+
+    @property
+    def archives(self) -> tuple[Path, ...]:
+        """Objects and archives, linked as they are."""
+        return tuple(path for path in self.objects if path.suffix not in ASSEMBLY)
+
+
+def compiled(toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool) -> Path:
+    """The linked image, in `work`. Raises BuildError, UsageError, StorageError."""
+    made, names = _compile(toolchain, work, program, files, verify=verify)
+    files.progress("linking")
+    kept = files.archives
+    check_objects(kept, made[0], toolchain.board.cc)
+    built = work / "image.elf"
+    plain = [path for path in made if path.stem.startswith(_NATIVE)]
+    apart = set_apart(toolchain, [*plain, *kept], work)
+    names |= {str(copy): names.get(str(path), str(path)) for path, copy in apart.items()}
+    probed = made[: len(files.sources) + bool(program.library)]
+    listed = shared_variables(probed, list(apart.values()))
+    if listed:
+        (work / "shared.c").write_text(listed, encoding="utf-8")
+        made.append(work / "shared.o")
+        toolchain.compile_identity(work / "shared.c", made[-1])
+    parts = Parts(tuple(apart.get(path, path) for path in made), tuple(apart[path] for path in kept), names)
+    link_flags = [*files.cflags, *(HEAP_NAMES if program.heap else ())]
+    if toolchain.board.firmware.script is not None:
+        link_firmware(toolchain, parts, built, link_flags)
+    else:
+        link_parts(toolchain, parts, built, link_flags)
+        check_sections(built, toolchain.board.hardware)
+    extents.order(built, [path for path in (*made, *kept) if names.get(str(path)) != RUNTIME])
+    return built
+
+
+def _compile(
+    toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool
+) -> tuple[list[Path], dict[str, str]]:
+    """The objects of the program and of the runtime, and the names of the files they are of."""
+    flags = files.flags
+    plain = [*files.native, *(path for path in files.objects if path.suffix in ASSEMBLY)]
+    jobs: list[tuple[Path, str, Path, Sequence[str]]] = []
+    names: dict[str, str] = {}
+    for index, (path, text) in enumerate(zip(files.sources, program.texts, strict=True)):
+        source = work / f"unit{index}.c"
+        source.write_text(text, encoding="utf-8", errors="surrogateescape")
+        jobs.append((source, "instrumented", work / f"unit{index}.o", flags[path]))
+        names |= {str(source): str(path), str(jobs[-1][2]): str(path)}
+    if program.library:
+        source = work / "models.c"
+        source.write_text(program.library, encoding="utf-8")
+        jobs.append((source, "instrumented", work / "models.o", flags[files.sources[0]]))
+        names |= {str(source): LIBRARY, str(jobs[-1][2]): LIBRARY}
+    for index, path in enumerate(plain):
+        jobs.append((path, "plain", work / f"{_NATIVE}{index}.o", flags.get(path, ())))
+        names[str(jobs[-1][2])] = str(path)
+    ident = work / "identity.c"
+    ident.write_text(files.identity)
+    jobs.append((ident, "identity", work / "identity.o", ()))
+    names[str(jobs[-1][2])] = RUNTIME
+
+    def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
+        source, how, output, own = job
+        files.progress(f"compiling {names.get(str(source), source)}")
+        if how == "instrumented":
+            toolchain.compile_instrumented(source, output, own, verify=verify)
+        elif how == "plain":
+            toolchain.compile_plain(source, output, own)
+        else:
+            toolchain.compile_identity(source, output)
+        return output
+
+    try:
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            made = list(pool.map(compile_one, jobs))
+    except BuildError as error:  # said where the user wrote it
+        raise explained(error, toolchain, files.sources, files.native, files.flags) from None
+    files.progress("compiling the runtime")
+    shared = runtime_objects(toolchain, verify=verify, heap=program.heap)
+    return [*made, *shared], names | dict.fromkeys(map(str, shared), RUNTIME)
