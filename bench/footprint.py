@@ -73,6 +73,7 @@ PROGRAMS = {"least": LEAST, "everything": EVERYTHING}
 # OPAQUE says is about opaque code and struct arguments.
 PARTS = {
     "probe.c": "probes",
+    "bounds.c": "probes",
     "calls.c": "probes",
     "check.c": "probes",
     "object.c": "probes",
@@ -161,7 +162,8 @@ def objects_of(data: ELFFile) -> dict[tuple[str, int], str]:
                 program = _lines(dwarf, declared.cu)
                 assert program is not None, "a unit that declares has lines"
                 number = attributes["DW_AT_decl_file"].value - (program["version"] < 5)
-                found[attributes["DW_AT_name"].value.decode(), address] = program["file_entry"][number].name.decode()
+                name = attributes.get("DW_AT_linkage_name", attributes["DW_AT_name"])  # as its symbol is called
+                found[name.value.decode(), address] = program["file_entry"][number].name.decode()
     return found
 
 
