@@ -12,13 +12,17 @@
 #ifndef SC_STRAYS /* 12 bytes of RAM each */
 #define SC_STRAYS SC_BY_RAM(6u, 12u, 32u)
 #endif
-#define NO_ADDRESS 65u /* below: arguments and results, which are asked for once */
+
+#define LOST 0x80u /* in their number: there was no room for one of which its value says something wrong */
+#define KNOWN (sc_strays & ~LOST)
 
 sc_uint sc_strays SC_RUNTIME_DATA;
 
-static struct {
+typedef struct {
     const volatile void *where, *value, *origin;
-} strays[SC_STRAYS] SC_RUNTIME_DATA;
+} stray;
+
+static stray strays[SC_STRAYS] SC_RUNTIME_DATA;
 
 static sc_u32 fits(sc_extent object, const void *p, sc_uptr n)
 {
@@ -28,29 +32,36 @@ static sc_u32 fits(sc_extent object, const void *p, sc_uptr n)
 /* What an access is: 0 if it is right, or nobody can tell; `object`: where it is or should have been, at null: nobody knows. */
 static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_u32 exact, sc_extent *object)
 {
-    sc_extent before;
-    sc_u32 freed = 0, unknown;
+    sc_extent before, there;
+    sc_u32 freed = 0;
+    sc_uptr more;
     object->at = 0;
     object->size = 0;
     if (sc.block) *object = sc.block(origin, &freed);
+    if (freed && p != origin) { /* `p += new - old`, where a block was moved */
+        freed = 0;
+        there = sc.block(p, &freed);
+        if (there.at != object->at) {
+            *object = there;
+            origin = p;
+        } else freed = 1;
+    }
     if (freed) return SC_VERDICT_USE_AFTER_FREE;
     if (!object->at) {
         *object = sc_variable(origin, &before);
-        unknown = object->size & SC_BEHIND_UNKNOWN && !exact;
+        more = object->size & SC_BEHIND_UNKNOWN ? SC_BEHIND_UNKNOWN : before.size;
         if (object->size & SC_ONE_OF_MANY) object->at = 0;
         object->size = object->at ? SC_BYTES(object->size) : 0;
         if (!object->size) {
             sc.unchecked++;
             return 0;
         }
-        /* A pointer to the object's first byte may as well be one past the object before it. */
-        if ((const sc_u8 *)p < (const sc_u8 *)origin && origin == object->at && !exact) {
-            if (fits(before, p, n)) *object = before;
-            else if (unknown) {
-                object->at = 0;
-                sc.unchecked++;
-                return 0;
-            }
+        /* A pointer to the object's first byte may as well be one past the object before it: then both are meant, wherever
+         * p is in this run. All runs of a path must agree on what it is that p must be in. */
+        if (origin == object->at && !exact) {
+            object->at = (const sc_u8 *)object->at - more;
+            object->size += more;
+            if (more == SC_BEHIND_UNKNOWN && (const sc_u8 *)p < (const sc_u8 *)origin) sc.unchecked++;
         }
     }
     return fits(*object, p, n) ? 0 : SC_VERDICT_OUT_OF_BOUNDS;
@@ -69,31 +80,73 @@ static const void *begin_of(const volatile void *p)
 static sc_u32 find(const volatile void *where)
 {
     sc_u32 i = 0;
-    while (i < sc_strays && strays[i].where != where) i++;
+    while (i < KNOWN && strays[i].where != where) i++;
     return i;
 }
 
 static void forget(sc_u32 i)
 {
-    if (i < sc_strays) strays[i] = strays[--sc_strays];
+    if (i >= KNOWN) return;
+    sc_strays--;
+    strays[i] = strays[KNOWN];
+}
+
+/* One past an object's end, where another begins: `judge` takes such a pointer for either. */
+static sc_u32 is_end(const volatile void *value, const volatile void *origin)
+{
+    sc_extent before;
+    return sc_variable((const void *)value, &before).size && before.size && before.at == begin_of(origin);
+}
+
+static void moved(const void *to, const void *from, sc_size n);
+
+static void keep(stray s)
+{
+    if (KNOWN == SC_STRAYS) {
+        if (!is_end(s.value, s.origin)) sc_strays |= LOST;
+        return;
+    }
+    strays[KNOWN] = s;
+    sc_strays++;
+    sc.moved = moved;
+    sc_any = 1; /* so that copies and what clears memory is told */
+}
+
+/* Memory was copied, or has a new value (`from` null): what lay in it is not there any more. */
+static void moved(const void *to, const void *from, sc_size n)
+{
+    sc_u32 i = KNOWN;
+    while (i--) {
+        sc_uptr offset = (sc_uptr)strays[i].where - (sc_uptr)from;
+        sc_u32 overwritten = (sc_uptr)strays[i].where - (sc_uptr)to < n;
+        if (from && offset < n) {
+            stray copy = strays[i];
+            copy.where = (const sc_u8 *)to + offset;
+            if (overwritten) strays[i] = copy;
+            else keep(copy);
+        } else if (overwritten) forget(i);
+    }
 }
 
 void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin)
 {
+    stray s;
     if (SC_IN_INTERRUPT()) return;
     forget(find(where));
-    if (value == origin || begin_of(value) == begin_of(origin) || sc_strays == SC_STRAYS) return;
-    strays[sc_strays].where = where;
-    strays[sc_strays].value = value;
-    strays[sc_strays++].origin = origin;
+    if (value == origin || begin_of(value) == begin_of(origin)) return;
+    s.where = where;
+    s.value = value;
+    s.origin = origin;
+    keep(s);
 }
 
 const volatile void *sc_recall(const volatile void *where, const volatile void *value)
 {
     sc_u32 i = find(where);
-    if (i == sc_strays || SC_IN_INTERRUPT()) return value;
+    if (SC_IN_INTERRUPT()) return value;
+    if (i == KNOWN) return sc_strays & LOST ? 0 : value;
     if (strays[i].value == value) value = strays[i].origin;
-    if ((sc_uptr)where < NO_ADDRESS) forget(i);
+    if ((sc_uptr)where >= (sc_uptr)SC_NUMBERED(0xFFF)) forget(i); /* asked for once */
     return value;
 }
 
@@ -153,7 +206,7 @@ sc_size sc_length(const char *text)
 void sc_string_within(sc_frame *f, sc_uint at, const char *text, sc_size n)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    if (!d) return;
+    if (!d || !n) return;
     while (n--)
         if (!*text++) return;
     fail(SC_VERDICT_OUT_OF_BOUNDS, text);

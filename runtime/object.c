@@ -18,6 +18,8 @@ static struct {
     sc_u32 depth; /* of its activation */
 } locals[SC_LOCALS] SC_RUNTIME_DATA;
 
+static sc_uint full SC_RUNTIME_DATA; /* some that live are not known: since then */
+
 /* Variables that instrumented files list, as words, address and size in turn: avr-gcc copies structs as if they were in RAM. The
  * linker gives the section's bounds, the build sorts it (image/extents.py). */
 extern const SC_ROM sc_uptr __start_sc_extents[] __attribute__((weak));
@@ -57,7 +59,8 @@ void sc_local(const void *p, sc_size n)
     first = last = above(from + n - 1u);
     while (last < sc.locals && locals[last].at + locals[last].size > from) last++;
     if (first == last) {
-        if (sc.locals == SC_LOCALS) return;
+        full = sc.locals == SC_LOCALS;
+        if (full) return;
         for (last = sc.locals++; last > first; last--) locals[last] = locals[last - 1u];
     } else {
         sc_u32 by = last - first - 1u;
@@ -115,6 +118,7 @@ sc_extent sc_variable(const void *p, sc_extent *before)
     }
     before->size = SC_BYTES(before->size);
     if ((const sc_u8 *)before->at + before->size != found.at) before->size = 0;
+    if (i < sc.locals && !before->size && full) found.size |= SC_BEHIND_UNKNOWN;
     return found;
 }
 

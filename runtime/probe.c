@@ -306,6 +306,7 @@ void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n)
         sc_clear(dst, n);
         return;
     }
+    if (sc.moved) sc.moved(dst, src, n);
     if (!sc_taint_get(src, n)) {
         sc_taint_clear(dst, n);
         return;
@@ -322,6 +323,7 @@ void sc_copy(sc_frame *f, sc_uint at, void *dst, const void *src, sc_size n)
 /* What a handler stores is concrete, too; what it changes while opaque code runs is found out after that. */
 void sc_clear(const void *p, sc_size n)
 {
+    if (sc.moved && !SC_IN_INTERRUPT()) sc.moved(p, 0, n);
     if (!(SC_IN_INTERRUPT() && sc.opaque)) sc_taint_clear(p, n);
 }
 

@@ -156,11 +156,14 @@ typedef struct {
     static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
         (const void *)&(object), sizeof(object) | SC_ONE_OF_MANY}
 #define SC_LOCAL(object) sc_local((const void *)&(object), sizeof(object))
+#define SC_TAKEN(p, n) sc_local(p, n)
 #else
 #define SC_STATIC(n, object) typedef char sc_extent##n
 #define SC_STATIC_ONE(n, object) SC_STATIC(n, object)
 #define SC_LOCAL(object) \
     if (sc_any) sc_clear((const void *)&(object), sizeof(object))
+#define SC_TAKEN(p, n) \
+    if (sc_any) sc_clear(p, n)
 #endif
 
 /* Variables that code without probes names, and so may read; and those that an interrupt handler without probes does. */
@@ -217,6 +220,7 @@ void sc_bounds(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
 void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n, const sc_uptr *words);
 void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n); /* nothing is symbolic */
 /* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was found there. */
+#define SC_NUMBERED(n) ((const void *)-(sc_uptr)(n)) /* an argument or a result, as `where` */
 void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin);
 const volatile void *sc_recall(const volatile void *where, const volatile void *value);
 sc_size sc_length(const char *text);

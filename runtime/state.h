@@ -44,6 +44,7 @@ typedef struct {
     sc_uptr device;               /* where the program read last what is no memory of its own */
     sc_u32 device_at;             /* and when, in branches */
     sc_u32 seen;                  /* a site at which a handler saw symbolic data: said when the test has ended */
+    void (*moved)(const void *dst, const void *src, sc_size n); /* memory was, or (no src) became something else: once there are strays */
     /* calls */
     const void *callee;           /* of the pending sc_call, or null */
     const SC_ROM sc_d *call;      /* its descriptor; its caller is the activation that ran last */

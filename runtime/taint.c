@@ -165,7 +165,7 @@ static void take(void)
         if (k < SC_SHADOW) sc_copy_bytes(shadow.copy[k], ram(w), 32);
         else shadow.rest = checksum(shadow.rest, w);
     }
-    sc_any = k != 0;
+    sc_any = k || sc_strays;
 }
 
 /* Untaint what was changed, and say so: one event a run of bytes. */

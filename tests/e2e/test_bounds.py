@@ -43,6 +43,8 @@ static int next(struct cursor *k) { return *k->p++; /* out-of-bounds: a cursor i
 static void move(const uint8_t **pp) { ++*pp; }
 static int second(const int *p) { return p[1]; /* out-of-bounds: of a scalar */ }
 static int pick(const uint8_t *t, unsigned i) { return t[i]; /* out-of-bounds: of constants */ }
+static int behind(const uint8_t *t, unsigned i) { return t[i]; /* out-of-bounds: of a variable length */ }
+static int vary(unsigned n) { uint8_t v[n]; memset(v, 1, n); return behind(v, n - 1) + behind(v, n); }
 
 int main(void)
 {
@@ -72,6 +74,7 @@ int main(void)
     case 16: strncpy(m.name, (char *)in, 8); return m.role; /* of constant size: across members */
     case 17: if (n == 1) strncpy((char *)rx, (char *)in, 9); /* out-of-bounds: pads */ return 1;
     case 18: return memcmp(a, in, n); /* out-of-bounds: compares */
+    case 19: return vary(3);
     }
     return 0;
 }
@@ -204,6 +207,75 @@ def test_what_is_right_stays_silent(board: str, tmp_path: Path) -> None:
     assert summary["unchecked"] > 0, "texts have no bounds"
 
 
+KEPT = """
+#include <stdio.h>
+#include <stdlib.h>
+struct view { const uint8_t *p, *end; };
+struct block { uint8_t *start, *at, *end; };
+static const uint8_t a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8}, c[4] = {9, 10, 11, 12};
+static const uint8_t *const in_turn[] = {a, b, c, b, a};
+static const struct view views[] = {{c, c + 4}, {b, b + 4}, {a, a + 4}, {b, b + 4}, {c, c + 4}};
+static const uint8_t *one_based[9];
+static uint8_t rows[9][3], others[5][3];
+static struct { char text[4]; int more; } line;
+
+static int eat(struct view v) { int s = 0; while (v.p < v.end) s += *v.p++; return s; }
+static int drain(struct view *v) { int s = 0; while (v->p < v->end) s += *v->p++; return s; }
+static struct view view_of(const uint8_t *p, unsigned n) { struct view v; v.p = p; v.end = p + n; return v; }
+static int ignore(const uint8_t *p) { (void)p; return 0; }
+static int look(const uint8_t *p) { return *p; }
+static int (*volatile call)(const uint8_t *) = look;
+static int in_the_next(const uint8_t *p, const uint8_t *next) { look(p); p += 4; ignore(p); return call(next); }
+static void grow(struct block *k)
+{
+    size_t n = (size_t)(k->end - k->start);
+    uint8_t *grown = malloc(2 * n);
+    memcpy(grown, k->start, n);
+    free(k->start);
+    k->at += grown - k->start; /* C leaves it open, compilers do not */
+    k->end = grown + 2 * n;
+    k->start = grown;
+}
+int main(void)
+{
+    uint8_t x, i, *old, *p;
+    char text[9];
+    static volatile size_t none;
+    int s = 0;
+    struct view v;
+    struct block k;
+    SYM_U8(x);
+    for (i = 0; i < 5; i++) {
+        v = view_of(in_turn[i], 4); s += drain(&v);
+        s += eat(view_of(in_turn[i], 4));
+        v = views[i]; s += drain(&v);
+        memcpy(&v, &views[i], sizeof v); s += drain(&v);
+    }
+    s += in_the_next(a, b) + in_the_next(b, a) + in_the_next(b, c) + in_the_next(c, b);
+    for (i = 0; i < 9; i++) one_based[i] = (i & 1 ? others[i / 2] : rows[i]) - 1;
+    for (i = 0; i < 9; i++) s += one_based[i][1] + one_based[i][3];
+    k.start = k.at = malloc(2); k.end = k.start + 2;
+    for (i = 0; i < 7; i++) { if (k.at == k.end) grow(&k); *k.at++ = x; }
+    s += k.at[-1];
+    old = malloc(3); p = old + 2; k.start = realloc(old, 9); p += k.start - old; *p = x;
+    memset(&line, 1, sizeof line);
+#ifdef __linux__
+    fgets(line.text, 4, stdin); sprintf(text, "%.1f", 1.5);
+#endif
+    snprintf(line.text, 0, "abc"); snprintf(line.text, none, "");
+    sprintf(text, "%s", (const char *)"abcd" + 2); sprintf(text, "%d", i);
+    return x == 3 ? s & 15 : 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_what_was_kept_of_pointers_ends_with_where_they_lay(board: str, tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"a.c": INCLUDES + KEPT}, "--board", board).summary
+    assert summary["bugs"] == []
+    assert summary["stopped"] == "exhausted"
+
+
 SECTIONS = """
 struct command { const char *name; int (*run)(int); };
 #define COMMAND(n) static const struct command n __attribute__((section("commands"), used, aligned(sizeof(void *)))) = {#n, run_##n}
@@ -212,6 +284,11 @@ static int run_two(int x) { return x + 2; }
 COMMAND(one);
 COMMAND(two);
 extern const struct command __start_commands[], __stop_commands[];
+#define ENTRY __attribute__((section("entries"), used, aligned(8)))
+static const int64_t entries_begin[0] ENTRY = {};
+static const int64_t entry = 2, another ENTRY = 2, third ENTRY = 3;
+static const int64_t entries_end[0] ENTRY = {};
+static int64_t total(const int64_t *p, const int64_t *end) { int64_t s = 0; while (p < end) s += *p++; return s; }
 extern uint8_t __bss_start__[], __bss_end__[];
 static uint8_t first_of_bss, others[4];
 static int call(const struct command *c, int x) { return c->run(x); }
@@ -223,7 +300,8 @@ int main(void)
     uint8_t x;
     int s = 0;
     SYM_U8(x);
-    s += give(&one);
+    s += give(&one) + (int)total(&entry, &entry + 1) + (int)total(&another, &another + 1);
+    s += (int)(entries_begin < entries_end ? total(entries_begin, entries_end) : total(entries_end, entries_begin));
     for (c = __start_commands; c < __stop_commands; c++) s += call(c, x & 3);
     others[x & 3] = 1; first_of_bss = x; s += *(&first_of_bss);
     for (p = __bss_start__; p < __bss_end__ && p < __bss_start__ + 40; p++) s += *p != 0;

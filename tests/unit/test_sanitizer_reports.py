@@ -35,7 +35,6 @@ def report(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "kind", "place", "stack", "witness"),
     [
-        ("object-size", "out-of-bounds", "p.c:11", ("copy", "main"), UNDEFINED),
         ("bounds", "out-of-bounds", "p.c:16", ("main",), UNDEFINED),
         ("misaligned", "misaligned", "p.c:17", ("main",), UNDEFINED),
         ("division", "division-by-zero", "p.c:18", ("main",), UNDEFINED),

@@ -3,7 +3,8 @@
 Files list what they give the address of, in the order in which they are linked, and some list what another file or nobody
 defines. Only the linked image knows: an object has a symbol with a size, what a linker script defines has none. Where the
 program names such a symbol, as in `for (p = &_sdata; p < &_edata; p++)`, the variable that happens to begin
-there says nothing about the pointer, and is not listed.
+there says nothing about the pointer, and is not listed. Arrays without elements are such marks, too: before and behind those
+that files put into a section, they make them one table.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import NamedTuple
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
-from score_embed.build.objects import undefined_names
+from score_embed.build.objects import empty_names, undefined_names
 
 _START, _STOP = "__start_sc_extents", "__stop_sc_extents"
 _WRITABLE = 1
+_MARKED = 8  # bytes: the program may say of what a linker script defines that it is a number
 _AVR, _AVR_DATA = "EM_AVR", 0x800000  # where ELF files of AVR have the data space; code lies in another one
 
 
@@ -52,8 +54,8 @@ def order(elf: Path, objects: Sequence[Path]) -> None:
         file.seek(offset)
         words = file.read(length)
         numbers = [int.from_bytes(words[i : i + width], "little") for i in range(0, length, width)]
-        named = undefined_names(objects)
-        found = arranged(numbers[::2], _objects(image, symbols), _marks(symbols, named), _constants(image))
+        marks = _marks(symbols, undefined_names(objects), empty_names(objects))
+        found = arranged(numbers[::2], _objects(image, symbols), marks, _constants(image))
         file.seek(offset)
         one_of_many = {at for at, size in zip(numbers[::2], numbers[1::2], strict=True) if size >> 8 * width - 2 & 1}
         found = [extent._replace(one_of_many=extent.address in one_of_many) for extent in found]
@@ -65,7 +67,7 @@ def arranged(
 ) -> list[Extent]:
     """Of the addresses that are listed, the objects, sorted and without overlaps.
 
-    `objects`: all of the image, sorted; `marks`: the addresses of symbols that the linker defines; `constants`: where nothing
+    `objects`: all of the image, sorted; `marks`: the addresses that symbols of the linker's are of; `constants`: where nothing
     can be written, and texts without names lie (first address, end).
     """
     kept: list[Extent] = []
@@ -121,8 +123,10 @@ def _objects(image: ELFFile, symbols: Iterable[Symbol]) -> list[Extent]:
     return [Extent(address, size) for address, size in sorted(sizes.items())]
 
 
-def _marks(symbols: Iterable[Symbol], named: set[str]) -> set[int]:
-    return {s["st_value"] & ~_AVR_DATA for s in symbols if s.name in named and s["st_info"]["type"] == "STT_NOTYPE"}
+def _marks(symbols: Sequence[Symbol], named: set[str], empty: set[str]) -> set[int]:
+    found = [s for s in symbols if s.name in named and s["st_info"]["type"] == "STT_NOTYPE"]
+    found += [s for s in symbols if s.name in empty and s["st_info"]["type"] == "STT_OBJECT" and not s["st_size"]]
+    return {(s["st_value"] & ~_AVR_DATA) + i for s in found for i in range(_MARKED)}
 
 
 def _constants(image: ELFFile) -> list[tuple[int, int]]:

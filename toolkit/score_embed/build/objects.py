@@ -62,16 +62,24 @@ def defined_names(objects: Sequence[Path]) -> set[str]:
 
 def undefined_names(objects: Sequence[Path]) -> set[str]:
     """The symbols that they expect others to define."""
-    found: set[str] = set()
-    for path in objects:
-        for _, data in members(path):
-            if data.startswith(_ELF):
-                found |= {s.name for s in _symbols(data) if s["st_shndx"] == "SHN_UNDEF"}
-    return found
+    return {s.name for s in _symbols_of(objects) if s["st_shndx"] == "SHN_UNDEF"}
+
+
+def empty_names(objects: Sequence[Path]) -> set[str]:
+    """The objects without a byte that they define."""
+    defined = (s for s in _symbols_of(objects) if s["st_shndx"] != "SHN_UNDEF")
+    return {s.name for s in defined if s["st_info"]["type"] == "STT_OBJECT" and not s["st_size"]}
 
 
 def _defined(data: bytes) -> set[str]:
     return {s.name for s in _symbols(data) if s["st_info"]["bind"] != "STB_LOCAL" and s["st_shndx"] != "SHN_UNDEF"}
+
+
+def _symbols_of(objects: Sequence[Path]) -> Iterator[Symbol]:
+    for path in objects:
+        for _, data in members(path):
+            if data.startswith(_ELF):
+                yield from _symbols(data)
 
 
 def _symbols(data: bytes) -> list[Symbol]:

@@ -83,8 +83,9 @@ class BoundsFinder:
         """What is to be checked behind it."""
         if isinstance(s, Call) and _name(s) in TEXTS and TEXTS[_name(s)] < len(s.args):
             member = self._member(s.args[TEXTS[_name(s)]].exp)
-            if member is not None:
-                yield TextCheck(s.coord, member.text)
+            put = _puts_text(s)
+            if member is not None and put:
+                yield TextCheck(s.coord, member.text, f"({put}) ? sizeof({member.text}) : 0")
         self._follow(s)
 
     def _origin(self, address: Exp) -> Exp:
@@ -164,6 +165,16 @@ def pointers_passed(s: Call) -> list[Exp]:
     pointers, _ = SPANS.get(_name(s), (text, 0))
     found = [s.args[i].exp for i in pointers if i < len(s.args)]
     return [exp for exp in found if isinstance(exp, Exp)] if _is_librarys(s) else []
+
+
+def _puts_text(s: Call) -> str:
+    """Whether there is a text behind the call, in C: `fgets` finds the end of the file, `snprintf` of no bytes only counts."""
+    if _name(s) == "fgets":
+        return s.dest.c() if isinstance(s.dest, SlotRef) else ""
+    if _name(s) in ("snprintf", "vsnprintf"):
+        count = s.args[1].exp if len(s.args) > 1 else None
+        return count.c() if isinstance(count, (SlotRef, Const)) else ""
+    return "1"
 
 
 def bounds_said(s: Stmt) -> Mapping[str, Formula]:

@@ -262,7 +262,7 @@ class Emitter(MemoryEmitter, CallEmitter):
 
     def _emit_TextCheck(self, s: TextCheck) -> str:
         d = self._descriptor(self._site(SiteKind.CHECK, self._nothing(), "bounds"), [])
-        return f"sc_string_within(sc_f, {d}, (const char *) {s.array}, sizeof({s.array}));"
+        return f"sc_string_within(sc_f, {d}, (const char *) {s.array}, {s.size});"
 
     def _emit_Fail(self, s: Fail) -> str:
         if s.kind == "assume":

@@ -169,6 +169,7 @@ class TextCheck(Stmt):
     """A text in this array must end there."""
 
     array: str
+    size: str  # its bytes, in C; 0: none was put there
 
 
 @dataclass

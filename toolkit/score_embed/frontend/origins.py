@@ -12,12 +12,12 @@ comes back (`Recall`). Which places and functions that may be, `stray_keys` find
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from score_embed.frontend.addresses import base_of, is_arithmetic
 from score_embed.frontend.flow import places, slot_written
-from score_embed.frontend.ir import Argument, Assign, Body, Call, Fill, Move, Recall, Return, Stmt, Stray
+from score_embed.frontend.ir import Assign, Body, Call, Fill, Move, Recall, Return, Stmt, Stray
 from score_embed.frontend.ir_exp import (
     Const,
     Convert,
@@ -35,11 +35,12 @@ from score_embed.frontend.types import Array, CType, Function, Pointer, Struct, 
 
 _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, a pointer is taken for its own origin
 _ORIGIN = Pointer(Void(const=True, volatile=True))
-_RESULT = 64  # in place of an address: of a call's result; arguments have their numbers, from 1
+_RESULT = "result"
+_MOST_NUMBERS = 0xFFF  # that stand in place of an address, for arguments and results: the last bytes that a pointer can mean
 
 
-def stray_keys(bodies: Sequence[Body]) -> frozenset[str]:
-    """The members, arguments and results that pointers which arithmetic moved are put into."""
+def stray_keys(bodies: Sequence[Body]) -> Mapping[str, int]:
+    """The members, arguments and results that pointers which arithmetic moved are put into, each with a number."""
     found: set[str] = set()
     known = {body.emitted_name for body in bodies}
     for body in bodies:
@@ -49,14 +50,15 @@ def stray_keys(bodies: Sequence[Body]) -> frozenset[str]:
                 case Assign(dest=Place() as dest) if _is_object_pointer(dest.type) and _is_moved(s.exp, moved):
                     found.add(_key(dest))
                 case Call(kind="known") if s.callee in known:
-                    arguments = ((i, a.exp) for i, a in enumerate(_scalars(s), 1) if isinstance(a.exp, Exp))
-                    found |= {f"{s.callee}#{i}" for i, exp in arguments if _is_moved(exp, moved)}
+                    found |= {f"{s.callee}#{i}" for i, exp in _pointers(s) if _is_moved(exp, moved)}
                 case Return(value=SlotRef() as value) if _is_moved(value, moved):
                     found.add(f"{body.emitted_name}#{_RESULT}")
-    return frozenset(found)
+    return {key: min(number, _MOST_NUMBERS) for number, key in enumerate(sorted(found), 1)}
 
 
-def with_origins(body: Body, types: Types, passed: Callable[[Call], list[Exp]], strays: Set[str]) -> Body:
+def with_origins(
+    body: Body, types: Types, passed: Callable[[Call], list[Exp]], strays: Mapping[str, int]
+) -> Body:
     """The function with slots for the origins of its pointers; itself if it needs none. `passed`: the pointers that a call's
     callee reads or stores through; `strays`: as `stray_keys` found them."""
     definitions = _definitions(body)
@@ -90,27 +92,25 @@ def origin_of(address: Exp, origins: Mapping[int, SlotRef]) -> Exp:
 class _Writer:
     """Puts what a function's statements do to origins before and behind them."""
 
-    def __init__(self, body: Body, types: Types, origins: Mapping[int, SlotRef], strays: Set[str]) -> None:
+    def __init__(self, body: Body, types: Types, origins: Mapping[int, SlotRef], strays: Mapping[str, int]) -> None:
         self._types = types
         self._body, self._origins, self._strays = body, origins, strays
 
     def parameter(self, index: int, pointer: SlotRef) -> Iterator[Stmt]:
         origin, coord = self._origins[index], self._body.coord
         yield Assign(coord, origin, Convert(_ORIGIN, pointer))
-        if f"{self._body.emitted_name}#{index}" in self._strays:
-            yield Recall(coord, f"(const void *) {index}", pointer.c(), origin.c())
+        key = f"{self._body.emitted_name}#{index}"
+        if key in self._strays:
+            yield Recall(coord, self._number(key), pointer.c(), origin.c())
 
     def told(self, s: Stmt) -> Iterator[Stmt]:
         dest = slot_written(s)
         origin = self._origins.get(dest) if dest is not None else None
         if isinstance(s, Call):
             yield from self._arguments(s)
-        if (
-            isinstance(s, Return)
-            and isinstance(s.value, SlotRef)
-            and f"{self._body.emitted_name}#{_RESULT}" in self._strays
-        ):
-            yield self._stray(s, f"(const void *) {_RESULT}", s.value.c(), s.value)
+        result = f"{self._body.emitted_name}#{_RESULT}"
+        if isinstance(s, Return) and isinstance(s.value, SlotRef) and result in self._strays:
+            yield self._stray(s, self._number(result), s.value.c(), s.value)
         if origin is None:
             yield s
         elif isinstance(s, Assign) and self._made_of(s.exp) is not None:
@@ -136,9 +136,10 @@ class _Writer:
         return None
 
     def _arguments(self, s: Call) -> Iterator[Stmt]:
-        for i, argument in enumerate(_scalars(s), 1):
-            if isinstance(argument.exp, Exp) and s.kind == "known" and f"{s.callee}#{i}" in self._strays:
-                yield self._stray(s, f"(const void *) {i}", argument.exp.c(), argument.exp)
+        for i, exp in _pointers(s):
+            key = f"{s.callee}#{i}"
+            if s.kind == "known" and key in self._strays:
+                yield self._stray(s, self._number(key), exp.c(), exp)
 
     def _stray(self, s: Stmt, where: str, value: str, exp: Exp) -> Stray:
         made_of = self._made_of(exp)
@@ -148,9 +149,14 @@ class _Writer:
     def _found_in(self, s: Stmt) -> str:
         """Where a pointer was that comes from elsewhere, in C."""
         if isinstance(s, Call):
-            return f"(const void *) {_RESULT}" if f"{s.callee}#{_RESULT}" in self._strays and s.kind == "known" else ""
+            key = f"{s.callee}#{_RESULT}"
+            return self._number(key) if key in self._strays and s.kind == "known" else ""
         place = _loaded(s.exp) if isinstance(s, Assign) else None
         return f"&{place.text}" if place is not None and self._is_stray_place(place) else ""
+
+    def _number(self, key: str) -> str:
+        """Each argument has a number of its own: a callee that does not ask leaves what was said to nobody else."""
+        return f"SC_NUMBERED({self._strays[key]})"
 
     def _is_stray_place(self, place: Place) -> bool:
         return _is_object_pointer(place.type) and not place.type.volatile and _key(place) in self._strays
@@ -164,7 +170,7 @@ def _last_byte(base: GlobalAddress | LocalAddress, types: Types) -> Exp:
         complete = bool(t.record.members)
     if not complete:
         return base
-    size, at = Const(types.size, f"(sizeof({base.text}) - 1)"), Pointer(types.uchar)
+    size, at = Const(types.size, f"(sizeof({base.text}) - !!sizeof({base.text}))"), Pointer(types.uchar)
     return PointerAdd(at, Convert(at, base), size, "1")
 
 
@@ -173,9 +179,11 @@ def _key(place: Place) -> str:
     return place.address.bytes if isinstance(place.address, Offset) else "*"
 
 
-def _scalars(s: Call) -> list[Argument]:
-    """The arguments that are scalar parameters, in order."""
-    return [argument for argument in s.args if isinstance(argument.exp, Exp)]
+def _pointers(s: Call) -> list[tuple[int, Exp]]:
+    """The arguments that are parameters and pointers to objects, with their numbers among the scalar ones. Those of `...` go where
+    nobody asks for them."""
+    scalars = enumerate((a.exp for a in s.args[: s.declared] if isinstance(a.exp, Exp)), 1)
+    return [(i, exp) for i, exp in scalars if _is_object_pointer(exp.type)]
 
 
 def _loaded(exp: Exp) -> Place | None:
@@ -202,7 +210,7 @@ def _is_object_pointer(t: CType) -> bool:
     return isinstance(t, Pointer) and not isinstance(t.to, Function)
 
 
-def _moved(definitions: Mapping[int, list[Stmt]], strays: Set[str]) -> set[int]:
+def _moved(definitions: Mapping[int, list[Stmt]], strays: Container[str]) -> set[int]:
     """The slots that arithmetic, or a copy of what arithmetic made, was ever assigned to."""
     found = {i for i, made in definitions.items() if any(_may_be_moved(s, strays) for s in made)}
     while True:
@@ -214,7 +222,7 @@ def _moved(definitions: Mapping[int, list[Stmt]], strays: Set[str]) -> set[int]:
         found |= copies
 
 
-def _may_be_moved(s: Stmt, strays: Set[str]) -> bool:
+def _may_be_moved(s: Stmt, strays: Container[str]) -> bool:
     if isinstance(s, Call):
         return s.kind == "known" and f"{s.callee}#{_RESULT}" in strays
     if not isinstance(s, Assign):
@@ -240,7 +248,7 @@ def _reaching(definitions: Mapping[int, list[Stmt]], moved: set[int], used: set[
     return found
 
 
-def _used(body: Body, passed: Callable[[Call], list[Exp]], strays: Set[str]) -> Iterator[Exp]:
+def _used(body: Body, passed: Callable[[Call], list[Exp]], strays: Container[str]) -> Iterator[Exp]:
     """The addresses at which something is read or stored, and what goes where its origin cannot be seen."""
     for s in body.statements:
         yield from (place.address for place in places(s))
@@ -251,8 +259,7 @@ def _used(body: Body, passed: Callable[[Call], list[Exp]], strays: Set[str]) -> 
                 yield s.dest
             case Call():
                 yield from passed(s)
-                arguments = enumerate(_scalars(s), 1)
-                yield from (a.exp for i, a in arguments if f"{s.callee}#{i}" in strays and isinstance(a.exp, Exp))
+                yield from (exp for i, exp in _pointers(s) if f"{s.callee}#{i}" in strays)
             case Return(value=SlotRef() as value) if f"{body.emitted_name}#{_RESULT}" in strays:
                 yield value
             case Assign(dest=Place() as dest) if _is_object_pointer(dest.type) and _key(dest) in strays:

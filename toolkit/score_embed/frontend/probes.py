@@ -6,7 +6,7 @@ same template as the site, so that the two cannot disagree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 
 from score_embed.frontend.blocks import plan
 from score_embed.frontend.bounds import CHECKED_BY_CALLERS, pointers_passed
@@ -53,7 +53,7 @@ class Probes:
         *,
         verify: bool,
         checks: frozenset[str],
-        strays: Set[str],
+        strays: Mapping[str, int],
     ) -> None:
         if body.name in CHECKED_BY_CALLERS:
             checks -= {"bounds"}

@@ -102,7 +102,7 @@ def instrument_program(
 
     def printing(results: Sequence[Lowered]) -> _Printing:
         bodies = _bodies(results)
-        strays = stray_keys(bodies) if "bounds" in checks else frozenset()
+        strays = stray_keys(bodies) if "bounds" in checks else {}
         return _Printing(types, Analysis(bodies, is_private), strays, verify=verify, checks=checks, strict=strict)
 
     texts, numbering, notes = _stable(units, lower, printing)
@@ -174,7 +174,7 @@ class _Printing:
         self,
         types: Types,
         analysis: Analysis,
-        strays: frozenset[str],
+        strays: Mapping[str, int],
         *,
         verify: bool,
         checks: frozenset[str],

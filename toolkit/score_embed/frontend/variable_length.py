@@ -52,6 +52,7 @@ class VariableArrays:
             of = of.of
         taken = f"__builtin_alloca_with_align({size.c()}, 8 * _Alignof({declare(of)}))"
         self.b.assign(pointer, Raw(pointer.type, taken))
+        self.b.add(Verbatim(self.b.coord, f"SC_TAKEN({name}, {size.c()});"))
         self.b.declarations.scope.names[name] = VariableArray(pointer.slot, t)
         return self.e.variable_array(pointer.slot, t)
 

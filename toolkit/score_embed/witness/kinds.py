@@ -3,7 +3,8 @@
 `--check` decides for both witnesses: what is no bug for the one (a firmware's numbers overflow on purpose) is none for
 the other. Not used: UBSan's `null`, which also complains of `&p->member` of a null pointer, where nothing is accessed
 (an access faults, and that is reported); `shift-base`, which complains of `1 << 31`; `bool` and `enum`, because a symbolic
-struct may hold any bytes.
+struct may hold any bytes; `object-size`, for which tables between empty arrays of a section, and `p += new - old` where a
+block was moved, are out of bounds.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from score_embed.witness.reading import Reading
 
 ALWAYS = ("address", "alignment", "vla-bound", "unreachable")
 BY_CHECK = {
-    "bounds": ("bounds", "object-size"),
+    "bounds": ("bounds",),
     "division": ("integer-divide-by-zero",),
     "overflow": ("signed-integer-overflow",),
     "shift": ("shift-exponent",),
@@ -44,7 +45,6 @@ _ADDRESS = {
 _OVERLAP = "-param-overlap"  # memcpy-param-overlap, strcat-param-overlap …
 _UNDEFINED = (
     ("misaligned address", "misaligned"),
-    ("insufficient space", "out-of-bounds"),
     ("out of bounds for type", "out-of-bounds"),
     ("division by zero", "division-by-zero"),
     ("signed integer overflow", "overflow"),
