@@ -29,6 +29,7 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Model:
     def __init__(self) -> None:
         self.live: list[tuple[int, int, int]] = []  # address, size, depth
+        self.full = False  # some that live are not known
 
     def end(self, depth: int) -> None:
         self.live = [item for item in self.live if item[2] < depth]
@@ -36,16 +37,19 @@ class Model:
     def local(self, at: int, size: int, depth: int) -> None:
         self.end(depth + 1)
         kept = [item for item in self.live if item[0] + item[1] <= at or at + size <= item[0]]
+        if len(kept) == len(self.live):
+            self.full = len(kept) == ROOM
         if len(kept) < ROOM:
             kept.append((at, size, depth))
         self.live = kept
 
     def variable(self, at: int, depth: int) -> str:
         self.end(depth + 1)
-        every = [(a, n, n) for a, n, _ in self.live] + [(a, n & ~UNKNOWN, n) for a, n in STATICS.items()]
+        every = [(a, n, n | UNKNOWN * self.full) for a, n, _ in self.live] + [(a, n & ~UNKNOWN, n) for a, n in STATICS.items()]
         for start, size, shown in every:
             if start <= at < start + size:
                 before = [n for a, n, _ in every if a + n == start]
+                shown = size if before and start not in STATICS else shown
                 return f"{start} {shown} {before[0] if before else 0}"
         return "-"
 
