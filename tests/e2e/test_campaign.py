@@ -21,7 +21,7 @@ BOARDS = ("native", "mps2-an385")
 
 KEYS = {
     "v", "program", "board", "strategy", "seed", "stopped", "seconds", "runs", "paths", "redundant", "mispredicted",
-    "unchecked", "lost",
+    "unchecked", "lost", "within",
     "divergences", "concretized", "conditions", "solver", "coverage", "bugs", "unflipped", "incomplete", "link",
     "memory", "fleet", "witness",
 }  # fmt: skip

@@ -86,9 +86,9 @@ def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
 
 
 def _is_known(ours: Iterable[Bug], one: Found) -> bool:
-    """A bug of ours at that line; or the one that this test ended with, if that is in the same function, or in one that called
-    it: where an expression has several lines, the two may name different ones, and what code without probes does with its
-    arguments is found where it is called."""
+    """A bug of ours at that line; or the one that this test ended with, if that is in the same function: where an
+    expression has several lines, the two may name different ones. What code without probes does with its arguments we find
+    where it is called: then it is of the same kind, in a function that called the witness's."""
     finding = one.finding
     at = str(finding.place)
     if one.place == at:
@@ -99,7 +99,9 @@ def _is_known(ours: Iterable[Bug], one: Found) -> bool:
         if str(bug.place) == at:
             return True
         ended_here = (bug.kind, str(bug.place)) == (one.verdict, one.place)
-        if ended_here and bug.place.function in (finding.place.function, *finding.place.stack):
+        if ended_here and bug.place.function == finding.place.function:
+            return True
+        if ended_here and bug.kind == finding.kind and bug.place.function in finding.place.stack:
             return True
     return False
 
