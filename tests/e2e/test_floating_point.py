@@ -172,7 +172,7 @@ def test_a_single_precision_constant_is_what_the_compiler_makes_of_it(tmp_path: 
 def test_an_old_style_parameter_of_type_float_is_passed_as_a_double(tmp_path: Path) -> None:
     program = """
     #include "score.h"
-    int f(x) float x; { return x > 2; }
+    int f(x) float x; { if (x > 2) return 1; return 0; }
     int main(void) { signed char c; SYM_I8(c); return c > 1 ? f((float) c) : 5; }
     """
     found = explore(tmp_path, {"k.c": program})
