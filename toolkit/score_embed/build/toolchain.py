@@ -101,7 +101,7 @@ class Toolchain:
 
     def data_model(self, cflags: Sequence[str]) -> DataModel:
         flags = [*self.board.cflags, *_code_generation(cflags)]
-        text = self._run([self.board.cc, *flags, "-dM", "-E", "-x", "c", "/dev/null"], "data model")
+        text = run_tool([self.board.cc, *flags, "-dM", "-E", "-x", "c", "/dev/null"], "data model")
         if "#define __clang__ " in text:
             hint = "Name a gcc as the profile's `compiler`: the formulas rest on flags that clang does not have."
             raise BuildError("this is clang, score-embed needs gcc", self.board.cc, hint)
@@ -139,16 +139,16 @@ class Toolchain:
             "-w",
             *(["-DSC_VERIFY"] if verify else []),
         ]
-        self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+        run_tool([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def check_source(self, source: Path, cflags: Sequence[str], *, probes: bool) -> None:
         """Raises BuildError if a file of the user's, as it is written, is no C that compiles."""
         flags = [*self.preprocessor_flags(cflags), "-DSCORE_EMBED=1"] if probes else self._plain_flags(cflags)
-        self._run([self.board.cc, *flags, "-w", "-fsyntax-only", str(source)], str(source))
+        run_tool([self.board.cc, *flags, "-w", "-fsyntax-only", str(source)], str(source))
 
     def compile_plain(self, source: Path, output: Path, cflags: Sequence[str]) -> None:
         """A file of the user's that gets no probes: C (`--native`) or assembly."""
-        self._run([self.board.cc, *self._plain_flags(cflags), "-c", str(source), "-o", str(output)], str(source))
+        run_tool([self.board.cc, *self._plain_flags(cflags), "-c", str(source), "-o", str(output)], str(source))
 
     def _plain_flags(self, cflags: Sequence[str]) -> list[str]:
         return [*self.board.cflags, *SEMANTICS, "-DSCORE_EMBED=1", *cflags, *self._public()]
@@ -186,7 +186,7 @@ class Toolchain:
     def compile_identity(self, source: Path, output: Path) -> None:
         """The generated file, whose objects are looked for by name: never a part of the whole."""
         flags = [*self._private(), *self.board.cflags, *self.runtime_flags()]
-        self._run([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+        run_tool([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def runtime_command(self, source: Path, *, verify: bool) -> list[str]:
         """How one of the runtime's files is compiled."""
@@ -196,7 +196,7 @@ class Toolchain:
         return [self.board.cc, *flags, *self.macros(), "-c", str(source)]
 
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
-        self._run([*self.runtime_command(source, verify=verify), "-o", str(output)], str(source))
+        run_tool([*self.runtime_command(source, verify=verify), "-o", str(output)], str(source))
 
     def combine(self, objects: Sequence[Path], output: Path) -> None:
         """The runtime's objects as one."""
@@ -208,7 +208,7 @@ class Toolchain:
             "-r",
             "-flinker-output=nolto-rel",
         ]
-        self._run([self.board.cc, *flags, *map(str, objects), "-o", str(output)], "the runtime")
+        run_tool([self.board.cc, *flags, *map(str, objects), "-o", str(output)], "the runtime")
 
     def link(
         self,
@@ -235,7 +235,7 @@ class Toolchain:
             "-o",
             str(output),
         ]
-        done = self._execute(command, "link")
+        done = execute(command, "link")
         if done.returncode:
             raise LinkFailed(done.stderr)
 
@@ -253,16 +253,16 @@ class Toolchain:
 
     def symbols(self, files: Sequence[Path]) -> tuple[set[str], set[str]]:
         """Those that objects and archives define for others, and those that one of them takes from elsewhere."""
-        lines = [line.split() for line in self._run([self._tool("nm"), "-g", *map(str, files)], "nm").splitlines()]
+        lines = [line.split() for line in run_tool([self._tool("nm"), "-g", *map(str, files)], "nm").splitlines()]
         taken = {words[1] for words in lines if len(words) == 2 and words[0] in "Uwv"}
         return {words[2] for words in lines if len(words) == 3}, taken
 
     def _copy(self, changes: Sequence[str], source: Path, output: Path) -> None:
-        self._run([self._tool("objcopy"), *changes, str(source), str(output)], str(source))
+        run_tool([self._tool("objcopy"), *changes, str(source), str(output)], str(source))
 
     def _tool(self, name: str) -> str:
         """The program of that name that comes with the compiler."""
-        return self._run([self.board.cc, f"-print-prog-name={name}"], name).strip()
+        return run_tool([self.board.cc, f"-print-prog-name={name}"], name).strip()
 
     def _linker_script(self, output: Path) -> Path | None:
         """The port's script, preprocessed with the board's memory map."""
@@ -275,30 +275,34 @@ class Toolchain:
         places = [folder / name for folder in self._port()]
         script = next((path for path in places if path.is_file()), places[0])
         flags = ["-E", "-P", "-undef", "-x", "c", *self.macros(), *macros]
-        self._run([self.board.cc, *flags, str(script), "-o", str(output)], str(script))
+        run_tool([self.board.cc, *flags, str(script), "-o", str(output)], str(script))
         return output
 
-    def _run(self, command: Sequence[str], where: str) -> str:
-        done = self._execute(command, where)
-        if done.returncode:
-            raise complaint(done.stderr, where)
-        return done.stdout
 
-    def _execute(self, command: Sequence[str], where: str) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=DEADLINE,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise BuildError(f"the compiler did not finish within {DEADLINE} s", where) from None
-        except OSError as error:
-            raise BuildError(f"cannot run {command[0]}: {error.strerror}", where) from None
+def run_tool(command: Sequence[str], where: str) -> str:
+    """What a compiler or one of its tools puts out. Raises BuildError if it cannot be run, complains, or does not finish."""
+    done = execute(command, where)
+    if done.returncode:
+        raise complaint(done.stderr, where)
+    return done.stdout
+
+
+def execute(command: Sequence[str], where: str) -> subprocess.CompletedProcess[str]:
+    """The same, whatever its exit code is."""
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=DEADLINE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"the compiler did not finish within {DEADLINE} s", where) from None
+    except OSError as error:
+        raise BuildError(f"cannot run {command[0]}: {error.strerror}", where) from None
 
 
 def _code_generation(cflags: Sequence[str]) -> list[str]:

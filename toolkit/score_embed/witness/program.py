@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,9 +23,8 @@ from score_embed.board.profile import Board, NativeRun
 from score_embed.build.cache import cache_folder, is_kept, publish, trim
 from score_embed.build.image import Plain
 from score_embed.build.objects import ASSEMBLY
-from score_embed.build.toolchain import DEADLINE, SEMANTICS, Toolchain
+from score_embed.build.toolchain import SEMANTICS, Toolchain, run_tool
 from score_embed.errors import BuildError, StorageError
-from score_embed.frontend.complaints import complaint
 from score_embed.frontend.preprocess import preprocess
 from score_embed.witness import kinds
 
@@ -152,24 +150,7 @@ class _Compiler:
         return output
 
     def _run(self, flags: Sequence[str], where: str) -> str:
-        command = [self._board.cc, *self._board.cflags, *flags]
-        try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=DEADLINE,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise BuildError(f"the compiler did not finish within {DEADLINE} s", where) from None
-        except OSError as error:
-            raise BuildError(f"cannot run {self._board.cc}: {error.strerror}", where) from None
-        if done.returncode:
-            raise complaint(done.stderr, where)
-        return done.stdout
+        return run_tool([self._board.cc, *self._board.cflags, *flags], where)
 
 
 def _code_flags(flags: Sequence[str]) -> list[str]:
