@@ -288,6 +288,11 @@ extern const struct command __start_commands[], __stop_commands[];
 static const int64_t entries_begin[0] ENTRY = {};
 static const int64_t entry = 2, another ENTRY = 2, third ENTRY = 3;
 static const int64_t entries_end[0] ENTRY = {};
+#define ROW __attribute__((section("rows"), used, aligned(8)))
+static const int64_t first_row ROW = 1, one_row ROW = 2, last_row ROW = 3;
+#define CALLED __attribute__((section("called"), used, aligned(sizeof(void *))))
+static int (*const first_called)(int) CALLED = run_one, (*const last_called)(int) CALLED = run_two;
+static int go(int (*const *p)(int), int (*const *end)(int)) { int s = 0; for (; p <= end; p++) s += (*p)(1); return s; }
 static int64_t total(const int64_t *p, const int64_t *end) { int64_t s = 0; while (p < end) s += *p++; return s; }
 extern uint8_t __bss_start__[], __bss_end__[];
 static uint8_t first_of_bss, others[4];
@@ -301,6 +306,8 @@ int main(void)
     int s = 0;
     SYM_U8(x);
     s += give(&one) + (int)total(&entry, &entry + 1) + (int)total(&another, &another + 1);
+    s += &first_called < &last_called ? go(&first_called, &last_called) : go(&last_called, &first_called);
+    s += (int)(&first_row < &last_row ? total(&first_row, &last_row + 1) : total(&last_row, &first_row + 1));
     s += (int)(entries_begin < entries_end ? total(entries_begin, entries_end) : total(entries_end, entries_begin));
     for (c = __start_commands; c < __stop_commands; c++) s += call(c, x & 3);
     others[x & 3] = 1; first_of_bss = x; s += *(&first_of_bss);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from score_embed.build.extents import Extent, arranged, packed
+from score_embed.build.extents import Extent, arranged, packed, tabled
 
 OBJECTS = [Extent(0x10, 4), Extent(0x14, 4), Extent(0x20, 16), Extent(0x24, 4), Extent(0x40, 8), Extent(0x50, 1)]
 
@@ -37,3 +37,9 @@ def test_a_list_that_is_no_longer_than_it_was() -> None:
     """Entries that are left over are behind every address, and empty."""
     words = packed([Extent(0x10, 4, behind_unknown=True)], 2, 2)
     assert words == bytes([0x10, 0, 4, 0x80, 0xFF, 0xFF, 0, 0])
+
+
+def test_objects_of_one_size_in_a_section_of_the_programs_are_a_table() -> None:
+    objects = [Extent(0, 4), Extent(4, 4), Extent(8, 8), Extent(16, 8), Extent(24, 4), Extent(32, 4), Extent(36, 4)]
+    expected = [Extent(0, 4), Extent(4, 4), Extent(8, 16), Extent(24, 4), Extent(32, 8)]
+    assert tabled(objects, [(8, 40)]) == expected

@@ -120,7 +120,25 @@ def _objects(image: ELFFile, symbols: Iterable[Symbol]) -> list[Extent]:
         address = _place(image, symbol)
         if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"] and address is not None:
             sizes[address] = max(symbol["st_size"], sizes.get(address, 0))
-    return [Extent(address, size) for address, size in sorted(sizes.items())]
+    own = [s for s in image.iter_sections() if s["sh_flags"] & 2 and s.name[:1] not in ("", ".")]
+    tables = [(s["sh_addr"], s["sh_addr"] + s["sh_size"]) for s in own]
+    return tabled([Extent(address, size) for address, size in sorted(sizes.items())], tables)
+
+
+def tabled(objects: Iterable[Extent], tables: Sequence[tuple[int, int]]) -> list[Extent]:
+    """Objects of one size beside each other, in a section that the program named (first address, end), are a table: from the
+    first to the last the program goes as through an array. (Constants with addresses in them may be linked as variables.)"""
+    found: list[Extent] = []
+    size = 0  # of the last one
+    for each in objects:
+        last = found[-1] if found else each
+        inside = any(start <= last.address and each.address < end for start, end in tables)
+        if inside and found and each.size == size and each.address == last.address + last.size:
+            found[-1] = last._replace(size=last.size + size)
+        else:
+            found.append(each)
+        size = each.size
+    return found
 
 
 def _marks(symbols: Sequence[Symbol], named: set[str], empty: set[str]) -> set[int]:
