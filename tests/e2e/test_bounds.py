@@ -342,3 +342,17 @@ def test_what_an_entry_gets_for_a_pointer_stands_for_more(entry: str, tmp_path: 
     """It is no bug of the function that the harness gave it one object; a buffer with its length ends where it ends."""
     summary = explore(tmp_path, {"e.c": ENTRY}, "--entry", entry, "--max-tests", "50").summary
     assert found(summary) == (expected(ENTRY) if entry == "parse" else set())
+
+
+FRAME = """
+#include <string.h>
+#include "score.h"
+static int take(const char *s, unsigned n) { char name[6]; memcpy(name, s, n); return name[0]; }
+int main(void) { char in[40]; unsigned char n; SYM_BYTES(in, 40); SYM_U8(n); SCORE_ASSUME(n < 36); return take(in, n); }
+"""
+
+
+def test_without_the_check_a_smashed_frame_ends_no_campaign(tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"a.c": FRAME}, "--board", "mps2-an385", "--check", "none").summary
+    assert (summary["stopped"], summary["paths"], summary["lost"]) == ("exhausted", 36, 0)
+    assert {(bug["file"], bug["line"], bug["function"]) for bug in summary["bugs"]} == {("a.c", 4, "take")}

@@ -79,6 +79,8 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
         return Place(call.file, call.line, function_name(call), stack)
     function = stack[0] if stack else (function_name(last) if last else "")
     at = lines.find(finished.pc) if finished.pc else None
+    if last is not None and last.function.startswith(MODEL) and entered and at in (None, (last.file, last.line)):
+        last, at = entered[0], None  # a model had returned: somewhere behind its call in this function
     if at is not None:
         return Place(at[0], at[1], function, stack)
     return Place(last.file, last.line, function, stack) if last else Place("", 0, function, stack)
