@@ -67,6 +67,8 @@ static int computed(unsigned char x)
         r |= 4;
     if (-s.b == 0x3ffffffffff38)
         r |= 8;
+    if (((x & 1 ? s.a : 7) << 36) < 0)
+        r |= 1024;
     if ((x & 1 ? s.a : 7) == 9)
         r |= 16;
     if ((s.c = x * 3) == 30)

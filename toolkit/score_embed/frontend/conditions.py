@@ -151,7 +151,7 @@ class Conditions(Assignments):
         self.b.place_label(end)
 
     def _common_type(self, node: c_ast.TernaryOp) -> CType:
-        a, b = (decayed(self.type_of(n)) for n in (node.iftrue or node.cond, node.iffalse))
+        a, b = (self._type_of_arm(n) for n in (node.iftrue or node.cond, node.iffalse))
         if is_integer(a) and is_integer(b):
             return self.types.usual(as_int(a), as_int(b))
         if isinstance(a, Float) or isinstance(b, Float):
@@ -161,6 +161,15 @@ class Conditions(Assignments):
         if isinstance(a, Void) or isinstance(b, Void):
             return self.types.void
         return b if isinstance(b, Pointer) else a
+
+    def _type_of_arm(self, node: c_ast.Node) -> CType:
+        """As `type_of`, but a bit-field wider than int has its own width, in which gcc goes on."""
+        if isinstance(node, c_ast.StructRef):
+            with self.b.unevaluated():
+                place = self.lvalue(node)
+            if isinstance(place, Place) and place.bit_field is not None:
+                return self.bit_field_type(place.type, place.bit_field)
+        return decayed(self.type_of(node))
 
     def _common_pointer(self, a: Pointer, b: Pointer, node: c_ast.TernaryOp) -> Pointer:
         """C11 6.5.15p6: a null pointer constant takes the other's type, else `void *` wins, and all qualifiers stay."""
