@@ -74,6 +74,7 @@ int main(void)
     case 16: strncpy(m.name, (char *)in, 8); return m.role; /* of constant size: across members */
     case 17: if (n == 1) strncpy((char *)rx, (char *)in, 9); /* out-of-bounds: pads */ return 1;
     case 18: return memcmp(a, in, n); /* out-of-bounds: compares */
+    case 99: return *(b - (n & 3)); /* out-of-bounds: below an array, in its neighbour */
     case 19: return vary(3);
     }
     return 0;

@@ -4,8 +4,7 @@ Where objects lie is known when the program runs only, so the runtime is asked (
 the pointer that the address is computed from, as it was before arithmetic moved it (origins.py): `p[i]` belongs to the
 object that `p` pointed into, wherever `p + i` leads. Functions of the library that copy so many bytes, or a text, are
 checked where the program calls them, whoever executes them. Of an array that is a member the program names, copies of a
-size that is computed, and texts, must fit into the member: as with glibc's _FORTIFY_SOURCE=2, copies of constant size may
-go across members.
+size that is computed, and texts, must fit into the member. Copies of constant size may go across members.
 """
 
 from __future__ import annotations
