@@ -18,8 +18,7 @@ from score_embed.yamlfile import Section
 WIDTH = 80  # values longer than this do not push the origins of all others to the right
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser("boards", help="list the boards, or show one", allow_abbrev=False)
+def add_arguments(sub: argparse.ArgumentParser) -> None:
     what = sub.add_subparsers(dest="what", metavar="[show NAME]")
     show = what.add_parser("show", help="print a profile with the origin of every value", allow_abbrev=False)
     show.add_argument("board", metavar="NAME|FILE")

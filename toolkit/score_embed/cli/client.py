@@ -23,13 +23,8 @@ from score_embed.solve import smt
 _MOST_NAME = 64
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser(
-        "client",
-        help="join a fleet with a target of this machine",
-        description="Run tests for a server until nothing is left. The program comes from the server.",
-        allow_abbrev=False,
-    )
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.description = "Run tests for a server until nothing is left. The program comes from the server."
     sub.add_argument("--server", metavar="ADDRESS", required=True, help="tcp://HOST:PORT, as the server says it")
     sub.add_argument("--keys", metavar="FILE", type=Path, help="client.key, which `score-embed keys` made")
     sub.add_argument("--listen", metavar="ADDRESS", default="", help="where other clients hand over pairs directly")

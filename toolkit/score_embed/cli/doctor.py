@@ -16,8 +16,7 @@ from score_embed.errors import UsageError
 PROBLEM = 2
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser("doctor", help="check tools, emulators and ports", allow_abbrev=False)
+def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--board", metavar="NAME|FILE", help="check this board only (default: all that can be named)")
     sub.add_argument("--run", choices=config.RUNS, help="check the board run in this way")
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, or its name in the lab file")

@@ -25,14 +25,9 @@ _OURS = ("out", "resume", "seed", "clients", "json")  # not handed on as they ar
 MOST_CLIENTS = 256
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser(
-        "experiment",
-        help="compare numbers of clients, as SCORE's paper did",
-        description=_HELP,
-        usage="score-embed experiment [options] SOURCES... [-- CFLAGS...]",
-        allow_abbrev=False,
-    )
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.description = _HELP
+    sub.usage = "score-embed experiment [options] SOURCES... [-- CFLAGS...]"
     config.add_options(sub, without=_OURS)
     sub.add_argument(
         "--clients", type=words.counts(MOST_CLIENTS), default=[1, 2], metavar="N,…", help="numbers of clients (1,2)"

@@ -16,13 +16,8 @@ from score_embed.results.store import Store, TestRow
 CHOICES = ("kept", "paths", "all")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser(
-        "export",
-        help="write tests of a campaign for fuzzers, for Unity and for boards",
-        description="Write tests of a campaign, finished or not, in forms that need no score-embed.",
-        allow_abbrev=False,
-    )
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.description = "Write tests of a campaign, finished or not, in forms that need no score-embed."
     sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     sub.add_argument("--corpus", type=Path, metavar="FOLDER", help="write raw inputs, one file each")
     sub.add_argument("--unity", type=Path, metavar="FILE", help="write a C file of regression tests for Unity")

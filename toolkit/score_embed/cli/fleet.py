@@ -37,8 +37,7 @@ _COSTS = {
 }
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    top = commands.add_parser("fleet", help="many clients on one exploration", allow_abbrev=False)
+def add_arguments(top: argparse.ArgumentParser) -> None:
     what = top.add_subparsers(
         dest="what", metavar="status | add | remove | assign | stop | simulate | record", required=True
     )

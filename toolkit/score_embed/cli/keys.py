@@ -8,13 +8,8 @@ from pathlib import Path
 from score_embed.carrier import keys
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser(
-        "keys",
-        help="make keys for a fleet on several machines",
-        description="Make server.key for a server and client.key for its clients. Who has client.key may join.",
-        allow_abbrev=False,
-    )
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.description = "Make server.key for a server and client.key for its clients. Who has client.key may join."
     sub.add_argument("folder", type=Path, metavar="DIR", help="where to put them")
     sub.set_defaults(execute=execute)
 

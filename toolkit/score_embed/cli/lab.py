@@ -17,8 +17,7 @@ from score_embed.target.ports import BY_ID, connected_ports
 WIDE = 1000  # columns: names of ports are to be copied, not to be cut
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser("lab", help="list the boards on the desk, or look for new ones", allow_abbrev=False)
+def add_arguments(sub: argparse.ArgumentParser) -> None:
     what = sub.add_subparsers(dest="what", metavar="[show | scan]")
     show = what.add_parser("show", help="devices of the lab file, and who works with them", allow_abbrev=False)
     scan = what.add_parser(

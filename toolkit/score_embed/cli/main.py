@@ -1,36 +1,39 @@
 """Entry of the command `score-embed`: finds the command, and turns every end into a message and an exit code.
 
 Nothing but a ScoreError is meant to reach the user; whatever else does is a bug of ours and says so (exit code 70).
+Only the module of the command that was named is imported: all of them together take half a second.
 """
 
 from __future__ import annotations
 
 import argparse
 import errno
+import importlib
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Protocol, cast
 
 from score_embed import __version__, config
-from score_embed.cli import (
-    boards,
-    client,
-    doctor,
-    experiment,
-    export,
-    fleet,
-    keys,
-    lab,
-    replay,
-    report,
-    run,
-    server,
-    simulate,
-)
 from score_embed.cli.output import prepare, silence
 from score_embed.errors import ScoreError, StorageError, UsageError
 
+COMMANDS = {  # module of this package that carries the command out, and its line in --help
+    "run": "explore a program",
+    "server": "let clients of this machine and others explore a program",
+    "client": "join a fleet with a target of this machine",
+    "fleet": "many clients on one exploration",
+    "keys": "make keys for a fleet on several machines",
+    "experiment": "compare numbers of clients, as SCORE's paper did",
+    "report": "show what a campaign found, also as lcov, JUnit or SARIF",
+    "export": "write tests of a campaign for fuzzers, for Unity and for boards",
+    "replay": "run tests of a campaign again",
+    "boards": "list the boards, or show one",
+    "lab": "list the boards on the desk, or look for new ones",
+    "doctor": "check tools, emulators and ports",
+    "simulate": "simulate hardware",
+}
 INTERRUPTED = 130
 INTERNAL = 70
 PLEA = "Please report it with the command you ran, the program and the output under SCORE_EMBED_DEBUG=1."
@@ -45,12 +48,26 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message, "command line", f"See `{self.prog} --help`.")
 
 
-def parser() -> argparse.ArgumentParser:
+class Command(Protocol):
+    """What a module of a command has. `add_arguments` also sets `execute`, which takes the values and returns the
+    exit code."""
+
+    def add_arguments(self, sub: argparse.ArgumentParser) -> None: ...
+
+
+def load(name: str) -> Command:
+    return cast(Command, importlib.import_module(f"score_embed.cli.{name}"))
+
+
+def parser(command: str | None) -> argparse.ArgumentParser:
+    """A parser of the options of one command; the others have their line in --help only."""
     top = _Parser(prog="score-embed", description="Concolic testing for embedded C.", allow_abbrev=False)
     top.add_argument("--version", action="version", version=f"score-embed {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (run, server, client, fleet, keys, experiment, report, export, replay, boards, lab, doctor, simulate):
-        module.add_parser(commands)
+    for name, help_ in COMMANDS.items():
+        sub = commands.add_parser(name, help=help_, allow_abbrev=False)
+        if name == command:
+            load(name).add_arguments(sub)
     return top
 
 
@@ -63,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words, compiler = words[:at], words[at + 1 :]
     prepare()
     try:
-        values = parser().parse_args(words)
+        command = next((word for word in words if not word.startswith("-")), None)
+        values = parser(command).parse_args(words)
         values.cflags = compiler
         code: int = values.execute(values)
         sys.stdout.flush()

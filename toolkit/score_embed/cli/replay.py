@@ -13,13 +13,8 @@ from score_embed.cli.output import Printer
 from score_embed.errors import ReplayMismatch, UsageError
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser(
-        "replay",
-        help="run tests of a campaign again",
-        description="Run one test or all tests again on the board, and say whether verdict and path are the same.",
-        allow_abbrev=False,
-    )
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.description = "Run one test or all tests again on the board, and say whether verdict and path are the same."
     sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     sub.add_argument("test", nargs="?", metavar="TEST", help="number of one test; all tests if absent")
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, if it is another one now")

@@ -23,13 +23,8 @@ FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
 }
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser(
-        "report",
-        help="show what a campaign found, also as lcov, JUnit or SARIF",
-        description="Report on a campaign, finished or not. Without options the report is printed for people.",
-        allow_abbrev=False,
-    )
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.description = "Report on a campaign, finished or not. Without options the report is printed for people."
     sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     for name, (what, _) in FORMATS.items():
         sub.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write {what}")

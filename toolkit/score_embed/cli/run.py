@@ -17,14 +17,9 @@ from score_embed.report import findings
 from score_embed.results.store import Store
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser(
-        "run",
-        help="explore a program",
-        description="Find an input for every feasible path. Options may also stand in score-embed.yaml.",
-        usage="score-embed run [options] SOURCES... [-- CFLAGS...]",
-        allow_abbrev=False,
-    )
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.description = "Find an input for every feasible path. Options may also stand in score-embed.yaml."
+    sub.usage = "score-embed run [options] SOURCES... [-- CFLAGS...]"
     config.add_options(sub)
     sub.add_argument(
         "sources",

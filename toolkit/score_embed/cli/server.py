@@ -24,14 +24,9 @@ from score_embed.results.store import Store
 LISTEN = "tcp://127.0.0.1:5470"
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sub = commands.add_parser(
-        "server",
-        help="let clients of this machine and others explore a program",
-        description="Explore a program, or go on with campaigns, by whatever clients join (`score-embed client`).",
-        usage="score-embed server [options] SOURCES... [-- CFLAGS...] | DIR...",
-        allow_abbrev=False,
-    )
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    sub.description = "Explore a program, or go on with campaigns, by whatever clients join (`score-embed client`)."
+    sub.usage = "score-embed server [options] SOURCES... [-- CFLAGS...] | DIR..."
     sub.add_argument("--listen", metavar="ADDRESS", default=LISTEN, help=f"where clients join ({LISTEN})")
     sub.add_argument("--keys", metavar="FILE", type=Path, help="server.key, which `score-embed keys` made")
     config.add_options(sub)

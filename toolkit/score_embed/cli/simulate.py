@@ -16,8 +16,7 @@ go wrong what can. IMAGE is the board's flash: it may be replaced while the rig 
 profile), and a file that does not exist is a blank board. SIGUSR1 switches the power off and on."""
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    top = commands.add_parser("simulate", help="simulate hardware", allow_abbrev=False)
+def add_arguments(top: argparse.ArgumentParser) -> None:
     what = top.add_subparsers(dest="what", metavar="serial", required=True)
     sub = what.add_parser("serial", help="a board on a serial line", description=_HELP, allow_abbrev=False)
     sub.add_argument("image", type=Path, metavar="IMAGE", help="an image, or a campaign's folder")
