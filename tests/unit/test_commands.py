@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 from score_embed.cli.main import COMMANDS, load
 
 
