@@ -184,6 +184,29 @@ int main(void){ for (int i = 0; i < 5; i++) { int r = ret(i); printf("=%d\n", r)
     struct S s = st(); printf("%d\n", s.a[1]); } { int r = changed(); printf("%d\n", r); } two(); puts("");
     return 0; }
 """,
+    "an int that no word says": r"""
+#include <stdio.h>
+struct s { const x; volatile *p; unsigned const y; __attribute__((packed)) char c; };
+static f(const a, register b, volatile *p) { return a + b + *p; }
+int main(void) { const x = 6; struct s s = { 1, &s.y, 3 }; volatile v = 2; static t; static const *q = &t;
+    printf("%d %d %d %d %d\n", *(const * const) &x, (const) 2.5, f(x, v, s.p), (int) sizeof(volatile), *q);
+    return (int) sizeof(struct s); }
+""",
+    "structs that are atomic": r"""
+#include <stdio.h>
+#include <stdatomic.h>
+static atomic_flag lock = ATOMIC_FLAG_INIT; static struct { int n; atomic_flag f; } both;
+typedef struct { int a, b; } pair; static _Atomic pair ap; static _Atomic(pair) aq = { 1, 2 };
+static pair two(int a) { pair p = { a, a + 1 }; return p; }
+int main(void) { atomic_flag own = ATOMIC_FLAG_INIT; int a = atomic_flag_test_and_set(&lock);
+    int b = atomic_flag_test_and_set(&lock); atomic_flag_clear(&lock);
+    int c = atomic_flag_test_and_set_explicit(&both.f, 0), d = atomic_flag_test_and_set(&own);
+    printf("%d %d %d %d %d\n", a, b, c, d, atomic_flag_test_and_set(&lock));
+    while (atomic_flag_test_and_set(&both.f)) { both.n++; atomic_flag_clear(&both.f); }
+    ap = two(4); pair x = ap; printf("%d %d %d\n", x.a, x.b, both.n); ap = aq; x = ap;
+    pair *p = &x; *p = aq; printf("%d %d\n", x.a, p->b);
+    atomic_store(&ap, two(7)); x = atomic_load(&ap); printf("%d %d %d\n", x.a, x.b, (int) sizeof ap); return 0; }
+""",
     "old-style parameters": r"""
 #include <stdio.h>
 typedef float F; struct P { float x; };
