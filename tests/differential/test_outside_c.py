@@ -192,6 +192,23 @@ int main(void) { const x = 6; struct s s = { 1, &s.y, 3 }; volatile v = 2; stati
     printf("%d %d %d %d %d\n", *(const * const) &x, (const) 2.5, f(x, v, s.p), (int) sizeof(volatile), *q);
     return (int) sizeof(struct s); }
 """,
+    "a comma in the size of an array": r"""
+#include <stdio.h>
+int main(void) { char x[(1, 3)]; typedef char row[(4, 5)]; int n = 3; char z[(n++, n)]; int a[2] = { 1, 2 };
+    int (*p)[(3, 2)] = &a;
+    printf("%d %d %d %d\n", (int) sizeof x, (int) sizeof(row), (int) sizeof z, (int) sizeof(char[(n, 9)]));
+    return (*p)[1]; }
+""",
+    "numbers without a suffix that no long long holds": r"""
+#include <stdio.h>
+int main(void) { unsigned long long x = 18446744073709551615, y = 9223372036854775808; volatile long long v = -1;
+    double d = 18446744073709551615, m = -9223372036854775808; long long z = -9223372036854775808;
+    static unsigned long long t[] = { 18446744073709551615, 9223372036854775808 };
+    printf("%d %d %llx %llx\n", (int) sizeof 18446744073709551615, (int) sizeof 9223372036854775808, x, y);
+    printf("%d %d %d\n", v < 18446744073709551615, v > -9223372036854775808, (int) (18446744073709551615 >> 63));
+    printf("%f %f %d %llx %llx\n", d, m, 9223372036854775808 / 2 > 0, t[0], t[1]);
+    switch (z) { case -9223372036854775808: printf("least\n"); } return 18446744073709551615 % 7 == 1; }
+""",
     "structs that are atomic": r"""
 #include <stdio.h>
 #include <stdatomic.h>
@@ -232,3 +249,14 @@ def test_it_does_what_the_plain_program_does(name: str, tmp_path: Path) -> None:
         done = target.run(Run(1, b""))
     assert done.verdict in (Verdict.RETURN, Verdict.EXIT)
     assert (done.output, done.code & 0xFF) == (expected.stdout, expected.returncode)
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_main_gives_0_at_its_end_without_probes_too(board: str, tmp_path: Path) -> None:
+    source = tmp_path / "program.c"
+    source.write_text('#include <stdio.h>\nint main(void) { __label__ end; goto end; end: printf("of six\\n"); }\n')
+    image = corpus.build(board, [source], cflags=["-w"])
+    assert [what for what, *_ in image.notes] == ["function 'main' is not instrumented: local labels"]
+    with corpus.target_of(board, image) as target:
+        done = target.run(Run(1, b""))
+    assert (done.verdict, done.code, done.output.split()) == (Verdict.RETURN, 0, [b"of", b"six"])
