@@ -184,6 +184,46 @@ int main(void){ for (int i = 0; i < 5; i++) { int r = ret(i); printf("=%d\n", r)
     struct S s = st(); printf("%d\n", s.a[1]); } { int r = changed(); printf("%d\n", r); } two(); puts("");
     return 0; }
 """,
+    "an int that no word says": r"""
+#include <stdio.h>
+struct s { const x; volatile *p; unsigned const y; __attribute__((packed)) char c; };
+static f(const a, register b, volatile *p) { return a + b + *p; }
+int main(void) { const x = 6; struct s s = { 1, &s.y, 3 }; volatile v = 2; static t; static const *q = &t;
+    printf("%d %d %d %d %d\n", *(const * const) &x, (const) 2.5, f(x, v, s.p), (int) sizeof(volatile), *q);
+    return (int) sizeof(struct s); }
+""",
+    "a comma in the size of an array": r"""
+#include <stdio.h>
+int main(void) { char x[(1, 3)]; typedef char row[(4, 5)]; int n = 3; char z[(n++, n)]; int a[2] = { 1, 2 };
+    int (*p)[(3, 2)] = &a;
+    printf("%d %d %d %d\n", (int) sizeof x, (int) sizeof(row), (int) sizeof z, (int) sizeof(char[(n, 9)]));
+    return (*p)[1]; }
+""",
+    "numbers without a suffix that no long long holds": r"""
+#include <stdio.h>
+int main(void) { unsigned long long x = 18446744073709551615, y = 9223372036854775808; volatile long long v = -1;
+    double d = 18446744073709551615, m = -9223372036854775808; long long z = -9223372036854775808;
+    static unsigned long long t[] = { 18446744073709551615, 9223372036854775808 };
+    printf("%d %d %llx %llx\n", (int) sizeof 18446744073709551615, (int) sizeof 9223372036854775808, x, y);
+    printf("%d %d %d\n", v < 18446744073709551615, v > -9223372036854775808, (int) (18446744073709551615 >> 63));
+    printf("%f %f %d %llx %llx\n", d, m, 9223372036854775808 / 2 > 0, t[0], t[1]);
+    switch (z) { case -9223372036854775808: printf("least\n"); } return 18446744073709551615 % 7 == 1; }
+""",
+    "structs that are atomic": r"""
+#include <stdio.h>
+#include <stdatomic.h>
+static atomic_flag lock = ATOMIC_FLAG_INIT; static struct { int n; atomic_flag f; } both;
+typedef struct { int a, b; } pair; static _Atomic pair ap; static _Atomic(pair) aq = { 1, 2 };
+static pair two(int a) { pair p = { a, a + 1 }; return p; }
+int main(void) { atomic_flag own = ATOMIC_FLAG_INIT; int a = atomic_flag_test_and_set(&lock);
+    int b = atomic_flag_test_and_set(&lock); atomic_flag_clear(&lock);
+    int c = atomic_flag_test_and_set_explicit(&both.f, 0), d = atomic_flag_test_and_set(&own);
+    printf("%d %d %d %d %d\n", a, b, c, d, atomic_flag_test_and_set(&lock));
+    while (atomic_flag_test_and_set(&both.f)) { both.n++; atomic_flag_clear(&both.f); }
+    ap = two(4); pair x = ap; printf("%d %d %d\n", x.a, x.b, both.n); ap = aq; x = ap;
+    pair *p = &x; *p = aq; printf("%d %d\n", x.a, p->b);
+    atomic_store(&ap, two(7)); x = atomic_load(&ap); printf("%d %d %d\n", x.a, x.b, (int) sizeof ap); return 0; }
+""",
     "old-style parameters": r"""
 #include <stdio.h>
 typedef float F; struct P { float x; };
@@ -209,3 +249,14 @@ def test_it_does_what_the_plain_program_does(name: str, tmp_path: Path) -> None:
         done = target.run(Run(1, b""))
     assert done.verdict in (Verdict.RETURN, Verdict.EXIT)
     assert (done.output, done.code & 0xFF) == (expected.stdout, expected.returncode)
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_main_gives_0_at_its_end_without_probes_too(board: str, tmp_path: Path) -> None:
+    source = tmp_path / "program.c"
+    source.write_text('#include <stdio.h>\nint main(void) { __label__ end; goto end; end: printf("of six\\n"); }\n')
+    image = corpus.build(board, [source], cflags=["-w"])
+    assert [what for what, *_ in image.notes] == ["function 'main' is not instrumented: local labels"]
+    with corpus.target_of(board, image) as target:
+        done = target.run(Run(1, b""))
+    assert (done.verdict, done.code, done.output.split()) == (Verdict.RETURN, 0, [b"of", b"six"])

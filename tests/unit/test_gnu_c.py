@@ -189,6 +189,7 @@ def test_coordinates_are_the_users(tmp_path: Path) -> None:
         ("int f(void) {\n", "bad.c", "unexpected end of file"),
         ("int f(void) { int g(void) { return 1; } return g(); }\n", "bad.c:1:19", "nested functions"),
         ("double _Complex z = 1.0i;\n", "bad.c:1:21", "imaginary constants"),
+        ("double _Complex z = 1.0iF;\n", "bad.c:1:21", "imaginary constants"),
         ("int a<:3:>;\n", "bad.c:1:6", "digraphs"),
         ("[[gnu::noinline]] int f(void);\n", "bad.c:1:1", "attributes are not supported"),
         ("int x __attribute__;\n", "bad.c:1:7", "'((' expected after __attribute__"),

@@ -80,7 +80,6 @@ def test_an_input_of_score_h_does_not_make_a_variable_memory(model: DataModel) -
         ("int f(int n) { int (*p)[n], (**q)[n] = &p; return **q == 0; }", "a pointer to a variable length array in memory"),
         ('int f(int x) { __asm__ goto ("nop" : : : : l); l: return x; }', "asm goto"),
         ("int f(int x) { { __label__ l; l: x++; } return x; }", "local labels"),
-        ("_Atomic struct { int a; } a; int f(void) { return (a).a; }", "_Atomic of what is no scalar"),
         ("int f(int n) { struct { char a[n]; int b; } x; return x.b; }", "a variable length array"),
         ("int f(int n) { return sizeof(union { char a[n]; int b; }); }", "a variable length array"),
         ("int f(int *p) { return __builtin_object_size(p, 0); }", "builtin '__builtin_object_size'"),

@@ -85,7 +85,7 @@ class ConstantFolder:
             return None if number is None else Value(number, of)
         if "int" not in node.type:
             return None
-        return Value(parse_int(node.value.lower().rstrip("ul")), self.types.literal(node.value))
+        return self._value(parse_int(node.value.lower().rstrip("ul")), self.types.literal(node.value))
 
     def _compatible(self, one: c_ast.Node, other: c_ast.Node) -> Value | None:
         """Of types that are the same only if they are written the same: no arrays, functions or enums."""

@@ -139,7 +139,7 @@ class Declarations:
             if "vector_size" in word:
                 raise Unsupported("a vector without a typedef")
         atomic = "_Atomic" in words
-        if atomic and not isinstance(t, (Int, Enum, Float, Pointer)):
+        if atomic and not isinstance(t, (Int, Enum, Float, Pointer, Struct)):
             raise Unsupported("_Atomic of what is no scalar")
         t = qualified(t, volatile=atomic or "volatile" in words, const="const" in words)
         return replace(t, atomic=True) if atomic else t

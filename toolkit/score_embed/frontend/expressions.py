@@ -9,7 +9,7 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from score_embed.frontend.conditions import Conditions
-from score_embed.frontend.constant import char_value
+from score_embed.frontend.constant import char_value, wrap
 from score_embed.frontend.float_constants import literal_pattern
 from score_embed.frontend.gnu_ast import ChooseExpr, LabelAddress, StatementExpression
 from score_embed.frontend.ir_exp import COMPARISONS, Const, Exp, FloatConst, Load, Place, Raw
@@ -108,8 +108,10 @@ class Expressions(Conditions):
             return Const(of, text, value)
         if "float" in kind or "double" in kind:
             return self._float_literal(text)
-        body = text.lower().rstrip("ul")
-        return Const(self.types.literal(text), text, parse_int(body))
+        t = self.types.literal(text)
+        if t is self.types.int128 and self.types.model.pointer == 16:  # there it has no name
+            raise Unsupported("a constant that is wider than long long", node)
+        return Const(t, text, wrap(parse_int(text.lower().rstrip("ul")), t))
 
     def _float_literal(self, text: str) -> Exp:
         plain = "float" if self.types.model.float_literals else "double"

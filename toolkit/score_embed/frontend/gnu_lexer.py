@@ -64,7 +64,7 @@ _DIGRAPH = re.compile(r"<[:%](?!:)|%:")
 _UCN = r"\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}"
 _EXTENDED = re.compile(rf"(?:[A-Za-z_$]|[^\x00-\x7f]|{_UCN})(?:[\w$]|[^\x00-\x7f]|{_UCN})*")  # a name beyond ASCII
 _NOT_ASCII = re.compile(rf"[^\x00-\x7f]|{_UCN}")
-_IMAGINARY = re.compile(r"[ijIJ]\b")
+_IMAGINARY = re.compile(r"[ijIJ][fFlL]?\b")
 
 
 def is_attribute(token: Token | None) -> bool:

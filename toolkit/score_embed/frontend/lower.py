@@ -43,7 +43,7 @@ from score_embed.frontend.signature import (
     left_alone,
     prototype,
 )
-from score_embed.frontend.sites import shown
+from score_embed.frontend.sites import MAIN, PROGRAM_MAIN, shown
 from score_embed.frontend.statements import Statements
 from score_embed.frontend.symbols import (
     FunctionName,
@@ -300,7 +300,7 @@ class UnitLowering:
         body = None if left or name in self.excluded else self._lowered(node, result)
         if body is None:
             self._left.append(node)
-            return to_c(_counted(node) if handler else node, positions=True)
+            return to_c(_as_written(node, handler=handler, returns=result != self.types.void), positions=True)
         if handler:
             body.handler = True
             self.result.handlers.append(_handler(name, coord))
@@ -391,6 +391,8 @@ class UnitLowering:
         renamed = copy.deepcopy(node)
         self._rename_ids(renamed)
         text = to_c(renamed, without_body=self._hoisted)
+        if isinstance(node, c_ast.ExprList):
+            return f"({text})"
         return f"{{ {text} }}" if isinstance(node, c_ast.InitList) else text
 
     def _rename_ids(self, node: c_ast.Node) -> None:
@@ -415,10 +417,13 @@ def _size_text(variable: Variable) -> str:
     return f"sizeof({variable.name})" if complete else str(_UNKNOWN_SIZE)
 
 
-def _counted(node: c_ast.FuncDef) -> c_ast.FuncDef:
-    """A handler that is left alone: what it calls has probes."""
+def _as_written(node: c_ast.FuncDef, *, handler: bool, returns: bool) -> c_ast.FuncDef:
+    """A function that is left alone. What a handler calls has probes; and `main`, which is not called so any more, gives 0
+    at its end."""
+    before = [c_ast.ID(HANDLER)] if handler else []
+    after = [c_ast.Return(c_ast.Constant("int", "0"))] if returns and node.decl.name in (MAIN, PROGRAM_MAIN) else []
     node = copy.copy(node)
-    node.body = c_ast.Compound([c_ast.ID(HANDLER), *(node.body.block_items or [])], node.body.coord)
+    node.body = c_ast.Compound([*before, *(node.body.block_items or []), *after], node.body.coord)
     return node
 
 

@@ -190,6 +190,15 @@ class _GnuParser(GnuStatements):
         spec["type"] = [c_ast.IdentifierType(["int"], coord=self._tok_coord(self._peek()))]
         return super()._parse_decl_body_with_spec(spec, True)
 
+    def _parse_specifier_qualifier_list(self) -> Any:
+        """`(const *) p`, `struct { const x; }`: an int."""
+        spec, saw_type, first = self._parse_specifiers(allow_storage_and_function=False)
+        if spec is None or (not saw_type and not spec["qual"] and not spec["alignment"]):
+            self._parse_error("missing type in declaration", first)
+        if not saw_type and spec["qual"]:
+            spec["type"] = [c_ast.IdentifierType(["int"], coord=first)]
+        return spec
+
     def _parse_declaration_end(self, decls: list[c_ast.Node]) -> Any:
         if self._peek_type() == "LBRACE" and decls and isinstance(decls[-1].type, c_ast.FuncDecl):
             self._parse_error("nested functions are not supported", decls[-1].coord)

@@ -243,7 +243,9 @@ class Types:
                 return t
             if ("u" in suffix or not decimal) and value < 1 << t.bits:
                 return self.unsigned_of(t)
-        return self.ullong
+        if "u" in suffix or not decimal:
+            return self.ullong
+        return self.llong if self.model.pointer == 32 else self.int128  # gcc's widest, even if it is too narrow
 
 
 def parse_int(body: str) -> int:
