@@ -76,6 +76,7 @@ PARTS = {
     "bounds.c": "probes",
     "calls.c": "probes",
     "check.c": "probes",
+    "lent.c": "opaque, structs",
     "object.c": "probes",
     "range.c": "probes",
     "select.c": "probes",

@@ -10,8 +10,9 @@
 
 #include "state.h"
 
-/* How far beyond a pointer argument opaque code is taken to look: objects have no known size here. */
-#define REACH 1024u
+/* Of opaque code, in its descriptor: it writes nothing of the program; is no library function; what it is told nobody can ask
+ * it for again, but by a function that gives back what was put out. */
+enum { HARMLESS = 1, OF_THE_PROJECT = 2, OUTPUT = 4, GIVES_BACK = 8 };
 
 #define MODEL 0x8000u /* in a table: of a model of the C library; the stack of a bug has the call instead */
 static sc_u32 handlers_call SC_RUNTIME_DATA; /* the last that a handler made */
@@ -33,7 +34,7 @@ void sc_call(sc_frame *f, sc_uint at, const void *callee)
 /* A handler passes a struct of a size that is not known here. */
 static void watch_struct(const void *p)
 {
-    if (sc_taint_get(p, REACH)) sc.seen = handlers_call;
+    if (sc_taint_get(p, SC_REACH)) sc.seen = handlers_call;
 }
 
 void sc_struct_arg(sc_uint i, const void *p)
@@ -48,11 +49,12 @@ void sc_struct_arg(sc_uint i, const void *p)
 static void bind(sc_frame *f)
 {
     const SC_ROM sc_d *d = sc.call;
-    sc_u32 i = d[1] < f->table[3] ? d[1] : f->table[3];
+    sc_uint i = d[1] < f->table[3] ? d[1] : f->table[3];
     sc_u64 taint = 0;
     if (i > SC_MAX_ARGUMENTS) i = SC_MAX_ARGUMENTS;
     while (i) {
-        sc_u32 word = d[1u + i], tainted = KIND(word) != NONE && sc_slot_taint(MASKS(sc.caller), INDEX(word));
+        sc_d word = d[1u + i];
+        sc_uint tainted = KIND(word) != NONE && sc_slot_taint(MASKS(sc.caller), INDEX(word));
         sc_set_slot(MASKS(f), i, tainted);
         taint = taint << 1 | tainted;
         i--;
@@ -115,7 +117,9 @@ void sc_leave(sc_frame *f)
         if (sc.result_taint && sc.depth) /* depth 0 is the runtime: nobody looks at it */
             sc_note(4, f->table[0] | (sc_u32)f->table[1] << 16);
         sc.opaque = (sc_u32)(sc_uptr)f->self;
-        if (sc.opaque) sc.shadow(1);
+        if (!sc.opaque) return;
+        if (sc.reach && sc.reach()) sc_note(7, sc.opaque); /* opaque code goes on, and sees what the callback did */
+        sc.shadow(1);
     }
 }
 
@@ -159,41 +163,20 @@ void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_s
     take_struct(f, at, p, sc_returned(callee) ? sc.struct_ret : 0, n);
 }
 
-/* The variables that code without probes names: pairs of address and size. The linker gives the section's bounds. */
-extern const SC_ROM sc_uptr __start_sc_named[] __attribute__((weak));
-extern const SC_ROM sc_uptr __stop_sc_named[] __attribute__((weak));
-
-/* Whether such code finds symbolic data by itself: in a variable that it names, or behind a pointer in one. */
-static sc_u32 can_be_found(void)
-{
-    const sc_uptr align = __alignof__(void *);
-    const SC_ROM sc_uptr *listed;
-    sc_uptr at, end;
-    if (!sc_any) return 0;
-    for (listed = __start_sc_named; listed != __stop_sc_named; listed += 2) {
-        at = listed[0];
-        end = at + listed[1];
-        if (sc_taint_get((const void *)at, listed[1])) return 1;
-        for (at = (at + align - 1u) / align * align; at + sizeof(void *) <= end; at += align)
-            if (sc_taint_get(*(const void *const *)at, REACH)) return 1;
-    }
-    return 0;
-}
-
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     va_list tail;
-    sc_u32 i, seen = 0;
+    sc_uint i, seen = 0;
     va_start(tail, at);
     for (i = 0; i < d[3]; i++) {
-        sc_u32 word = d[4 + i];
+        sc_d word = d[4 + i];
         if (KIND(word) == NONE) continue;
         if (sc_slot_taint(MASKS(f), INDEX(word))) seen = 1;
-        if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), REACH)) seen = 1;
+        if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), SC_REACH)) seen = 1;
     }
     va_end(tail);
-    if (d[1] & 2u && can_be_found()) seen |= 2u;
+    if ((d[1] & OF_THE_PROJECT && sc.reach && sc.reach()) || (d[1] & GIVES_BACK && sc.told)) seen |= 2u;
     if (!sc_begin(f, at)) {
         if (seen) sc.seen = SITE(f, d);
         return 0;
@@ -201,7 +184,9 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     sc.callee = 0;
     sc.returned = 0;
     sc.opaque = 0;
-    if (!(d[1] & 1u)) {
+    if (seen && d[1] & OUTPUT) sc.told = 1;
+    if (!(d[1] & HARMLESS)) {
+        sc_taint_forget_dead(__builtin_dwarf_cfa());
         sc.opaque = sc.last_site;
         sc.shadow = sc_shadow;
         sc_shadow(1);
@@ -212,10 +197,10 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    sc_u32 dest;
+    sc_d dest;
     if (!d) return;
     sc.callee = 0;
-    if (seen && !(d[1] & 1u)) sc_note(seen & 1u ? 3 : 7, sc.last_site);
+    if (seen && !(d[1] & OUTPUT)) sc_note(seen & 1u ? 3 : 7, sc.last_site);
     if (sc.opaque) sc_shadow(0);
     sc.opaque = 0;
     dest = d[2];

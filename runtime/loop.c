@@ -305,6 +305,7 @@ static void find_device(void)
     if (sc.verdict != SC_VERDICT_HANG && sc.verdict != SC_VERDICT_WATCHDOG) return;
     if (!sc.device || sc.branches - sc.device_at > sc.branches >> 4) return;
     sc.verdict = SC_VERDICT_DEVICE_WAIT;
+    sc.code = (sc_i32)sc.waited;
     sc.address = sc.device;
 }
 

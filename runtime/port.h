@@ -10,6 +10,15 @@
 #include "port_arch.h"
 #include "probe.h"
 
+/* Where the program's stack lies, which grows downwards. */
+#ifdef SC_STACK_BASE
+#define SC_STACK_TOP (SC_STACK_BASE + SC_STACK_SIZE)
+#else
+extern sc_u32 __put_stack_base[], __put_stack_top[];
+#define SC_STACK_BASE ((sc_uptr)__put_stack_base)
+#define SC_STACK_TOP ((sc_uptr)__put_stack_top)
+#endif
+
 /* Receive 1 to n bytes; waits. Sends first what sc_port_write still holds. Never returns if the link is closed. */
 sc_u32 sc_port_read(sc_u8 *to, sc_u32 n);
 

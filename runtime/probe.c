@@ -71,12 +71,16 @@ static void hash_operand(const void *p, sc_u32 bytes, sc_u32 how)
     if (bytes == 8) sc_mix(&sc.operand, high);
 }
 
+/* A leaf in memory has no slot: in its place stands whether the object may change while the program only looks at it. */
+#define WAITED 1u
+
 /* Which bytes of a leaf at p are tainted: all of them or none if it is a slot. */
 static sc_u32 taint_of(const sc_u32 *m, sc_u32 word, const void *p)
 {
     if (KIND(word) != SLOT) {
-        if (!SC_IS_MEMORY(p)) {
+        if (INDEX(word) || !SC_IS_MEMORY(p)) {
             sc.device = (sc_uptr)p;
+            sc.waited = INDEX(word);
             sc.device_at = sc.branches;
         }
         return sc_taint_get(p, BYTES(word));

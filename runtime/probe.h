@@ -171,6 +171,10 @@ typedef struct {
     static const sc_extent sc_named##n __attribute__((section("sc_named"), used)) = {(const void *)&(object), bytes}
 #define SC_SHARED(n, object, bytes) \
     static const sc_extent sc_shared##n __attribute__((section("sc_shared"), used)) = {(const void *)&(object), bytes}
+/* Once beside the latter: what such a handler knows otherwise than by name is asked for only in programs that have one. */
+sc_u32 sc_lent_to_handlers(const void *p, sc_size n);
+typedef sc_u32 sc_asking(const void *p, sc_size n);
+#define SC_ASKED sc_asking *const sc_asked __attribute__((weak)) = sc_lent_to_handlers
 
 extern sc_uint sc_strays; /* so many are known */
 extern sc_uint sc_any; /* not 0: some byte of memory may be tainted */
@@ -200,6 +204,7 @@ void sc_struct_ret(const void *p);
 void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_size n);
 sc_uint sc_returned(const void *callee);
 void sc_result(sc_frame *f, sc_uint at, const void *callee);
+void sc_lend(const void *p, sc_uint pointer);  /* code without probes knows it from here on; a number may be no pointer */
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...);
 void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value);
 const SC_ROM sc_d *sc_arguments(void);         /* after sc_enter, in a function with `...`: what it was called with */

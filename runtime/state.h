@@ -43,6 +43,7 @@ typedef struct {
     sc_u32 unchecked;             /* accesses whose object nobody knows (bounds.c) */
     sc_uptr device;               /* where the program read last what is no memory of its own */
     sc_u32 device_at;             /* and when, in branches */
+    sc_uint waited;               /* not 0: it was memory, but of an object that may change by itself */
     sc_u32 seen;                  /* a site at which a handler saw symbolic data: said when the test has ended */
     void (*moved)(const void *dst, const void *src, sc_size n); /* memory was, or (no src) became something else: once there are strays */
     /* calls */
@@ -51,6 +52,9 @@ typedef struct {
     const sc_frame *caller;
     const void *returned;
     sc_u32 result_taint, structs, struct_args_bound;
+    sc_uint told;                 /* symbolic data was put out */
+    sc_uint lent;                 /* how many objects code without probes may know (lent.c) */
+    sc_u32 (*reach)(void);        /* whether it finds symbolic data there, once there is such code */
     sc_u32 opaque;                /* the site of the opaque code that runs; not 0: the shadow is valid */
     void (*shadow)(sc_u32 take);  /* sc_shadow, once there was opaque code: other programs are linked without it */
     /* the heap (heap/heap.c), once it was used: the block that an address is in, and what is looked at in the end */
@@ -98,6 +102,7 @@ static inline void sc_tell(void)
 void sc_taint_reset(void);
 sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value);
 void sc_taint_lost(const void *p, sc_size n);
+void sc_taint_forget_dead(const void *end);
 void sc_taint_copy(const void *dst, const void *src, sc_size n);
 void sc_shadow(sc_u32 take);
 
@@ -117,6 +122,9 @@ void sc_log(const void *p, sc_u32 n);
 void sc_send_piece(sc_u32 type, sc_u32 offset, const void *p, sc_u32 n);
 void sc_copy_bytes(void *to, const void *from, sc_size n);
 void sc_fill_zero(void *to, sc_size n);
+
+/* How far beyond a pointer opaque code is taken to look, where nobody knows the object. */
+#define SC_REACH 1024u
 
 /* What nobody can write: the host has it from the image. */
 #ifndef SC_CONSTANT

@@ -79,6 +79,8 @@ sc_u32 sc_taint(const void *p, sc_size n, sc_u32 write, sc_u32 value)
 extern const SC_ROM sc_uptr __start_sc_shared[] __attribute__((weak));
 extern const SC_ROM sc_uptr __stop_sc_shared[] __attribute__((weak));
 
+extern sc_asking *const sc_asked __attribute__((weak)); /* lent.c, where that section has something in it */
+
 /* If a symbolic value leaves what we can follow, or comes to where something reads it that we cannot, the host must know. */
 void sc_taint_lost(const void *p, sc_size n)
 {
@@ -87,6 +89,7 @@ void sc_taint_lost(const void *p, sc_size n)
     if (at >= SC_MAP_SIZE || n > SC_MAP_SIZE - at) sc_note(5, sc.last_site);
     for (listed = __start_sc_shared; listed != __stop_sc_shared; listed += 2)
         if ((sc_uptr)p - listed[0] < listed[1] || listed[0] - (sc_uptr)p < n) sc_note(8, sc.last_site);
+    if (&sc_asked && sc_asked(p, n)) sc_note(8, sc.last_site);
 }
 
 /* As memmove would: what is read was not yet overwritten. */
@@ -142,6 +145,23 @@ void sc_taint_reset(void)
     if (!sc_any) return;
     for (w = next(0); w < WORDS; w = next(w + 1u)) bits[w] = 0;
     sc_any = 0;
+}
+
+/* The stack below `end`: frames of activations that have ended. What code without probes makes of that memory has nothing to do
+ * with what lay there. */
+void sc_taint_forget_dead(const void *end)
+{
+#if SC_RAM_SIZE < 0x1000 /* there flash is for other things: a campaign may be drained that lost nothing */
+    (void)end;
+#else
+    sc_uptr base = SC_STACK_BASE - SC_MAP_BASE, at = (sc_uptr)end - SC_MAP_BASE;
+    sc_u32 w;
+    if (!sc_any || base >= SC_MAP_SIZE) return;
+    if (at - base > SC_STACK_TOP - SC_STACK_BASE) return; /* on a stack of the program's own making */
+    if (at > SC_MAP_SIZE) at = SC_MAP_SIZE;
+    for (w = next((sc_u32)(base >> 5)); w < at >> 5; w = next(w + 1u)) bits[w] = 0;
+    sc_taint_clear((const sc_u8 *)end - (at & 31u), at & 31u);
+#endif
 }
 
 static const sc_u8 *ram(sc_u32 w)

@@ -103,3 +103,52 @@ def test_a_poll_on_a_register_that_nobody_models_is_no_hang(tmp_path: Path, boar
     assert lost(found) == [(f"waits for a device register at {REGISTER[board]}", 11)]
     assert [(bug["kind"], bug["line"]) for bug in found.summary["bugs"]] == [("hang", 13)]
     assert (found.summary["stopped"], found.summary["paths"], found.code) == ("drained", 3, 1)
+
+
+WAITING = {
+    "a handler": ("static volatile int ready;\nvoid SysTick_Handler(void) { ready = 1; }", "!ready", True),
+    "in a struct": (
+        "static struct { int n; volatile char done; } job;\nvoid SysTick_Handler(void) { job.done = 1; }",
+        "!job.done",
+        True,
+    ),
+    "behind a pointer": (
+        "static volatile int ready, *at = &ready;\nvoid SysTick_Handler(void) { ready = 1; }",
+        "!*at",
+        True,
+    ),
+    "a callback": (
+        "static volatile int ready;\nvoid on_timer(void) { ready = 1; }\nvoid (*hook)(void) = on_timer;",
+        "!ready",
+        True,
+    ),
+    "nobody": ("static volatile int ready;", "!ready", False),
+    "the program only": (
+        "static volatile int ready;\nstatic void step(void) { ready = 0; }",
+        "(step(), !ready)",
+        False,
+    ),
+    "no volatile": ("static int ready;\nvoid SysTick_Handler(void) { ready = 1; }", "!ready", False),
+}
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+@pytest.mark.parametrize("how", WAITING)
+def test_waiting_for_what_may_change_by_itself_is_no_hang(tmp_path: Path, board: str, how: str) -> None:
+    defined, waits, may_end = WAITING[how]
+    text = f"""
+        #include "score.h"
+        {defined}
+        int main(void)
+        {{
+            unsigned char x;
+            SYM_U8(x);
+            if (x == 7)
+                while ({waits}) continue;
+            return 0;
+        }}
+    """
+    found = explore(tmp_path, {"p.c": text}, "--board", board, "--max-branches", "20000", "--no-witness")
+    whats = [what.partition(" at 0x")[0] for what, _ in lost(found)]
+    assert whats == (["waits for a volatile variable"] if may_end else [])
+    assert (found.summary["stopped"], found.bug_kinds) == (("drained", []) if may_end else ("exhausted", ["hang"]))

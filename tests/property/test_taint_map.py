@@ -13,6 +13,7 @@ NEAR, FAR = (
     0x200000,
 )  # bytes of RAM: beyond 1 MiB the map's summaries have summaries, and scalars a way of their own
 SHADOW_WORDS = 16
+STACK = 0x1000  # bytes, at the beginning of the RAM
 
 
 @pytest.fixture(scope="module", params=(NEAR, FAR), ids=("near", "far"))
@@ -71,12 +72,16 @@ def test_against_the_model(c_side: tuple[Path, int], seed: int) -> None:
     expected: list[str] = []
     for _ in range(600):
         a, b, n = place(rng, ram), place(rng, ram), rng.choice((1, 2, 4, 8, 31, 33, 64, 100))
-        op = rng.choice("sscmmmgaad" if rng.random() < 0.9 else "rq")
+        op = rng.choice("sscmmmgaadf" if rng.random() < 0.9 else "rq")
         match op:
             case "s":
                 model.set(a, n)
             case "c":
                 model.clear(a, n)
+            case "f":
+                a = rng.choice((0, 1, 31, 32, 1000, STACK - 1, STACK, a))
+                if a <= STACK:  # else it is no address of the stack
+                    model.clear(0, a)
             case "m":
                 b = a + rng.randrange(-20, 20) if rng.random() < 0.5 and 20 <= a < ram - 140 else b
                 model.copy(a, b, n)

@@ -145,6 +145,7 @@ static void taint(void)
         case 'g': printf("%u\n", (unsigned)sc_taint_get(ram + a, n)); break;
         case 'a': printf("%u\n", (unsigned)sc_taint_get(ram + a, n) != 0); break;
         case 'r': sc_taint_reset(); break;
+        case 'f': sc_taint_forget_dead(ram + a); break;
         case 'o': sc_shadow(1); break;
         case 'w': ram[a] = (sc_u8)n; break;
         case 'p': sc_shadow(0); break;

@@ -6,6 +6,8 @@
 #ifndef SC_RAM_SIZE
 #define SC_RAM_SIZE 0x00010000u
 #endif
+#define SC_STACK_BASE SC_RAM_BASE
+#define SC_STACK_SIZE 0x1000u
 #define SC_INPUT_CAPACITY 300u
 #define SC_CHUNK 64u
 #define SC_SHADOW 16u

@@ -60,6 +60,8 @@ def _text(named: Mapping[str, int], of_handlers: Mapping[str, int]) -> str:
         lines.append(f"SC_NAMED({number}, {name}, {size});\n")
         if name in of_handlers:
             lines.append(f"SC_SHARED({number}, {name}, {size});\n")
+    if of_handlers:
+        lines.append("SC_ASKED;\n")
     return "".join(['#include "probe.h"\n', *lines]) if lines else ""
 
 

@@ -159,7 +159,8 @@ class Explorer:
         new = is_path and self._paths.add(finished.path_hash)
         lost = finished.verdict is Verdict.LOST  # then the target could not say
         if finished.verdict is Verdict.DEVICE_WAIT:
-            notes[f"waits for a device register at {finished.address:#x}", finished.site] += 1
+            what = "a volatile variable" if finished.code else "a device register"
+            notes[f"waits for {what} at {finished.address:#x}", finished.site] += 1
         if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST) or finished.why_lost:
             what = finished.verdict.value + (f": {finished.why_lost}" if finished.why_lost else "")
             notes[what, finished.site] += 1

@@ -1,9 +1,9 @@
 """Inline assembly: kept as written, on operands that have been computed before it.
 
-What it computes has no formula: a symbolic operand is used as it is in this run, which is reported if there is anything
-that it may go to, and what is put out is concrete. With a "memory" clobber it is treated as a call of opaque code is,
-unless its instructions are known to be about order or interrupts only. An empty template is a barrier to the compiler:
-nothing happens, and what goes in and out keeps its formula.
+What it computes has no formula: a symbolic operand is used as it is in this run, which is reported (also if nothing is put
+out: a register may keep it), and what is put out is concrete. With a "memory" clobber, a pointer among its operands or the
+name of a variable in its text it is treated as a call of opaque code is, unless its instructions are known to be about order or
+interrupts only. An empty template is a barrier to the compiler: nothing happens, and what goes in and out keeps its formula.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from score_embed.frontend.gnu_ast import Asm, AsmOperand
 from score_embed.frontend.ir import Assembly, Assign, Clear, ForgetObject, Pin, Verbatim
 from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
 from score_embed.frontend.lowering import LValue
-from score_embed.frontend.symbols import PlainVariable, Unsupported
+from score_embed.frontend.symbols import PlainVariable, Unsupported, Variable
+from score_embed.frontend.types import Pointer
 
 _REASON = "inline assembly"
 # Barriers, hints, and what turns interrupts on and off: they change no object of the program.
@@ -60,6 +61,7 @@ _ORDER_ONLY = frozenset(
         "in",
     ]
 )
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _SEPARATOR = re.compile(r'\\[nt]|[;\n\t"]')
 
 
@@ -74,12 +76,14 @@ class InlineAssembly:
         text = self.b.declarations.text
         if node.labels or "goto" in node.quals:
             raise Unsupported("asm goto", node)
-        if node.outputs is None:
-            self.b.add(Verbatim(self.b.coord, text(node) + ";"))
-            return
         instructions = _instructions(node)
+        names = not instructions <= _ORDER_ONLY and self._names_variables(node)
+        if node.outputs is None:
+            whole = text(node) + ";"
+            self.b.add(Assembly(self.b.coord, whole, True) if names else Verbatim(self.b.coord, whole))
+            return
         clobbers = any('"memory"' in str(c.value) for c in node.clobbers) and not instructions <= _ORDER_ONLY
-        leads = bool(node.outputs) or clobbers
+        leads = bool(instructions)
         outputs = [(operand, self._output(operand)) for operand in node.outputs]
         inputs = [self._input(operand, leads) for operand in node.inputs]
         for operand, dest in outputs:
@@ -87,14 +91,21 @@ class InlineAssembly:
                 self._report(dest)
         groups = [
             ", ".join(_operand(operand, _text(dest)) for operand, dest in outputs),
-            ", ".join(_operand(operand, shown) for operand, shown in zip(node.inputs, inputs, strict=True)),
+            ", ".join(_operand(operand, shown) for operand, (shown, _) in zip(node.inputs, inputs, strict=True)),
             ", ".join(map(text, node.clobbers)),
         ]
         quals = "".join(f" {'__volatile__' if q == 'volatile' else q}" for q in node.quals)
-        self.b.add(Assembly(self.b.coord, f"__asm__{quals} ({text(node.template)} : {' : '.join(groups)});", clobbers))
+        whole = f"__asm__{quals} ({text(node.template)} : {' : '.join(groups)});"
+        leading = () if instructions <= _ORDER_ONLY else tuple(shown for shown, pointer in inputs if pointer)
+        self.b.add(Assembly(self.b.coord, whole, clobbers or names or bool(leading), leading))
         for operand, dest in outputs:
             if "+" not in operand.constraint.value or instructions:
                 self._make_concrete(dest)
+
+    def _names_variables(self, node: Asm) -> bool:
+        find = self.b.declarations.scope.find
+        found = [find(word) for word in _words(node)]
+        return any(isinstance(symbol, Variable) and symbol.static for symbol in found)
 
     def _output(self, operand: AsmOperand) -> LValue:
         dest = self.e.lvalue(operand.expr)
@@ -104,29 +115,29 @@ class InlineAssembly:
             self.b.add(Pin(self.b.coord, dest.address, "address"))
         return dest
 
-    def _input(self, operand: AsmOperand, leads: bool) -> str:
-        """The text of an operand that is read. `leads`: there is something that its value may go to."""
+    def _input(self, operand: AsmOperand, leads: bool) -> tuple[str, bool]:
+        """The text of an operand that is read, and whether that is a pointer. `leads`: its value may go somewhere."""
         constraint = str(operand.constraint.value).strip('"')
         letters = set(re.sub(r"[^a-zA-Z]", "", constraint))
         if letters and letters <= set("insX"):
-            return self.b.declarations.text(operand.expr)
+            return self.b.declarations.text(operand.expr), False
         if letters and letters <= set("moVQ"):
             place = self._output(operand)
             if leads:
                 self._report(place)
-            return _text(place)
+            return _text(place), False
         value = self.e.value(operand.expr)
         if value is None:
             raise Unsupported("a void value in inline assembly", operand)
         if isinstance(value, Place):
             if leads:
                 self._report(value)
-            return value.text
+            return value.text, False
         if not isinstance(value, (Const, SlotRef, Raw)):
             value = self.b.save(value)
         if leads and isinstance(value, Exp) and isinstance(value, SlotRef):
             self.b.add(Pin(self.b.coord, value, _REASON))
-        return value.c()
+        return value.c(), isinstance(value.type, Pointer)
 
     def _report(self, read: LValue) -> None:
         if isinstance(read, SlotRef):
@@ -139,6 +150,17 @@ class InlineAssembly:
             self.b.add(Assign(self.b.coord, written, Raw(written.type, written.slot.name)))
         elif isinstance(written, Place):
             self.b.add(Clear(self.b.coord, written.text))
+
+
+def names_in_assembly(node: c_ast.Node) -> set[str]:
+    """What may be names of variables in all assembly of a tree, outside of functions, too."""
+    found = _words(node) if isinstance(node, Asm) else set()
+    return found.union(*(names_in_assembly(child) for _, child in node.children()))
+
+
+def _words(node: Asm) -> set[str]:
+    """What may be names in its template."""
+    return {word for line in _SEPARATOR.split(str(node.template.value)) for word in _WORD.findall(line)}
 
 
 def _instructions(node: Asm) -> set[str]:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pycparser import c_ast
 
 from score_embed.frontend.bit_calls import BitCalls
-from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.builtin_names import BUILTIN, signature
 from score_embed.frontend.compiler_calls import CompilerCalls
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
-from score_embed.frontend.ir import Argument, Call, Fail, Fill, Move, Pin, Symbolic
+from score_embed.frontend.ir import Argument, Call, Fail, Fill, Move, Note, Pin, Symbolic
 from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
+from score_embed.frontend.library_calls import RUNTIME, keeps_pointer, only_puts_out, writes_nothing
 from score_embed.frontend.lowering import Selection
 from score_embed.frontend.overflow_calls import OverflowCalls
 from score_embed.frontend.sites import MODEL
@@ -37,36 +37,7 @@ from score_embed.frontend.types import (
     unqualified,
 )
 
-# Library functions that only write to files or end the program: symbolic data given to them is not lost,
-# unless their result is used.
-OUTPUT_ONLY = frozenset(
-    [
-        "printf",
-        "fprintf",
-        "vprintf",
-        "vfprintf",
-        "puts",
-        "fputs",
-        "putchar",
-        "putc",
-        "fputc",
-        "fwrite",
-        "fflush",
-        "perror",
-        "exit",
-        "_exit",
-        "_Exit",
-        "abort",
-        "__assert_fail",
-        "__assert_func",
-        "assert",
-        "free",
-    ]
-)
 _JUMPS = frozenset(["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"])
-
-
-_RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
 
 
 class Calls(CompilerCalls):
@@ -121,10 +92,12 @@ class Calls(CompilerCalls):
             callee, t, kind = pointer.c(), pointer.type.to, "indirect"
         args = self._arguments(node, t)
         self.b.coord = coord
-        library = isinstance(symbol, FunctionName) and (self.is_library(symbol.file) or name.startswith(_RUNTIME))
-        harmless = kind == "opaque" and self._harmless(name, t, library)
+        library = isinstance(symbol, FunctionName) and (self.is_library(symbol.file) or name.startswith(RUNTIME))
+        harmless = kind == "opaque" and writes_nothing(name, t, library)
         if kind != "known":
-            self._pin_arguments(args, kind, harmless and not wanted)
+            self._pin_arguments(args, kind, only_puts_out(name) and not wanted)
+        if keeps_pointer(name, library) and not (len(args) > 1 and _is_null(args[1].exp)):
+            self.b.add(Note(coord, "memory that the C library keeps a pointer to"))
         if name in _JUMPS and isinstance(args[-1].exp, SlotRef):  # comes back as the result of an opaque call
             self.b.add(Pin(coord, args[-1].exp, "value of longjmp"))
         if kind != "opaque" and t.variadic:
@@ -161,15 +134,6 @@ class Calls(CompilerCalls):
         declared = len(t.params or ()) if t.variadic else None
         self.b.add(Call(self.b.coord, callee, dest, args, kind, harmless, library, result, name, implicit, declared))
         return value
-
-    def _harmless(self, name: str, t: Function, library: bool) -> bool:
-        """Whether an opaque function writes nothing of the program: known by name, or by its parameters' types."""
-        if name in OUTPUT_ONLY or name in RETURNS_TWICE or name.startswith(_RUNTIME):
-            return True
-        params = t.params
-        if not library or params is None:
-            return False
-        return not any(isinstance(p, Pointer) and not p.to.const for p in params)
 
     # --- arguments -------------------------------------------------------------------------------------------
 
@@ -320,3 +284,9 @@ class Calls(CompilerCalls):
         if t is None:
             raise Unsupported(f"builtin '{name}'", node)
         return FunctionName(name, t, "<builtin>")
+
+
+def _is_null(exp: Exp | Place) -> bool:
+    while isinstance(exp, Convert):
+        exp = exp.operand
+    return isinstance(exp, Const) and exp.value == 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
 from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.emit_memory import move
 from score_embed.frontend.ir import Assembly, Call, Return, Stmt, VaStart, Verbatim
-from score_embed.frontend.ir_exp import Exp, Place, SlotRef
+from score_embed.frontend.ir_exp import Const, Exp, Place, SlotRef
+from score_embed.frontend.library_calls import OF_THE_PROJECT, flags
 from score_embed.frontend.probes import Probes
 from score_embed.frontend.sites import MAIN, PROGRAM_MAIN, SiteKind
 from score_embed.frontend.sites import Place as Where
@@ -47,8 +49,35 @@ class CallEmitter(Probes):
         if not s.opaque:
             return s.text
         site = self._site(SiteKind.OPAQUE, [str(int(Where.NONE)), "0", "0", "0"], "inline assembly")
-        d = self._descriptor(site, ["0", NONE_LEAF, "0"])
-        return f"{{ sc_u32 sc_s = sc_opaque(sc_f, {d}); {s.text} sc_opaque_end(sc_f, {d}, sc_s, 0); }}"
+        d = self._descriptor(site, [str(OF_THE_PROJECT), NONE_LEAF, "0"])
+        lent = self._lend([(pointer, True) for pointer in s.pointers])
+        return f"{{ {lent} sc_u32 sc_s = sc_opaque(sc_f, {d}); {s.text} sc_opaque_end(sc_f, {d}, sc_s, 0); }}"
+
+    def _lend(self, values: Sequence[tuple[str, bool]]) -> str:
+        """Code without probes knows these from here on: values as C text, and whether they are pointers."""
+        self.numbering.finds_objects = True
+        return " ".join(f"sc_lend((const void *) {text}, {int(pointer)});" for text, pointer in values or [("0", False)])
+
+    def _lent(self, s: Call) -> list[tuple[str, bool]]:
+        """The arguments of a call that may lead to memory."""
+        found = []
+        for argument in s.args:
+            exp = argument.exp
+            if isinstance(exp, Place):
+                found.append((f"&{exp.text}", True))
+            elif isinstance(exp.type, VaList):
+                found += [(f"SC_VA_AT({exp.c()}, int)", True), (f"SC_VA_STACK({exp.c()})", True)]
+            elif isinstance(exp.type, Pointer):
+                found += [] if is_function_pointer(exp.type) else [(exp.c(), True)]
+            elif is_integer(exp.type) and not isinstance(exp, Const) and self._bits(exp.type) >= self.types.model.pointer:
+                found.append((f"(sc_word) {exp.c()}", False))
+        return found
+
+    def _lent_back(self, s: Call) -> str:
+        """What code without probes returns is what it may read and write."""
+        if isinstance(s.dest, SlotRef) and isinstance(s.dest.type, Pointer) and not is_function_pointer(s.dest.type):
+            return self._lend([(s.dest.c(), True)])
+        return self._lend([(f"&{s.dest.text}", True)]) if isinstance(s.dest, Place) else ""
 
     def _emit_Call(self, s: Call) -> str:
         args = ", ".join(a.exp.text if isinstance(a.exp, Place) else a.exp.c() for a in s.args)
@@ -71,8 +100,12 @@ class CallEmitter(Probes):
             return f"{{ extern int {s.callee}(); {text} }}" if s.implicit else text
         before, after = self._opaque(s)
         if s.kind == "opaque":
-            return f"{{ {before} {call} {after} }}"
+            if s.library:
+                return f"{{ {before} {call} {after} }}"
+            return f"{{ {self._lend(self._lent(s))} {before} {call} {after} {self._lent_back(s)} }}"
         known = self._after_known(s, callee)
+        if self.numbering.has_opaque_code:  # only now it is known whether this was some of it
+            after = f"{self._lend(self._lent(s))} {after} {self._lent_back(s)}"
         return f"{{ {before} {self._before_known(s, callee)} {call} if (sc_returned({callee})) {{ {known} }} else {{ {after} }} }}"
 
     def _before_known(self, s: Call, callee: str) -> str:
@@ -133,7 +166,7 @@ class CallEmitter(Probes):
                 leaves += [str(int(Where.MEMORY) << 14 | log2 << 12 | self.never)] * 2
                 tail += [f"SC_VA_AT({exp.c()}, int)", f"SC_VA_STACK({exp.c()})"]
                 continue
-            pointer = isinstance(exp, Place) or (isinstance(exp.type, Pointer) and not is_function_pointer(exp.type))
+            pointer = _is_pointer(exp)
             slot = exp.slot.index if self._may_be_passed(exp) else self.never
             if pointer:
                 leaves.append(str(int(Where.MEMORY) << 14 | log2 << 12 | slot))
@@ -145,7 +178,9 @@ class CallEmitter(Probes):
         dest = self._dest(self.plan.results.get(id(s), s.dest)) if isinstance(s.dest, SlotRef) else None
         words = dest.words() if dest else [str(int(Where.NONE)), "0", "0"]
         site = self._site(SiteKind.OPAQUE, [*words, str(int(s.harmless))], s.name)
-        head = [str(int(s.harmless) | int(not s.library) << 1), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
+        pointers = any(_is_pointer(a.exp) or isinstance(a.exp.type, VaList) for a in s.args)
+        kind = flags(s.name, harmless=s.harmless, library=s.library, pointers=pointers)
+        head = [str(kind), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
         d = self._descriptor(site, head)
         value = self._as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
         clear = f" if (sc_any) sc_clear(&{s.dest.text}, sizeof {s.dest.text});" if isinstance(s.dest, Place) else ""
@@ -169,6 +204,11 @@ class CallEmitter(Probes):
         if isinstance(s.value, Place):
             return f"sc_struct_ret(&{s.value.text}); {self._leave()} return {s.value.text};"
         return f"goto {RETURN};"
+
+
+def _is_pointer(argument: Exp | Place) -> bool:
+    """Whether it leads to memory; a struct is passed as one."""
+    return isinstance(argument, Place) or (isinstance(argument.type, Pointer) and not is_function_pointer(argument.type))
 
 
 def is_function_pointer(t: CType) -> bool:

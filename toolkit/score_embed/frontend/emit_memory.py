@@ -14,6 +14,7 @@ from score_embed.frontend.ir import (
     ForgetObject,
     InitObject,
     Move,
+    Note,
     Pin,
     Select,
     SetPlain,
@@ -197,6 +198,9 @@ class MemoryEmitter(Probes):
 
     def _emit_Pin(self, s: Pin) -> str:
         return self._pin(s.exp, s.reason)
+
+    def _emit_Note(self, s: Note) -> str:
+        return f"sc_pin(sc_f, {self._note(s.reason)}, 0);"
 
     def _emit_ForgetObject(self, s: ForgetObject) -> str:
         clear = f" sc_clear((const void *) &{s.text}, sizeof {s.text});" if s.clear else ""

@@ -63,6 +63,13 @@ class Pin(Stmt):
 
 
 @dataclass
+class Note(Stmt):
+    """Something is lost here whenever this is executed."""
+
+    reason: str
+
+
+@dataclass
 class ForgetObject(Stmt):
     """A construct without a formula touches this object: report and forget its taint. `place`: where it is."""
 
@@ -258,10 +265,12 @@ class Verbatim(Stmt):
 
 @dataclass
 class Assembly(Stmt):
-    """Inline assembly with operands. `opaque`: it may write any memory of the program."""
+    """Inline assembly. `opaque`: it may read and write memory of the program, beside its operands; `pointers`: of those
+    that go in, as C text."""
 
     text: str
     opaque: bool
+    pointers: tuple[str, ...] = ()
 
 
 @dataclass

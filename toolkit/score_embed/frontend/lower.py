@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
+from score_embed.frontend.assembly import names_in_assembly
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.calls import Calls
 from score_embed.frontend.declare import Declarations
@@ -269,12 +270,14 @@ class UnitLowering:
             name = node.decl.name
             handler = is_handler(left_alone(node.decl) or self._promised.get(name, "")) or name in self._handlers
             words[handler].update(_WORD.findall(to_c(node.body)))
+        words[False].update(names_in_assembly(self.unit.tree))
         variables = {name: v for name, v in self.declarations.scope.names.items() if isinstance(v, Variable) and v.static}
-        return [
+        lists = [
             f"{'SC_SHARED' if handler else 'SC_NAMED'}({number}, {v.name}, {_size_text(v)});"
             for handler, found in words.items()
             for number, v in enumerate(v for name, v in variables.items() if name in found)
         ]
+        return [*lists, *(["SC_ASKED;"] if any(line.startswith("SC_SHARED") for line in lists) else [])]
 
     # --- functions -------------------------------------------------------------------------------------------
 

@@ -26,10 +26,13 @@ _ANY = 0  # in place of a body: a function that is called through a pointer
 
 
 class Maybe:
-    """What may be symbolic in one function."""
+    """What may be symbolic in one function. `waited`: what may change while the program only looks at it."""
 
-    def __init__(self, slots: Set[int], variables: set[str], is_private: IsPrivate) -> None:
+    def __init__(
+        self, slots: Set[int], variables: set[str], is_private: IsPrivate, waited: Callable[[Place], bool]
+    ) -> None:
         self._slots, self._variables, self._is_private = slots, variables, is_private
+        self.waited = waited
 
     def slot(self, index: int) -> bool:
         return index in self._slots
@@ -40,11 +43,11 @@ class Maybe:
 
     def among(self, slots: frozenset[int]) -> Maybe:
         """The same at a point of the function where no other slots' taint bits can be set."""
-        return Maybe(slots, self._variables, self._is_private)
+        return Maybe(slots, self._variables, self._is_private, self.waited)
 
     def including(self, slots: Set[int]) -> Maybe:
         """The same with these slots, which may be symbolic, too."""
-        return Maybe(self._slots | slots, self._variables, self._is_private)
+        return Maybe(self._slots | slots, self._variables, self._is_private, self.waited)
 
     def place(self, place: Place) -> bool:
         """The value that lies there."""
@@ -67,7 +70,7 @@ class Everything(Maybe):
     """For a trial: no probe is left out."""
 
     def __init__(self) -> None:
-        super().__init__(set(), set(), lambda name: False)
+        super().__init__(set(), set(), lambda name: False, lambda place: False)
 
     def slot(self, index: int) -> bool:
         return True
@@ -86,8 +89,8 @@ class Analysis:
     memory grow with the program, not with its square.
     """
 
-    def __init__(self, bodies: Sequence[Body], is_private: IsPrivate) -> None:
-        self._is_private = is_private
+    def __init__(self, bodies: Sequence[Body], is_private: IsPrivate, waited: Callable[[Place], bool]) -> None:
+        self._is_private, self._waited = is_private, waited
         self._variables: set[str] = set()
         self._slots: dict[int, set[int]] = {id(body): set() for body in bodies}
         self._named: dict[str, list[Body]] = {}
@@ -103,7 +106,7 @@ class Analysis:
         self._reach()
 
     def of(self, body: Body) -> Maybe:
-        return Maybe(self._slots[id(body)], self._variables, self._is_private)
+        return Maybe(self._slots[id(body)], self._variables, self._is_private, self._waited)
 
     def _statement(self, body: Body, statement: Stmt) -> None:
         match statement:

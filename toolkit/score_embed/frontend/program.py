@@ -29,6 +29,7 @@ from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import called_names, defined_functions, drop_promises, static_names
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Types
+from score_embed.frontend.waiting import Waiting
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
 _Key = tuple[str, str]  # a function: its unit if others cannot name it, else ""; its name
@@ -103,7 +104,10 @@ def instrument_program(
     def printing(results: Sequence[Lowered]) -> _Printing:
         bodies = _bodies(results)
         strays = stray_keys(bodies) if "bounds" in checks else {}
-        return _Printing(types, Analysis(bodies, is_private), strays, verify=verify, checks=checks, strict=strict)
+        opaque = not closed or any(result.failed for result in results)
+        waiting = Waiting(bodies, by_name, beside=opaque or any(body.handler for body in bodies))
+        analysis = Analysis(bodies, is_private, waiting.may_end)
+        return _Printing(types, analysis, strays, opaque=opaque, verify=verify, checks=checks, strict=strict)
 
     texts, numbering, notes = _stable(units, lower, printing)
     if numbering.finds_objects:
@@ -176,6 +180,7 @@ class _Printing:
         analysis: Analysis,
         strays: Mapping[str, int],
         *,
+        opaque: bool,
         verify: bool,
         checks: frozenset[str],
         strict: bool,
@@ -184,7 +189,7 @@ class _Printing:
         self.analysis = analysis
         self.strays = strays
         self.verify, self.checks, self.strict = verify, checks, strict
-        self.numbering = Numbering()
+        self.numbering = Numbering(has_opaque_code=opaque)
         self.failed: dict[_Key, Note] = {}
 
     def unit(self, unit: Unit, lowered: Lowered) -> str:

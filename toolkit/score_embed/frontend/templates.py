@@ -122,13 +122,16 @@ def address_text(place: Place) -> str:
     return f"((const char *) &{place.bit_field.container} + {storage.offset})"
 
 
-def memory_leaf(place: Place, bits: int) -> LeafText:
-    """A leaf of that many bits; of a bit-field, of those of its storage."""
+_WAITED = 1  # in a memory leaf's descriptor, in the place of a slot: it may change by itself (WAITED of runtime/probe.c)
+
+
+def memory_leaf(place: Place, bits: int, waited: bool = False) -> LeafText:
+    """A leaf of that many bits; of a bit-field, of those of its storage. `waited`: it may change by itself."""
     storage, address = storage_of(place), f"(sc_word) {address_text(place)}"
     bits = 8 * storage.size if storage else bits
     if place.static:
-        return LeafText(Where.GLOBAL, bits, address, 0, (address,))
-    return LeafText(Where.MEMORY, bits, "0", 0, (address,))
+        return LeafText(Where.GLOBAL, bits, address, _WAITED * waited, (address,))
+    return LeafText(Where.MEMORY, bits, "0", _WAITED * waited, (address,))
 
 
 @dataclass
@@ -292,7 +295,7 @@ class TemplateText:
 
     def _load(self, exp: Load) -> int:
         self.memory = True
-        bits = self._leaf(memory_leaf(exp.place, self.bits_of(exp.type)))
+        bits = self._leaf(memory_leaf(exp.place, self.bits_of(exp.type), self.maybe.waited(exp.place)))
         storage = storage_of(exp.place)
         if storage is None:
             return bits

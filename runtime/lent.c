@@ -1,0 +1,162 @@
+/* What code without probes may know of the program's memory: it can read there at any of its calls, also long after.
+ *
+ * As a garbage collector marks: what its calls were given, as arguments or as results, the variables that it names, and
+ * whatever pointers in all of these lead to. Objects have the size that they are known to have (object.c, the heap); another
+ * pointer is taken to reach REACH bytes. Nobody can know what such code has kept, so an object stays lent until the test
+ * or its activation ends. Where there is no room for more, all memory counts as lent; where there is hardly any flash, from the first. */
+#include "state.h"
+
+#if SC_RAM_SIZE < 0x1000
+static sc_u32 reach(void)
+{
+    return sc_any && sc_taint_get((const void *)SC_RAM_BASE, SC_RAM_SIZE);
+}
+
+void sc_lend(const void *p, sc_uint pointer)
+{
+    (void)p;
+    (void)pointer;
+    if (!SC_IN_INTERRUPT()) sc.reach = reach;
+}
+
+sc_u32 sc_lent_to_handlers(const void *p, sc_size n)
+{
+    (void)p;
+    (void)n;
+    return 1;
+}
+#else
+
+#ifndef SC_LENT /* 8 bytes of RAM each, or 16 */
+#define SC_LENT SC_BY_RAM(4u, 16u, 64u)
+#endif
+#define ALL 0xFFFFu /* in their number: some are not known */
+
+static sc_extent lent[SC_LENT] SC_RUNTIME_DATA;
+
+/* The variables that code without probes names: pairs of address and size. The linker gives the section's bounds. */
+extern const SC_ROM sc_uptr __start_sc_named[] __attribute__((weak));
+extern const SC_ROM sc_uptr __stop_sc_named[] __attribute__((weak));
+
+/* The program's object that the byte is of; size 0: it is none that is known. */
+static sc_extent object_at(const void *p)
+{
+    sc_extent found = {0, 0}, before;
+    sc_u32 freed = 0;
+    if (sc.block) found = sc.block(p, &freed);
+    if (freed) found.size = 0;
+    if (!found.at) found = sc_variable(p, &before);
+    found.size = SC_BYTES(found.size);
+    return found;
+}
+
+/* One more, or as much of it as was not lent yet. Two that overlap become one. */
+static void add(const void *from, sc_uptr size)
+{
+    const sc_u8 *at = from;
+    sc_u32 i;
+    for (i = 0; i < sc.lent && sc.lent != ALL; i++) {
+        const sc_u8 *known = lent[i].at;
+        if (at + size < known || known + lent[i].size < at) continue;
+        if (at + size > known + lent[i].size) lent[i].size = (sc_size)(at + size - known);
+        if (at < known) {
+            lent[i].size += (sc_size)(known - at);
+            lent[i].at = at;
+        }
+        return;
+    }
+    if (i >= SC_LENT) {
+        sc.lent = ALL;
+        return;
+    }
+    lent[i].at = at;
+    lent[i].size = size;
+    sc.lent = i + 1u;
+}
+
+/* A value that may be a pointer; whether symbolic data lies there. */
+static sc_u32 follow(const void *p)
+{
+    sc_extent object;
+    if (!p) return 0;
+    object = object_at(p);
+    if (!object.size) return sc_taint_get(p, SC_REACH) != 0;
+    add(object.at, object.size);
+    return 0;
+}
+
+/* Whether something in these bytes is symbolic, or a pointer there leads to what is. */
+static sc_u32 look(const void *from, sc_uptr size)
+{
+    const sc_uptr align = __alignof__(void *);
+    sc_uptr at = (sc_uptr)from, end = at + size;
+    if (sc_taint_get(from, size)) return 1;
+    for (at = (at + align - 1u) / align * align; at + sizeof(void *) <= end; at += align)
+        if (follow(*(const void *const *)at)) return 1;
+    return 0;
+}
+
+/* Those of activations that have ended are nobody's. */
+static void drop_dead(void)
+{
+    sc_uptr here = (sc_uptr)__builtin_frame_address(0);
+    sc_u32 i, kept = 0;
+    if (sc.lent == ALL || here - SC_STACK_BASE > SC_STACK_TOP - SC_STACK_BASE) return;
+    for (i = 0; i < sc.lent; i++)
+        if ((sc_uptr)lent[i].at - SC_STACK_BASE >= here - SC_STACK_BASE) lent[kept++] = lent[i];
+    sc.lent = kept;
+}
+
+static sc_u32 reach(void)
+{
+    const SC_ROM sc_uptr *listed;
+    sc_u32 i;
+    if (!sc_any) return 0;
+    drop_dead();
+    for (listed = __start_sc_named; listed != __stop_sc_named; listed += 2)
+        if (look((const void *)listed[0], listed[1])) return 1;
+    for (i = 0; i < sc.lent && sc.lent != ALL; i++) /* there may become more of them meanwhile */
+        if (lent[i].size && look(lent[i].at, lent[i].size)) return 1;
+    return sc.lent == ALL;
+}
+
+void sc_lend(const void *p, sc_uint pointer)
+{
+    sc_extent object;
+    if (SC_IN_INTERRUPT()) return;
+    sc.reach = reach;
+    if (!p || sc.lent == ALL) return;
+    object = object_at(p);
+    if (object.size) add(object.at, object.size);
+    else if (pointer && !SC_CONSTANT(p)) add(p, SC_REACH);
+}
+
+/* Variables that handlers without probes name. */
+extern const SC_ROM sc_uptr __start_sc_shared[] __attribute__((weak));
+extern const SC_ROM sc_uptr __stop_sc_shared[] __attribute__((weak));
+
+static sc_u32 overlap(sc_extent object, const void *p, sc_size n)
+{
+    return (sc_uptr)p - (sc_uptr)object.at < object.size || (sc_uptr)object.at - (sc_uptr)p < n;
+}
+
+/* Whether a handler without probes can know some of these bytes otherwise than by their name. */
+sc_u32 sc_lent_to_handlers(const void *p, sc_size n)
+{
+    const SC_ROM sc_uptr *listed;
+    const void *const *word;
+    sc_u32 i;
+    for (i = 0; i < sc.lent; i++)
+        if (sc.lent == ALL || overlap(lent[i], p, n)) return 1;
+    for (listed = __start_sc_shared; listed != __stop_sc_shared; listed += 2)
+        for (word = (const void *const *)listed[0]; (sc_uptr)(word + 1) <= listed[0] + listed[1]; word++) {
+            sc_extent object = object_at(*word);
+            if (!object.size) {
+                object.at = *word;
+                object.size = SC_REACH;
+            }
+            if (overlap(object, p, n)) return 1;
+        }
+    return 0;
+}
+#endif
