@@ -95,7 +95,7 @@ def _compile(
     ident = work / "identity.c"
     ident.write_text(files.identity)
     jobs.append((ident, "identity", work / "identity.o", ()))
-    names[str(jobs[-1][2])] = RUNTIME
+    names |= {str(ident): RUNTIME, str(jobs[-1][2]): RUNTIME}
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
