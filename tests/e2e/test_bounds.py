@@ -276,6 +276,96 @@ def test_what_was_kept_of_pointers_ends_with_where_they_lay(board: str, tmp_path
     assert summary["bugs"] == []
     assert summary["stopped"] == "exhausted"
 
+LEFT = """
+#include <setjmp.h>
+#include <stdlib.h>
+#ifdef __linux__
+#include <ucontext.h>
+#endif
+union end { uint8_t *p; uintptr_t u; uint8_t raw[sizeof(void *)]; };
+struct __attribute__((packed)) tagged { uint8_t tag; uint8_t *end; };
+struct part { uint8_t *at; union { uint8_t *end; int n; } u; struct { uint8_t *deep; } in[2]; };
+static uint8_t a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8}, c[4] = {9, 9, 9, 9};
+static uint8_t *const starts[] = {a, b, c};
+static union end ends[3];
+static struct tagged tags[2];
+static struct part parts[3];
+static uint8_t *list[6];
+static jmp_buf where;
+
+static int sum(const uint8_t *p, int n) { int s = 0; while (n--) s += *p++; return s; }
+static int back(const uint8_t *end, int n) { int s = 0; while (n--) s += *--end; return s; }
+static uint8_t *start(int i) { return starts[i % 3]; }
+static uint8_t *end(int i) { return start(i) + 4; }
+static void swap(void *x, void *y, size_t n) { uint8_t *p = x, *q = y; while (n--) { uint8_t t = *p; *p++ = *q; *q++ = t; } }
+static int order(const void *x, const void *y) { uint8_t *const *p = x, *const *q = y; return *p < *q ? -1 : *p > *q; }
+static struct part part(int i) { struct part k = {start(i), {end(i)}, {{end(i)}, {start(i)}}}; return k; }
+static int whole(struct part k) { return back(k.u.end, 4) + sum(k.at, 4) + back(k.in[0].deep, 4) + sum(k.in[1].deep, 4); }
+static int leave(int n) { uint8_t own[16]; memset(own, n, 16); if (!n) longjmp(where, 1); return leave(n - 1) + sum(own, 16); }
+static int after(void) { uint8_t wide[80]; memset(wide, 1, 80); return sum(wide, 80); }
+static int lengths(void) { int s = 0, i; for (i = 1; i < 7; i++) { uint8_t v[3 * i]; memset(v, i, 3 * i); s += sum(v, 3 * i); } return s; }
+#ifdef __linux__
+static ucontext_t home, one, two;
+static uint8_t stacks[2][65536], *mail;
+static int total;
+static void first(void) { uint8_t k[12]; for (int i = 0; i < 3; i++) { memset(k, i, 12); mail = k; total += after(); swapcontext(&one, &two); total += sum(k, 12); } }
+static void nested(int n) { uint8_t k[8]; memset(k, n, 8); if (n) nested(n - 1); else swapcontext(&two, &one); total += sum(k, 8); }
+static void second(void) { for (int i = 0;; i++) { uint8_t k[20]; memset(k, 1, 20); memcpy(k, mail, 12); nested(i); total += sum(k, 20) + sum(mail, 12); } }
+static void start_of(ucontext_t *t, uint8_t *stack, void (*f)(void))
+{
+    getcontext(t);
+    t->uc_stack.ss_sp = stack;
+    t->uc_stack.ss_size = sizeof stacks[0];
+    t->uc_link = &home;
+    makecontext(t, f, 0);
+}
+static int tasks(void)
+{
+    start_of(&one, stacks[0], first);
+    start_of(&two, stacks[1], second);
+    swapcontext(&home, &one);
+    memset(stacks, 0, sizeof stacks); /* what was in there has ended */
+    return total;
+}
+#else
+static int tasks(void) { return 0; }
+#endif
+int main(void)
+{
+    uint8_t x, *p;
+    uint8_t *two_of[2];
+    int s = 0, i;
+    union end copy;
+    struct tagged t;
+    struct part *k;
+    for (i = 1; i < 4; i++) { if (!setjmp(where)) leave(i); s += after(); }
+    s += lengths() + tasks();
+    SYM_U8(x);
+    for (i = 0; i < 3; i++) ends[i].p = end(i);
+    for (i = 0; i < 3; i++) { memcpy(copy.raw, ends[i].raw, sizeof copy); s += back(copy.p, 4); copy.u -= 4; s += sum(copy.p, 4); }
+    swap(&ends[0], &ends[2], sizeof *ends);
+    for (i = 0; i < 3; i++) s += back(ends[i].p, 4);
+    for (i = 0; i < 6; i++) list[i] = i & 1 ? end(i / 2) : start(i / 2);
+    for (i = 0; i < 6; i += 2) { s += back(list[i + 1], 4); list[i + 1] -= 4; s += sum(list[i + 1], 4); }
+    for (i = 0; i < 6; i++) list[i] = i & 1 ? end(i / 2) : start(i / 2);
+    qsort(list, 6, sizeof *list, order);
+    for (i = 0; i < 3; i++) { parts[i] = part(i + 1); s += whole(parts[i]); }
+    k = malloc(sizeof *k); *k = parts[2]; s += whole(*k) + whole(part(x % 3)); memset(k, 0, sizeof *k); k->at = a; s += *k->at;
+    for (i = 0; i < 2; i++) { tags[i].tag = i; tags[i].end = end(i); }
+    t = tags[1]; s += back(tags[0].end, 4) + back(t.end, 4);
+    p = x & 1 ? end(0) : end(1); s += back(p, 4); p = x & 2 ? p - 4 : start(2); s += sum(p, 4);
+    two_of[x & 1] = end(1); two_of[!(x & 1)] = start(1); s += back(two_of[x & 1], 4) + sum(two_of[!(x & 1)], 4);
+    return s & 63;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_ends_in_odd_places_and_stacks_that_were_left_stay_silent(board: str, tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"a.c": INCLUDES + LEFT}, "--board", board).summary
+    assert summary["bugs"] == []
+    assert summary["stopped"] == "exhausted"
+
 
 SECTIONS = """
 struct command { const char *name; int (*run)(int); };

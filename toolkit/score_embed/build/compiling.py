@@ -95,17 +95,21 @@ def _compile(
     ident = work / "identity.c"
     ident.write_text(files.identity)
     jobs.append((ident, "identity", work / "identity.o", ()))
-    names[str(jobs[-1][2])] = RUNTIME
+    names |= {str(ident): RUNTIME, str(jobs[-1][2]): RUNTIME}
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
         files.progress(f"compiling {names.get(str(source), source)}")
-        if how == "instrumented":
-            toolchain.compile_instrumented(source, output, own, verify=verify)
-        elif how == "plain":
-            toolchain.compile_plain(source, output, own)
-        else:
-            toolchain.compile_identity(source, output)
+        try:
+            if how == "instrumented":
+                toolchain.compile_instrumented(source, output, own, verify=verify)
+            elif how == "plain":
+                toolchain.compile_plain(source, output, own)
+            else:
+                toolchain.compile_identity(source, output)
+        except BuildError as error:
+            error.where = names.get(error.where, error.where)  # a working file, where gcc named no line
+            raise
         return output
 
     try:

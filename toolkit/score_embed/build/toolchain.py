@@ -300,7 +300,8 @@ def execute(command: Sequence[str], where: str) -> subprocess.CompletedProcess[s
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise BuildError(f"the compiler did not finish within {DEADLINE} s", where) from None
+        hint = "Split its largest function, or give the file by `--native FILE`: without probes. Or the machine is too busy."
+        raise BuildError(f"the compiler did not finish within {DEADLINE} s", where, hint) from None
     except OSError as error:
         raise BuildError(f"cannot run {command[0]}: {error.strerror}", where) from None
 
