@@ -83,10 +83,12 @@ def with_origins(
     return replace(work, statements=statements, origins=origins)
 
 
-def origin_of(address: Exp, origins: Mapping[int, SlotRef]) -> Exp:
-    """What an address was made from: a pointer as it was, or an object's own address."""
+def origin_of(address: Exp, origins: Mapping[int, SlotRef], types: Types) -> Exp:
+    """What an address was made from: a pointer as it was, or an object's last byte."""
     base = base_of(address)
-    return origins.get(base.slot.index, base) if isinstance(base, SlotRef) else base
+    if isinstance(base, SlotRef):
+        return origins.get(base.slot.index, base)
+    return _last_byte(base, types) if isinstance(base, (GlobalAddress, LocalAddress)) else base
 
 
 class _Writer:
@@ -132,7 +134,7 @@ class _Writer:
         """The origin of what is made of another pointer, or of an object's address."""
         base = base_of(exp)
         if isinstance(base, (SlotRef, GlobalAddress, LocalAddress)) and isinstance(base.type, Pointer):
-            return origin_of(exp, self._origins) if isinstance(base, SlotRef) else _last_byte(base, self._types)
+            return origin_of(exp, self._origins, self._types)
         return None
 
     def _arguments(self, s: Call) -> Iterator[Stmt]:

@@ -71,7 +71,7 @@ class Probes:
         self.plan = made if checked is separated else plan(checked, types, maybe)
         self.whole = maybe  # what may be symbolic anywhere in the function
         self.maybe = maybe  # and before the statement under emission
-        self.objects = pointed_to(body)
+        self.objects = pointed_to(body, pointers_passed)
         self.types = types
         self.numbering = numbering
         self.meta = meta
