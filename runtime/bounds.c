@@ -13,6 +13,7 @@
 
 #define LOST 0x80u /* in their number: there was no room for one of which its value says something wrong */
 #define KNOWN (sc_strays & ~LOST)
+#define IS_NUMBER(where) ((sc_uptr)(where) >= (sc_uptr)SC_NUMBERED(0xFFF))
 
 sc_uint sc_strays SC_RUNTIME_DATA;
 
@@ -96,16 +97,24 @@ static sc_u32 is_end(const volatile void *value, const volatile void *origin)
     return sc_variable((const void *)value, &before).size && before.size && before.at == begin_of(origin);
 }
 
+/* An object's first byte, where another one may end: `judge` takes it for either. */
+static sc_u32 may_be_end(const volatile void *value)
+{
+    sc_extent before, found = sc_variable((const void *)value, &before);
+    return found.at == value && (before.size || found.size & SC_BEHIND_UNKNOWN);
+}
+
 static void moved(const void *to, const void *from, sc_size n);
 
 static void keep(stray s)
 {
     if (KNOWN == SC_STRAYS) {
-        if (!is_end(s.value, s.origin)) sc_strays |= LOST;
+        if (!is_end(s.value, s.origin) && begin_of(s.value) != begin_of(s.origin)) sc_strays |= LOST;
         return;
     }
     strays[KNOWN] = s;
     sc_strays++;
+    if (IS_NUMBER(s.where)) return;
     sc.moved = moved;
     sc_any = 1; /* so that copies and what clears memory is told */
 }
@@ -131,7 +140,8 @@ void sc_stray(const volatile void *where, const volatile void *value, const vola
     stray s;
     if (SC_IN_INTERRUPT()) return;
     forget(find(where));
-    if (value == origin || begin_of(value) == begin_of(origin)) return;
+    if (value == origin) return;
+    if (begin_of(value) == begin_of(origin) && !(IS_NUMBER(where) && may_be_end(value))) return;
     s.where = where;
     s.value = value;
     s.origin = origin;
@@ -144,7 +154,7 @@ const volatile void *sc_recall(const volatile void *where, const volatile void *
     if (SC_IN_INTERRUPT()) return value;
     if (i == KNOWN) return sc_strays & LOST ? 0 : value;
     if (strays[i].value == value) value = strays[i].origin;
-    if ((sc_uptr)where >= (sc_uptr)SC_NUMBERED(0xFFF)) forget(i); /* asked for once */
+    if (IS_NUMBER(where)) forget(i); /* asked for once */
     return value;
 }
 

@@ -156,6 +156,41 @@ int main(void)
 }
 """
 
+# The neighbours are adjacent, and listed: a pointer to the first byte of one may be one past the one before it.
+DOWN = """
+static uint8_t one[4], two[4], three[4];
+static char text[4], other[4], third[4];
+static int put(uint8_t *p, int i) { p[i] = 1; /* out-of-bounds: below an argument */ return 0; }
+static int pass(uint8_t *p, int i) { uint8_t *q = p; return put(q, i); }
+static int get(const uint8_t *p, int i) { return p[i]; /* out-of-bounds: below what was passed on */ }
+static int peek(const uint8_t *p, int i) { return p[i]; /* out-of-bounds: below a variable's argument */ }
+static int last(const uint8_t *p, unsigned n) { return get(p, (int)n - 1); }
+static void trim(char *s) { char *e = s + strlen(s) - 1; while (*e == ' ') *e-- = 0; /* out-of-bounds: an empty text */ }
+static int fine(const uint8_t *p, int i) { return p[i]; }
+static int (*volatile call)(const uint8_t *, int) = fine;
+int main(void)
+{
+    uint8_t what, n;
+    const uint8_t *p = n == 77 ? one : two, *q;
+    SYM_U8(what); SYM_U8(n);
+    SCORE_ASSUME(n < 2);
+    one[0] = two[0] = three[0] = n; text[0] = other[0] = third[0] = ' ';
+    q = three;
+    call(one + 4, -1); call(two + 4, -1); call(three + 4, -1); fine(one + 4, -1); fine(two + 4, -1 - n); fine(three + 4, -4); fine(one, 3); fine(two, 0);
+    switch (what) {
+    case 1: return pass(two, -n);
+    case 2: return last(two, n);
+    case 3: trim(other); return 1;
+    case 4: p = two; return p[-n]; /* out-of-bounds: below a copy */
+    case 5: q = two; return peek(q, -n);
+    }
+    return q[0] + p[0];
+}
+"""
+
+
+PROGRAMS = {"overruns": OVERRUNS, "literals": LITERALS, "below": BELOW, "down": DOWN}
+
 
 def expected(text: str) -> set[tuple[str, int]]:
     """What the comments of the text say: verdict and line."""
@@ -170,14 +205,13 @@ def found(summary: dict[str, Any]) -> set[tuple[str, int]]:
 @pytest.mark.parametrize(
     ("board", "program"),
     [
-        *((board, OVERRUNS) for board in BOARDS),
-        *((board, LITERALS) for board in ("native", "mps2-an385", "arduino-mega2560")),
-        *((board, BELOW) for board in ("native", "mps2-an385")),
+        *((board, "overruns") for board in BOARDS),
+        *((board, "literals") for board in ("native", "mps2-an385", "arduino-mega2560")),
+        *((board, program) for board in ("native", "mps2-an385") for program in ("below", "down")),
     ],
-    ids=lambda value: value if value in BOARDS else value.split()[2].strip("*();"),
 )
 def test_each_overrun_is_found_once_on_the_users_line(board: str, program: str, tmp_path: Path) -> None:
-    text = INCLUDES + program
+    text = INCLUDES + PROGRAMS[program]
     summary = explore(tmp_path, {"a.c": text}, "--board", board).summary
     assert found(summary) == expected(text)
     assert len(summary["bugs"]) == len(expected(text)), "one bug, not two"

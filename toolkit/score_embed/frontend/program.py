@@ -23,7 +23,7 @@ from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, why_le
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
-from score_embed.frontend.origins import stray_keys
+from score_embed.frontend.origins import Strays, find_strays
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import called_names, defined_functions, drop_promises, static_names
@@ -102,7 +102,7 @@ def instrument_program(
 
     def printing(results: Sequence[Lowered]) -> _Printing:
         bodies = _bodies(results)
-        strays = stray_keys(bodies) if "bounds" in checks else {}
+        strays = find_strays(bodies) if "bounds" in checks else Strays()
         return _Printing(types, Analysis(bodies, is_private), strays, verify=verify, checks=checks, strict=strict)
 
     texts, numbering, notes = _stable(units, lower, printing)
@@ -174,7 +174,7 @@ class _Printing:
         self,
         types: Types,
         analysis: Analysis,
-        strays: Mapping[str, int],
+        strays: Strays,
         *,
         verify: bool,
         checks: frozenset[str],
