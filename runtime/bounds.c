@@ -97,19 +97,12 @@ static sc_u32 is_end(const volatile void *value, const volatile void *origin)
     return sc_variable((const void *)value, &before).size && before.size && before.at == begin_of(origin);
 }
 
-/* An object's first byte, where another one may end: `judge` takes it for either. */
-static sc_u32 may_be_end(const volatile void *value)
-{
-    sc_extent before, found = sc_variable((const void *)value, &before);
-    return found.at == value && (before.size || found.size & SC_BEHIND_UNKNOWN);
-}
-
 static void moved(const void *to, const void *from, sc_size n);
 
 static void keep(stray s)
 {
     if (KNOWN == SC_STRAYS) {
-        if (!is_end(s.value, s.origin) && begin_of(s.value) != begin_of(s.origin)) sc_strays |= LOST;
+        if (!is_end(s.value, s.origin)) sc_strays |= LOST;
         return;
     }
     strays[KNOWN] = s;
@@ -141,7 +134,8 @@ void sc_stray(const volatile void *where, const volatile void *value, const vola
     if (SC_IN_INTERRUPT()) return;
     forget(find(where));
     if (value == origin) return;
-    if (begin_of(value) == begin_of(origin) && !(IS_NUMBER(where) && may_be_end(value))) return;
+    /* In an object of its own only its first byte might be taken for one past another one: that is passed on, not kept. */
+    if ((!IS_NUMBER(where) || KNOWN == SC_STRAYS) && begin_of(value) == begin_of(origin)) return;
     s.where = where;
     s.value = value;
     s.origin = origin;

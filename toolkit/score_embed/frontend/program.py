@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pycparser import c_ast
 
+from score_embed.frontend.bounds import CHECKED_BY_CALLERS
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.emit import OBJECTS, Emitter
 from score_embed.frontend.ir import Body
@@ -102,7 +103,8 @@ def instrument_program(
 
     def printing(results: Sequence[Lowered]) -> _Printing:
         bodies = _bodies(results)
-        strays = find_strays(bodies) if "bounds" in checks else Strays()
+        asking = [body for body in bodies if body.name not in CHECKED_BY_CALLERS]
+        strays = find_strays(asking) if "bounds" in checks else Strays()
         return _Printing(types, Analysis(bodies, is_private), strays, verify=verify, checks=checks, strict=strict)
 
     texts, numbering, notes = _stable(units, lower, printing)
