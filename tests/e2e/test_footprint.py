@@ -12,7 +12,7 @@ from score_embed.build.toolchain import Toolchain
 
 MARGIN = 1.05  # of the figures reached, for the next version of the compiler
 STATE = {"least": 424, "everything": 628}  # bytes of RAM besides taint bits and buffers
-FLASH = {"least": 6260, "everything": 11430}  # of that 2.9 KiB are reads and stores at symbolic addresses, and checks
+FLASH = {"least": 6260, "everything": 11550}  # of that 2.9 KiB are reads and stores at symbolic addresses, and checks
 
 
 @pytest.mark.parametrize("board", ["stm32vldiscovery", "microbit"])
