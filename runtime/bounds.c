@@ -7,14 +7,13 @@
  * other side is searched for. */
 #include "state.h"
 
-#define EXACT 0x8000u /* in a descriptor: the origin is the address of an object's, not a pointer that may be one past it */
-
 #ifndef SC_STRAYS /* 12 bytes of RAM each */
 #define SC_STRAYS SC_BY_RAM(6u, 12u, 32u)
 #endif
 
 #define LOST 0x80u /* in their number: there was no room for one of which its value says something wrong */
 #define KNOWN (sc_strays & ~LOST)
+#define IS_NUMBER(where) ((sc_uptr)(where) >= (sc_uptr)SC_NUMBERED(0xFFF))
 
 sc_uint sc_strays SC_RUNTIME_DATA;
 
@@ -30,7 +29,7 @@ static sc_u32 fits(sc_extent object, const void *p, sc_uptr n)
 }
 
 /* What an access is: 0 if it is right, or nobody can tell; `object`: where it is or should have been, at null: nobody knows. */
-static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_u32 exact, sc_extent *object)
+static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *object)
 {
     sc_extent before, there;
     sc_u32 freed = 0;
@@ -58,7 +57,7 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_u32 exact, 
         }
         /* A pointer to the object's first byte may as well be one past the object before it: then both are meant, wherever
          * p is in this run. All runs of a path must agree on what it is that p must be in. */
-        if (origin == object->at && !exact) {
+        if (origin == object->at) {
             object->at = (const sc_u8 *)object->at - more;
             object->size += more;
             if (more == SC_BEHIND_UNKNOWN && (const sc_u8 *)p < (const sc_u8 *)origin) sc.unchecked++;
@@ -108,6 +107,7 @@ static void keep(stray s)
     }
     strays[KNOWN] = s;
     sc_strays++;
+    if (IS_NUMBER(s.where)) return;
     sc.moved = moved;
     sc_any = 1; /* so that copies and what clears memory is told */
 }
@@ -133,7 +133,9 @@ void sc_stray(const volatile void *where, const volatile void *value, const vola
     stray s;
     if (SC_IN_INTERRUPT()) return;
     forget(find(where));
-    if (value == origin || begin_of(value) == begin_of(origin)) return;
+    if (value == origin) return;
+    /* In an object of its own only its first byte might be taken for one past another one: that is passed on, not kept. */
+    if ((!IS_NUMBER(where) || KNOWN == SC_STRAYS) && begin_of(value) == begin_of(origin)) return;
     s.where = where;
     s.value = value;
     s.origin = origin;
@@ -146,7 +148,7 @@ const volatile void *sc_recall(const volatile void *where, const volatile void *
     if (SC_IN_INTERRUPT()) return value;
     if (i == KNOWN) return sc_strays & LOST ? 0 : value;
     if (strays[i].value == value) value = strays[i].origin;
-    if ((sc_uptr)where >= (sc_uptr)SC_NUMBERED(0xFFF)) forget(i); /* asked for once */
+    if (IS_NUMBER(where)) forget(i); /* asked for once */
     return value;
 }
 
@@ -163,7 +165,7 @@ void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
     sc_extent object;
     sc_u32 verdict;
     if (!d || !n) return;
-    verdict = judge((const void *)p, (const void *)origin, n, d[1] & EXACT, &object);
+    verdict = judge((const void *)p, (const void *)origin, n, &object);
     if (verdict) fail(verdict, p);
 }
 
@@ -176,7 +178,7 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
         sc_watch(f, at, 2, words);
         return;
     }
-    verdict = judge((const void *)p, (const void *)origin, n, d[1] & EXACT, &object);
+    verdict = judge((const void *)p, (const void *)origin, n, &object);
     if (verdict && !n) return;
     of_origin = d + 3 + (d[2] & 0xFFu);
     if (object.at && verdict != SC_VERDICT_USE_AFTER_FREE && !sc_look(f, of_origin, sc_after(d + 2, words))) {
@@ -192,7 +194,7 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
 
 void sc_bounds(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, const sc_uptr *words)
 {
-    sc_span(f, at, p, origin, DESCRIPTOR(f, at)[1] & ~EXACT, words);
+    sc_span(f, at, p, origin, DESCRIPTOR(f, at)[1], words);
 }
 
 /* strlen, of nobody else's code. */

@@ -147,6 +147,7 @@ typedef struct {
     sc_size size; /* bytes */
 } sc_extent;
 #define SC_ONE_OF_MANY ((sc_size)1 << (8u * sizeof(sc_size) - 2u))
+#define SC_NAMELESS ((sc_size)1 << (8u * sizeof(sc_size) - 1u)) /* until the build sorts the list: it has no symbol with its size */
 #ifdef SC_OBJECTS
 #define SC_STATIC(n, object)                                                             \
     static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
@@ -155,11 +156,16 @@ typedef struct {
 #define SC_STATIC_ONE(n, object)                                                         \
     static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
         (const void *)&(object), sizeof(object) | SC_ONE_OF_MANY}
+/* A string literal: a compiler makes one object of all in a file that are the same, so this is the one that the program means. */
+#define SC_TEXT(n, literal)                                                              \
+    static const sc_extent sc_extent##n __attribute__((section("sc_extents"), used)) = { \
+        (const void *)(literal), sizeof(literal) | SC_NAMELESS}
 #define SC_LOCAL(object) sc_local((const void *)&(object), sizeof(object))
 #define SC_TAKEN(p, n) sc_local(p, n)
 #else
 #define SC_STATIC(n, object) typedef char sc_extent##n
 #define SC_STATIC_ONE(n, object) SC_STATIC(n, object)
+#define SC_TEXT(n, literal) SC_STATIC(n, literal)
 #define SC_LOCAL(object) \
     if (sc_any) sc_clear((const void *)&(object), sizeof(object))
 #define SC_TAKEN(p, n) \

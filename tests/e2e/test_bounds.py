@@ -82,6 +82,116 @@ int main(void)
 """
 
 
+# Texts have no names: the compiler makes one object of all in a file that are the same, the linker puts one into another's end.
+LITERALS = """
+static const char *const names[] = {"zero", "on", "deux"};
+static const char *mutable_name = "field";
+struct entry { const char *key; int n; char fixed[4]; } static const entries[] = {{"key", 1, "abc"}, {"other", 2, "def"}};
+static const char *const *nested[] = {(const char *const[]){"in", "ner"}};
+static int pick(const char *t, unsigned i) { return t[i]; /* out-of-bounds: an argument */ }
+static int length(const char *s) { int n = 0; while (*s++ != '!') n++; /* out-of-bounds: a walk */ return n; }
+static int same(const uint8_t *s)
+{
+    const char *p;
+    for (p = "key="; *p == *s; p++, s++) {} /* out-of-bounds: a prefix */
+    return *p;
+}
+int main(void)
+{
+    uint8_t in[6], what, n;
+    const char *p = "abc";
+    SYM_U8(what);
+    SYM_U8(n);
+    SYM_BYTES(in, sizeof in);
+    (void)pick("suffix", 0); (void)pick("fix", 0);
+    switch (what) {
+    case 1: return p[n]; /* out-of-bounds: a symbolic index */
+    case 2: return "0123456789abcdef"[n & 31]; /* out-of-bounds: a subscript */
+    case 3: return same(in);
+    case 4: return pick("hex", n & 7);
+    case 5: return length("walked");
+    case 6: return names[1][n]; /* out-of-bounds: a table */
+    case 7: return mutable_name[n]; /* out-of-bounds: a variable */
+    case 8: return entries[1].key[n]; /* out-of-bounds: a member */
+    case 9: return ("arith" + 1)[n]; /* out-of-bounds: arithmetic */
+    case 10: return *("arith" + n); /* out-of-bounds: arithmetic twice */
+    case 11: return memcmp(in, "GET ", n & 7); /* out-of-bounds: compared, both have too few */
+    case 12: { static const char *t = "local"; return t[n]; } /* out-of-bounds: a static */
+    case 13: { const char *t[] = {"loc", "al"}; return t[1][n]; } /* out-of-bounds: a local table */
+    case 14: return nested[0][1][n]; /* out-of-bounds: of a compound literal */
+    case 15: { const __WCHAR_TYPE__ *w = L"wide"; return w[n]; } /* out-of-bounds: wide */
+    case 16: { const char *f = __func__; return f[n]; } /* out-of-bounds: the function's name */
+    case 17: return names[n % 3][in[0]]; /* out-of-bounds: both symbolic */
+    case 18: return p[-(n & 1)]; /* out-of-bounds: before it */
+    case 19: p = n & 1 ? "abc" : "de"; return p[in[0]]; /* out-of-bounds: one of two */
+    case 20: return strchr("nope", 'p')[n]; /* out-of-bounds: a result */
+    case 21: return ""[n & 1]; /* out-of-bounds: in the end of another one */
+    case 22: return "a\\0b"[n & 7]; /* out-of-bounds: with a zero in it */
+    }
+    return 0;
+}
+"""
+
+BELOW = """
+/* One of two ends where the other begins, or none does: then that is found anyway. */
+static struct pair { int a, b; } one, two;
+static struct pair *keep[2] = {&one, &two};
+int main(void)
+{
+    uint8_t what, n;
+    SYM_U8(what); SYM_U8(n);
+    SCORE_ASSUME(n < 2);
+    one.a = keep[n] != 0;
+    switch (what) {
+    case 1: return (&one - n)->b; /* out-of-bounds: a scalar, below */
+    case 2: return (&two - n)->b; /* out-of-bounds: a scalar, below, too */
+    case 3: return (&one)[-n].a; /* out-of-bounds: a scalar, below */
+    case 4: return (&two)[-n].a; /* out-of-bounds: a scalar, below, too */
+    case 5: return *(&one.a - 1 - n); /* out-of-bounds: a member */
+    case 6: return *(&two.a - 1 - n); /* out-of-bounds: a member */
+    case 7: return (*(&one - n)).b; /* out-of-bounds: a scalar, below */
+    case 8: return (*(&two - n)).b; /* out-of-bounds: a scalar, below */
+    }
+    return 0;
+}
+"""
+
+# The neighbours are adjacent, and listed: a pointer to the first byte of one may be one past the one before it.
+DOWN = """
+static uint8_t one[4], two[4], three[4];
+static char text[4], other[4], third[4];
+static int put(uint8_t *p, int i) { p[i] = 1; /* out-of-bounds: below an argument */ return 0; }
+static int pass(uint8_t *p, int i) { uint8_t *q = p; return put(q, i); }
+static int get(const uint8_t *p, int i) { return p[i]; /* out-of-bounds: below what was passed on */ }
+static int peek(const uint8_t *p, int i) { return p[i]; /* out-of-bounds: below a variable's argument */ }
+static int last(const uint8_t *p, unsigned n) { return get(p, (int)n - 1); }
+static void trim(char *s) { char *e = s + strlen(s) - 1; while (*e == ' ') *e-- = 0; /* out-of-bounds: an empty text */ }
+static int fine(const uint8_t *p, int i) { return p[i]; }
+static int (*volatile call)(const uint8_t *, int) = fine;
+int main(void)
+{
+    uint8_t what, n;
+    const uint8_t *p = n == 77 ? one : two, *q;
+    SYM_U8(what); SYM_U8(n);
+    SCORE_ASSUME(n < 2);
+    one[0] = two[0] = three[0] = n; text[0] = other[0] = third[0] = ' ';
+    q = three;
+    call(one + 4, -1); call(two + 4, -1); call(three + 4, -1); fine(one + 4, -1); fine(two + 4, -1 - n); fine(three + 4, -4); fine(one, 3); fine(two, 0);
+    switch (what) {
+    case 1: return pass(two, -n);
+    case 2: return last(two, n);
+    case 3: trim(other); return 1;
+    case 4: p = two; return p[-n]; /* out-of-bounds: below a copy */
+    case 5: q = two; return peek(q, -n);
+    }
+    return q[0] + p[0];
+}
+"""
+
+
+PROGRAMS = {"overruns": OVERRUNS, "literals": LITERALS, "below": BELOW, "down": DOWN}
+
+
 def expected(text: str) -> set[tuple[str, int]]:
     """What the comments of the text say: verdict and line."""
     return {("out-of-bounds", n) for n, line in enumerate(text.splitlines(), 1) if "/* out-of-bounds" in line}
@@ -92,9 +202,16 @@ def found(summary: dict[str, Any]) -> set[tuple[str, int]]:
     return {(bug["kind"], bug["line"]) for bug in summary["bugs"]}
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_each_overrun_is_found_once_on_the_users_line(board: str, tmp_path: Path) -> None:
-    text = INCLUDES + OVERRUNS
+@pytest.mark.parametrize(
+    ("board", "program"),
+    [
+        *((board, "overruns") for board in BOARDS),
+        *((board, "literals") for board in ("native", "mps2-an385", "arduino-mega2560")),
+        *((board, program) for board in ("native", "mps2-an385") for program in ("below", "down")),
+    ],
+)
+def test_each_overrun_is_found_once_on_the_users_line(board: str, program: str, tmp_path: Path) -> None:
+    text = INCLUDES + PROGRAMS[program]
     summary = explore(tmp_path, {"a.c": text}, "--board", board).summary
     assert found(summary) == expected(text)
     assert len(summary["bugs"]) == len(expected(text)), "one bug, not two"
@@ -107,6 +224,7 @@ NATIVE = """
 void *memcpy(void *d, const void *s, size_t n) { char *t = d; const char *f = s; while (n--) *t++ = *f++; return d; }
 char *strcpy(char *d, const char *s) { char *t = d; while ((*t++ = *s++)) {} return d; }
 char *strcat(char *d, const char *s) { char *t = d; while (*t) t++; strcpy(t, s); return d; }
+char *hidden(void) { static char own[4]; return own; }
 """
 CALLS = """
 #include <stddef.h>
@@ -114,6 +232,7 @@ CALLS = """
 void *memcpy(void *d, const void *s, size_t n);
 char *strcpy(char *d, const char *s);
 char *strcat(char *d, const char *s);
+char *hidden(void);
 static char small[4], behind[8];
 int main(void)
 {
@@ -123,7 +242,7 @@ int main(void)
     if (n == 20) strcpy(small, "four"); /* out-of-bounds: a text */
     if (n == 21) { strcpy(small, "ab"); strcat(small, "c"); }
     if (n == 22) { strcpy(small, "ab"); strcat(small, "cd"); /* out-of-bounds: a text behind another */ }
-    return behind[0];
+    return behind[0] + hidden()[n & 3];
 }
 """
 
@@ -133,6 +252,7 @@ def test_code_without_probes_is_checked_by_its_arguments(board: str, tmp_path: P
     files = {"a.c": CALLS, "own.c": NATIVE}
     summary = explore(tmp_path, files, "--board", board, native=("own.c",), cflags=("-fno-builtin",)).summary
     assert found(summary) == expected(CALLS)
+    assert summary["unchecked"] > 0, "what code without probes declares has no bounds"
 
 
 RIGHT = """
@@ -152,7 +272,18 @@ static struct pair pair;
 static union both both;
 static const char *const names[] = {"no", "yes", "perhaps"};
 static const uint8_t *const ends[] = {before + 4, behind + 4};
+static const char *const suffixes[] = {"perhaps", "haps", "", "a\\0b"}, *words = "k1\\0k2\\0", *cursor = "x=1;yy=22;";
+struct piece { const char *at; unsigned n; };
 
+static int walk(const char *s) { int n = 0; while (*s++) n++; return n + (s[-1] == 0); }
+static int back(const char *s, const char *e) { int n = 0; while (e > s && *--e) n++; return n; }
+static struct piece piece(const char **s)
+{
+    struct piece p = {*s, 0};
+    while (**s && **s != '=' && **s != ';') ++*s, p.n++;
+    if (**s) ++*s;
+    return p;
+}
 static void *allocate(unsigned n) { void *p = pool + used; used += (n + 7u) & ~7u; return p; }
 static int value_of(struct link *l) { return container_of(l, struct item, link)->value; }
 static int sum(const uint8_t *p, const uint8_t *end) { int s = 0; while (p != end) s += *p++; return s; }
@@ -195,6 +326,10 @@ int main(void)
     p = (uint8_t *)(((uintptr_t)pool + 8u) & ~(uintptr_t)7u); s += *p;
     p = (uint8_t[3]){1, 2, 3}; s += p[n & 1];
     s += depth(local, n);
+    for (i = 0; i < 4; i++) s += walk(suffixes[i]) + back(suffixes[i], suffixes[i] + strlen(suffixes[i]));
+    s += suffixes[3][2] + walk("perhaps" + 3) + "trailing" [n] + *(&"defg"[n]) + (n ? "yes" : "no")[n & 1];
+    { const char *w = words; while (*w) w += strlen(w) + 1; s += w[-1]; }
+    { const char *t = cursor; struct piece k = piece(&t); while (*t) k = piece(&t); s += k.at[k.n - 1] + t[-1]; }
     memcpy(local + 5, local, 0); memcpy(local, grid, n); strncpy((char *)local, "abc", sizeof local);
     return s & 127;
 }
@@ -205,7 +340,6 @@ int main(void)
 def test_what_is_right_stays_silent(board: str, tmp_path: Path) -> None:
     summary = explore(tmp_path, {"a.c": INCLUDES + RIGHT}, "--board", board, "--max-tests", "400").summary
     assert summary["bugs"] == []
-    assert summary["unchecked"] > 0, "texts have no bounds"
 
 
 KEPT = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from score_embed.build.extents import Extent, arranged, packed, tabled
+from score_embed.build.extents import Extent, arranged, merged, nameless, packed, tabled
 
 OBJECTS = [Extent(0x10, 4), Extent(0x14, 4), Extent(0x20, 16), Extent(0x24, 4), Extent(0x40, 8), Extent(0x50, 1)]
 
@@ -31,6 +31,15 @@ def test_what_may_end_where_one_begins() -> None:
     assert arranged([0x40], OBJECTS, set(), []) == [Extent(0x40, 8)]
     assert arranged([0x40], OBJECTS, set(), [(0x38, 0x80)]) == [Extent(0x40, 8, behind_unknown=True)]
     assert arranged([0x40], OBJECTS, set(), [(0x40, 0x80)]) == [Extent(0x40, 8)], "the first of its section"
+
+
+def test_literals_have_no_symbols_but_sizes_of_their_own() -> None:
+    entries = [(0x30, 0x8004), (0x60, 0x8009), (0x62, 0x8007), (0x10, 4), (0x50, 0x8002)]
+    texts = nameless(entries, 2)
+    assert texts == [Extent(0x30, 4), Extent(0x60, 9), Extent(0x62, 7), Extent(0x50, 2)]
+    objects = merged(OBJECTS, texts)
+    found = arranged([at for at, _ in entries], objects, set(), [(0x20, 0x80)])
+    assert [(e.address, e.size) for e in found] == [(0x10, 4), (0x30, 4), (0x50, 2), (0x60, 9)], "one in another's end"
 
 
 def test_a_list_that_is_no_longer_than_it_was() -> None:

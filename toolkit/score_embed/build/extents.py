@@ -1,7 +1,8 @@
 """The list of the program's variables (`sc_extents`), as the runtime needs it: sorted, each once, and only what is an object.
 
 Files list what they give the address of, in the order in which they are linked, and some list what another file or nobody
-defines. Only the linked image knows: an object has a symbol with a size, what a linker script defines has none. Where the
+defines. Only the linked image knows: an object has a symbol with a size, what a linker script defines has none. String literals
+have no symbols, so their files say their sizes; one that is the end of another one shares its bytes, and is taken for that. Where the
 program names such a symbol, as in `for (p = &_sdata; p < &_edata; p++)`, the variable that happens to begin
 there says nothing about the pointer, and is not listed. Arrays without elements are such marks, too: before and behind those
 that files put into a section, they make them one table.
@@ -55,11 +56,23 @@ def order(elf: Path, objects: Sequence[Path]) -> None:
         words = file.read(length)
         numbers = [int.from_bytes(words[i : i + width], "little") for i in range(0, length, width)]
         marks = _marks(symbols, undefined_names(objects), empty_names(objects))
-        found = arranged(numbers[::2], _objects(image, symbols), marks, _constants(image))
+        texts = nameless(list(zip(numbers[::2], numbers[1::2], strict=True)), width)
+        found = arranged(numbers[::2], merged(_objects(image, symbols), texts), marks, _constants(image))
         file.seek(offset)
         one_of_many = {at for at, size in zip(numbers[::2], numbers[1::2], strict=True) if size >> 8 * width - 2 & 1}
         found = [extent._replace(one_of_many=extent.address in one_of_many) for extent in found]
         file.write(packed(found, length // (2 * width), width))
+
+
+def nameless(entries: Iterable[tuple[int, int]], width: int) -> list[Extent]:
+    """The objects without symbols (SC_NAMELESS), of address and size in words of `width` bytes."""
+    flag = 1 << 8 * width - 1
+    return [Extent(address, size - flag) for address, size in entries if size & flag]
+
+
+def merged(objects: Iterable[Extent], texts: Iterable[Extent]) -> list[Extent]:
+    """All of them, sorted; of those that begin at the same address, the largest."""
+    return sorted({each.address: each for each in sorted([*objects, *texts])}.values())
 
 
 def arranged(

@@ -46,9 +46,9 @@ SPANS: Mapping[str, tuple[tuple[int, ...], int]] = {
     "strncpy": ((0,), 2),
     "stpncpy": ((0,), 2),
 }
-# Those that put a text, with the 0 behind it, where an argument points.
-TEXTS: Mapping[str, int] = dict.fromkeys(
-    ["strcpy", "strcat", "strncat", "stpcpy", "sprintf", "vsprintf", "snprintf", "vsnprintf", "gets", "fgets"], 0
+# Those that put a text, with the 0 behind it, where their first argument points.
+TEXTS = frozenset(
+    {"strcpy", "strcat", "strncat", "stpcpy", "sprintf", "vsprintf", "snprintf", "vsnprintf", "gets", "fgets"}
 )
 COPIED_TEXTS = frozenset({"strcpy", "stpcpy", "strcat"})  # of these the arguments tell how long the text is
 CHECKED_BY_CALLERS = frozenset(MODEL + name for name in SPANS)
@@ -80,15 +80,15 @@ class BoundsFinder:
 
     def behind(self, s: Stmt) -> Iterator[Stmt]:
         """What is to be checked behind it."""
-        if isinstance(s, Call) and _name(s) in TEXTS and TEXTS[_name(s)] < len(s.args):
-            member = self._member(s.args[TEXTS[_name(s)]].exp)
+        if isinstance(s, Call) and _name(s) in TEXTS and s.args:
+            member = self._member(s.args[0].exp)
             put = _puts_text(s)
             if member is not None and put:
                 yield TextCheck(s.coord, member.text, f"({put}) ? sizeof({member.text}) : 0")
         self._follow(s)
 
     def _origin(self, address: Exp) -> Exp:
-        return origin_of(address, self._origins)
+        return origin_of(address, self._origins, self._types)
 
     def _is_checked(self, place: Place) -> bool:
         if isinstance(place.type, Function) or (place.bit_field is not None and storage_of(place) is None):

@@ -30,6 +30,7 @@ from score_embed.frontend.ir import (
     Tick,
 )
 from score_embed.frontend.ir_exp import Const, Exp, Raw, SlotRef
+from score_embed.frontend.objects import is_text
 from score_embed.frontend.printer import line_directive
 from score_embed.frontend.probes import ARRAY
 from score_embed.frontend.sites import Place as Where
@@ -104,6 +105,8 @@ class Emitter(MemoryEmitter, CallEmitter):
 
     def _listed(self, name: str) -> str:
         """How an object of static storage is listed: what `--entry` makes for a pointer stands for an array as well."""
+        if is_text(name):
+            return "SC_TEXT"
         is_one = self.body.coord.file == HARNESS_FILE and name not in self.objects.arrays
         return "SC_STATIC_ONE" if is_one else "SC_STATIC"
 
@@ -237,21 +240,20 @@ class Emitter(MemoryEmitter, CallEmitter):
         template.add(substituted(address, self._known))
         of_origin.add(substituted(origin, self._known))
         pointers = f"(const volatile void *) {text}, (const volatile void *) {origin.c()}"
-        exact = "" if isinstance(origin, SlotRef) else "0x8000u | "
         varies = template.can_be_tainted and not (
             of_origin.can_be_tainted and set(template.leaves[len(count.leaves) :]) <= set(of_origin.leaves)
         )
         if isinstance(size, Raw) or not (varies or count.can_be_tainted):
-            d = self._descriptor(self._site(SiteKind.CHECK, self._nothing(), "bounds"), [f"{exact}0"])
+            d = self._descriptor(self._site(SiteKind.CHECK, self._nothing(), "bounds"), ["0"])
             return f"sc_within(sc_f, {d}, {pointers}, {size.c()});"
         kind = SiteKind.BOUNDS if constant else SiteKind.SPAN
         site = self._site(kind, [*([size.c()] if constant else []), *template.site_words()], "bounds")
         leaves = [*template.descriptor(), *of_origin.descriptor()]
         words = f"({ARRAY} {{ {', '.join([*template.passed(), *of_origin.passed()])} }}"
         if constant:
-            d = self._descriptor(site, [f"{exact}(sc_d) ({size.c()} < 0x7fff ? {size.c()} : 0x7fff)", *leaves])
+            d = self._descriptor(site, [f"(sc_d) ({size.c()} < 0x7fff ? {size.c()} : 0x7fff)", *leaves])
             return f"sc_bounds(sc_f, {d}, {pointers}, {words});"
-        return f"sc_span(sc_f, {self._descriptor(site, [f'{exact}0', *leaves])}, {pointers}, {size.c()}, {words});"
+        return f"sc_span(sc_f, {self._descriptor(site, ['0', *leaves])}, {pointers}, {size.c()}, {words});"
 
     def _emit_Stray(self, s: Stray) -> str:
         quick = "if (sc_strays) " if s.value == s.origin else ""

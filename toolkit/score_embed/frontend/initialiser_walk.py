@@ -56,6 +56,9 @@ class InitialiserWalk:
                 level.first = level.last  # gcc: what follows a range belongs to its last element
             levels[-1].advance()
 
+    def literal_type(self, node: c_ast.CompoundLiteral) -> CType:
+        return self._declarations.type_of(node.type)
+
     def completed(self, t: Array, init: c_ast.Node) -> Array:
         """An array of unknown size gets it from its initialiser."""
         if isinstance(init, c_ast.CompoundLiteral):  # GNU: for static objects

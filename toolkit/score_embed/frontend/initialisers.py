@@ -16,7 +16,7 @@ from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, Item, Step, scalar_value, string_for
 from score_embed.frontend.ir import Copy, InitObject
 from score_embed.frontend.ir_exp import Const, Exp, Offset, Place, PointerAdd
-from score_embed.frontend.objects import named_in
+from score_embed.frontend.objects import named_in, texts_in
 from score_embed.frontend.static_constants import StaticConstants
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, qualified, unqualified, without_const
@@ -99,6 +99,7 @@ class Initialisers:
         if self._constants.may_initialise(t, init):
             self.b.add(InitObject(self.b.coord, place, self.b.declarations.text(init)))
             self.b.body.named += named_in(init, self.b.declarations.scope.find)
+            self.b.body.named += texts_in(t, init, self.walk)
             return
         self.b.add(InitObject(self.b.coord, place, "{ 0 }"))
         coord = self.b.coord

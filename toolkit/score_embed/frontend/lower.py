@@ -27,7 +27,7 @@ from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import HARNESS_FILE, Body, Coord
 from score_embed.frontend.ir_exp import Slot, Storage
 from score_embed.frontend.layout import Layout
-from score_embed.frontend.objects import named_in
+from score_embed.frontend.objects import named_in, texts_in
 from score_embed.frontend.parameters import lower_parameters, passing_doubles
 from score_embed.frontend.printer import line_directive, to_c
 from score_embed.frontend.scopes import FUNCTION_NAMES
@@ -153,6 +153,7 @@ class UnitLowering:
         self.layout = layout
         self.declarations = Declarations(types)
         self.declarations.text = self._text
+        self._walk = InitialiserWalk(self.declarations, functools.partial(static_type, self.declarations))
         self.result = Lowered([])
         self._local = defined_functions(unit.tree)
         self.result.decisive.update(self._local)
@@ -203,8 +204,12 @@ class UnitLowering:
             drop_promises(ext)
             if _tagged(ext) is None:
                 return prototype(ext) + ";"
-        named = named_in(getattr(ext, "init", None), names.get)
-        listed = [f"\nSC_STATIC({self._listed(name)}, {name});" for name in named if name not in self._named]
+        known = names.get(ext.name)
+        init = getattr(ext, "init", None)
+        named = [("SC_STATIC", name) for name in named_in(init, names.get)]
+        if isinstance(known, Variable):
+            named += [("SC_TEXT", text) for text in texts_in(known.type, init, self._walk)]
+        listed = [f"\n{how}({self._listed(name)}, {name});" for how, name in named if name not in self._named]
         return self._printed_declaration(ext) + "".join(listed)
 
     def _listed(self, name: str) -> int:
@@ -240,8 +245,7 @@ class UnitLowering:
             if isinstance(known, Variable) and isinstance(known.type, Array) and known.type.count is not None:
                 t = known.type  # also where an initialiser has fewer elements (C11 6.2.7p3)
             elif decl.init is not None:
-                walk = InitialiserWalk(self.declarations, functools.partial(static_type, self.declarations))
-                t = walk.completed_static(t, decl.init, decl.name)
+                t = self._walk.completed_static(t, decl.init, decl.name)
         static = "__thread" not in (decl.storage or []) and "_Thread_local" not in (decl.storage or [])
         names[decl.name] = Variable(decl.name, t, static)
 

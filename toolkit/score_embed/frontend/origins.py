@@ -7,15 +7,16 @@ is a slot as others are, so that it is known whether it is symbolic.
 
 Where a pointer leaves its function's slots (a cursor that is kept in a struct or behind a pointer, an argument, a result), the
 runtime remembers the origin of those few whose value would mislead (`Stray`), and is asked when such a pointer
-comes back (`Recall`). Which places and functions that may be, `stray_keys` finds in the whole program.
+comes back (`Recall`). Which places and functions that may be, `find_strays` finds in the whole program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from score_embed.frontend.addresses import base_of, is_arithmetic
+from score_embed.frontend.downwards import lead_down
 from score_embed.frontend.flow import places, slot_written
 from score_embed.frontend.ir import Assign, Body, Call, Fill, Move, Recall, Return, Stmt, Stray
 from score_embed.frontend.ir_exp import (
@@ -39,32 +40,43 @@ _RESULT = "result"
 _MOST_NUMBERS = 0xFFF  # that stand in place of an address, for arguments and results: the last bytes that a pointer can mean
 
 
-def stray_keys(bodies: Sequence[Body]) -> Mapping[str, int]:
-    """The members, arguments and results that pointers which arithmetic moved are put into, each with a number."""
+@dataclass(frozen=True)
+class Strays:
+    """`keys`: the members, arguments and results that pointers are put into whose value would mislead, each with a number;
+    `down`: the slots of each function below which something is read or stored (downwards.py)."""
+
+    keys: Mapping[str, int] = field(default_factory=dict)
+    down: Mapping[str, Set[int]] = field(default_factory=dict)
+
+
+def find_strays(bodies: Sequence[Body]) -> Strays:
+    """Where arithmetic's pointers go, and any pointers of which it matters whether they are one past an object."""
+    down = lead_down(bodies)
     found: set[str] = set()
     known = {body.emitted_name for body in bodies}
     for body in bodies:
-        moved = _moved(_definitions(body), frozenset())
+        moved = _moved(_definitions(body), frozenset(), frozenset())
         for s in body.statements:
             match s:
                 case Assign(dest=Place() as dest) if _is_object_pointer(dest.type) and _is_moved(s.exp, moved):
                     found.add(_key(dest))
                 case Call(kind="known") if s.callee in known:
-                    found |= {f"{s.callee}#{i}" for i, exp in _pointers(s) if _is_moved(exp, moved)}
+                    below = down[s.callee]
+                    found |= {f"{s.callee}#{i}" for i, exp in _pointers(s) if i in below or _is_moved(exp, moved)}
                 case Return(value=SlotRef() as value) if _is_moved(value, moved):
                     found.add(f"{body.emitted_name}#{_RESULT}")
-    return {key: min(number, _MOST_NUMBERS) for number, key in enumerate(sorted(found), 1)}
+    return Strays({key: min(number, _MOST_NUMBERS) for number, key in enumerate(sorted(found), 1)}, down)
 
 
 def with_origins(
-    body: Body, types: Types, passed: Callable[[Call], list[Exp]], strays: Mapping[str, int]
+    body: Body, types: Types, passed: Callable[[Call], list[Exp]], found: Strays
 ) -> Body:
     """The function with slots for the origins of its pointers; itself if it needs none. `passed`: the pointers that a call's
-    callee reads or stores through; `strays`: as `stray_keys` found them."""
-    definitions = _definitions(body)
-    moved = _moved(definitions, strays) | {
-        i for i in range(1, body.scalars + 1) if f"{body.emitted_name}#{i}" in strays
-    }
+    callee reads or stores through; `found`: in the whole program."""
+    definitions, strays = _definitions(body), found.keys
+    told = {i for i in range(1, body.scalars + 1) if f"{body.emitted_name}#{i}" in strays}
+    below = {i for i in found.down.get(body.emitted_name, ()) if any(map(_is_objects_address, definitions.get(i, ())))}
+    moved = _moved(definitions, strays, told | below)
     used = {base.slot.index for exp in _used(body, passed, strays) if isinstance(base := base_of(exp), SlotRef)}
     needed = sorted(_reaching(definitions, moved, used))
     if body.slots + len(needed) > _MOST_SLOTS:
@@ -83,10 +95,12 @@ def with_origins(
     return replace(work, statements=statements, origins=origins)
 
 
-def origin_of(address: Exp, origins: Mapping[int, SlotRef]) -> Exp:
-    """What an address was made from: a pointer as it was, or an object's own address."""
+def origin_of(address: Exp, origins: Mapping[int, SlotRef], types: Types) -> Exp:
+    """What an address was made from: a pointer as it was, or an object's last byte."""
     base = base_of(address)
-    return origins.get(base.slot.index, base) if isinstance(base, SlotRef) else base
+    if isinstance(base, SlotRef):
+        return origins.get(base.slot.index, base)
+    return _last_byte(base, types) if isinstance(base, (GlobalAddress, LocalAddress)) else base
 
 
 class _Writer:
@@ -132,18 +146,19 @@ class _Writer:
         """The origin of what is made of another pointer, or of an object's address."""
         base = base_of(exp)
         if isinstance(base, (SlotRef, GlobalAddress, LocalAddress)) and isinstance(base.type, Pointer):
-            return origin_of(exp, self._origins) if isinstance(base, SlotRef) else _last_byte(base, self._types)
+            return origin_of(exp, self._origins, self._types)
         return None
 
     def _arguments(self, s: Call) -> Iterator[Stmt]:
         for i, exp in _pointers(s):
             key = f"{s.callee}#{i}"
             if s.kind == "known" and key in self._strays:
-                yield self._stray(s, self._number(key), exp.c(), exp)
+                yield self._stray(s, self._number(key), exp.c(), exp, directly=True)
 
-    def _stray(self, s: Stmt, where: str, value: str, exp: Exp) -> Stray:
+    def _stray(self, s: Stmt, where: str, value: str, exp: Exp, *, directly: bool = False) -> Stray:
+        """`directly`: it is asked for at once, so there is room also for what is no more than an object's own address."""
         made_of = self._made_of(exp)
-        moved = made_of is not None and (is_arithmetic(exp) or isinstance(made_of, SlotRef))
+        moved = made_of is not None and (directly or is_arithmetic(exp) or isinstance(made_of, SlotRef))
         return Stray(s.coord, where, value, made_of.c() if made_of is not None and moved else value)
 
     def _found_in(self, s: Stmt) -> str:
@@ -210,9 +225,9 @@ def _is_object_pointer(t: CType) -> bool:
     return isinstance(t, Pointer) and not isinstance(t.to, Function)
 
 
-def _moved(definitions: Mapping[int, list[Stmt]], strays: Container[str]) -> set[int]:
-    """The slots that arithmetic, or a copy of what arithmetic made, was ever assigned to."""
-    found = {i for i, made in definitions.items() if any(_may_be_moved(s, strays) for s in made)}
+def _moved(definitions: Mapping[int, list[Stmt]], strays: Container[str], others: Set[int]) -> set[int]:
+    """The slots that arithmetic, or a copy of what arithmetic made, or of others, was ever assigned to; and those."""
+    found = {i for i, made in definitions.items() if any(_may_be_moved(s, strays) for s in made)}.union(others)
     while True:
         copies = {
             i for i, made in definitions.items() if any(isinstance(s, Assign) and _copied(s.exp) in found for s in made)
@@ -229,6 +244,10 @@ def _may_be_moved(s: Stmt, strays: Container[str]) -> bool:
         return False
     place = _loaded(s.exp)
     return is_arithmetic(s.exp) or (place is not None and not place.type.volatile and _key(place) in strays)
+
+
+def _is_objects_address(s: Stmt) -> bool:
+    return isinstance(s, Assign) and isinstance(base_of(s.exp), (GlobalAddress, LocalAddress))
 
 
 def _copied(exp: Exp) -> int | None:

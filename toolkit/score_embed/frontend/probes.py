@@ -18,7 +18,7 @@ from score_embed.frontend.ir_exp import Exp, Place, Raw, SlotRef
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.objects import pointed_to
-from score_embed.frontend.origins import with_origins
+from score_embed.frontend.origins import Strays, with_origins
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.printer import line_directive
 from score_embed.frontend.selects import with_selects
@@ -53,7 +53,7 @@ class Probes:
         *,
         verify: bool,
         checks: frozenset[str],
-        strays: Mapping[str, int],
+        strays: Strays,
     ) -> None:
         if body.name in CHECKED_BY_CALLERS:
             checks -= {"bounds"}
@@ -71,7 +71,7 @@ class Probes:
         self.plan = made if checked is separated else plan(checked, types, maybe)
         self.whole = maybe  # what may be symbolic anywhere in the function
         self.maybe = maybe  # and before the statement under emission
-        self.objects = pointed_to(body)
+        self.objects = pointed_to(body, pointers_passed)
         self.types = types
         self.numbering = numbering
         self.meta = meta

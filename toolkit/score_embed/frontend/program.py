@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pycparser import c_ast
 
+from score_embed.frontend.bounds import CHECKED_BY_CALLERS
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.emit import OBJECTS, Emitter
 from score_embed.frontend.ir import Body
@@ -23,7 +24,7 @@ from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, why_le
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
-from score_embed.frontend.origins import stray_keys
+from score_embed.frontend.origins import Strays, find_strays
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.scopes import separate
 from score_embed.frontend.signature import called_names, defined_functions, drop_promises, static_names
@@ -103,7 +104,8 @@ def instrument_program(
 
     def printing(results: Sequence[Lowered]) -> _Printing:
         bodies = _bodies(results)
-        strays = stray_keys(bodies) if "bounds" in checks else {}
+        asking = [body for body in bodies if body.name not in CHECKED_BY_CALLERS]
+        strays = find_strays(asking) if "bounds" in checks else Strays()
         opaque = not closed or any(result.failed for result in results)
         waiting = Waiting(bodies, by_name, beside=opaque or any(body.handler for body in bodies))
         analysis = Analysis(bodies, is_private, waiting.may_end)
@@ -178,7 +180,7 @@ class _Printing:
         self,
         types: Types,
         analysis: Analysis,
-        strays: Mapping[str, int],
+        strays: Strays,
         *,
         opaque: bool,
         verify: bool,

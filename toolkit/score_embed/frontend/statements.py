@@ -21,7 +21,7 @@ from score_embed.frontend.initialiser_walk import scalar_value
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import Branch, Case, Clear, Jump, Return, SetPlain, Switch, Tick
 from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
-from score_embed.frontend.objects import named_in
+from score_embed.frontend.objects import named_in, texts_in
 from score_embed.frontend.signature import declared_attributes, has_assembler_name
 from score_embed.frontend.symbols import Constant, FunctionName, TypedefName, Unsupported, Variable
 from score_embed.frontend.types import (
@@ -145,6 +145,7 @@ class Statements:
             declarations.scope.names[node.name] = Variable(node.name, t, not _is_thread_local(node))
             self.b.body.declarations.append(declarations.text(node) + ";")
             self.b.body.named += named_in(node.init, declarations.scope.find)
+            self.b.body.named += texts_in(t, node.init, self.init.walk)
         else:
             self._automatic(node, t)
 
