@@ -17,7 +17,7 @@ from probes import cpu
 
 from score_embed.board.profile import Board, QemuRun, known_boards, load_board
 from score_embed.build.image import build_image
-from score_embed.target.base import Run
+from score_embed.contract.outcome import Run
 from score_embed.workplace import start_target
 
 HERE = Path(__file__).resolve().parent

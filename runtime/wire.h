@@ -1,4 +1,4 @@
-/* The wire's constants. Generated: python -m score_embed.link.constants > runtime/wire.h */
+/* The wire's constants. Generated: python -m score_embed.contract.wire > runtime/wire.h */
 #ifndef SC_WIRE_H
 #define SC_WIRE_H
 

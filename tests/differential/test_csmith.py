@@ -16,8 +16,8 @@ import corpus
 import pytest
 from runner import LINUX
 
+from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.errors import BuildError
-from score_embed.target.base import Finished, Run, Verdict
 
 HEADERS = Path("/usr/include/csmith")
 ENDLESS = {20, 25, 27}  # csmith does not promise an end, and these have none

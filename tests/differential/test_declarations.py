@@ -8,7 +8,7 @@ import corpus
 import pytest
 
 from score_embed.build.image import Image
-from score_embed.target.base import Finished, Run, Verdict
+from score_embed.contract.outcome import Finished, Run, Verdict
 
 PROGRAM = r"""
 #include <stdio.h>

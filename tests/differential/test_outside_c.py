@@ -8,7 +8,7 @@ from pathlib import Path
 import corpus
 import pytest
 
-from score_embed.target.base import Run, Verdict
+from score_embed.contract.outcome import Run, Verdict
 
 PROGRAMS = {
     "pointers to variable length arrays": r"""

@@ -18,7 +18,7 @@ import plain_avr
 import pytest
 from runner import LINUX, score_embed
 
-from score_embed.target.base import Verdict
+from score_embed.contract.outcome import Verdict
 
 PROGRAMS = {program.name: program for program in corpus.programs()}
 AVR = "arduino-mega2560"  # int has 16 bits; 250 tests a second

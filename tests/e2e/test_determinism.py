@@ -8,8 +8,8 @@ import pytest
 from corpus import build, target_of
 from runner import BOARDS, LINUX
 
+from score_embed.contract.outcome import Finished, Run
 from score_embed.explore.prf import grow
-from score_embed.target.base import Finished, Run
 
 PROGRAM = """
 #include <stdio.h>

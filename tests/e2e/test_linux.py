@@ -13,8 +13,8 @@ from score_embed import opening
 from score_embed.board.profile import find_board
 from score_embed.build.image import build_image
 from score_embed.build.toolchain import CALLED, Toolchain
+from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.errors import TargetError
-from score_embed.target.base import Finished, Run, Verdict
 from score_embed.target.wired import WiredTarget
 
 MISALIGNED = """

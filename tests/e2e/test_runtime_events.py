@@ -13,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from images import LINKS, hand_image, target_of
 
-from score_embed.target.base import Finished, Run
+from score_embed.contract.outcome import Finished, Run
 from score_embed.target.wired import WiredTarget
 
 

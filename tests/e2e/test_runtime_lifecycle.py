@@ -14,9 +14,9 @@ import pytest
 from images import BUILD_ID, LINKS, SUPPORT, hand_image, target_of
 
 from score_embed.board.profile import QemuRun
+from score_embed.contract.outcome import Run, Verdict
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
-from score_embed.target.base import Run, Verdict
 from score_embed.target.native import NativeTarget
 from score_embed.target.patience import Patience
 from score_embed.target.qemu import QemuTarget
@@ -54,7 +54,7 @@ def wait_until(condition: object, seconds: float = 10) -> bool:
 def test_killed_host_leaves_no_process(images: dict[str, Path], tmp_path: Path, board: str, what: int) -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(SUPPORT)!r})\n"
-        "from pathlib import Path\nfrom images import target_of\nfrom score_embed.target.base import Run\n"
+        "from pathlib import Path\nfrom images import target_of\nfrom score_embed.contract.outcome import Run\n"
         f"target = target_of({board!r}, Path({str(images[board])!r}), watchdog=60)\n"
         f"target.info\nprint('ready', flush=True)\nwhile True: target.run(Run(1, bytes([{what}])))\n"
     )

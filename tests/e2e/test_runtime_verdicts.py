@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from images import LINKS, hand_image, target_of
 
-from score_embed.target.base import Finished, Run, Verdict
+from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.target.qemu import QemuTarget
 from score_embed.target.wired import WiredTarget
 

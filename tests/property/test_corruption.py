@@ -15,9 +15,9 @@ import pytest
 from cobs import cobs
 from wire import STREAMS, Lockstep, build_c_side, damaged, run_c_side, target_frame, valid_frame
 
+from score_embed.contract.wire import EndFlag
 from score_embed.errors import TargetError
 from score_embed.link import frame
-from score_embed.link.constants import EndFlag
 from score_embed.link.frame import DecodeError, Decoder, Frame, encode
 from score_embed.link.session import Request, Result, Session
 from score_embed.simulate.noise import Wire

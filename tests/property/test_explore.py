@@ -12,19 +12,19 @@ from events import replay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from score_embed.contract.outcome import Verdict
+from score_embed.contract.sites import Op
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import ROOT, Pair, decided, first_pair
 from score_embed.explore.prf import prf
 from score_embed.explore.queue import MEMORY, Queue
 from score_embed.explore.strategy import STRATEGIES
-from score_embed.frontend.sites import Op
 from score_embed.solve.build import negate
 from score_embed.solve.chain import Chain, DomainLayer, default_chain
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Result
 from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import SmtLayer
-from score_embed.target.base import Verdict
 from score_embed.trace.trail import Trail
 
 SIZE = 2

@@ -8,7 +8,7 @@ from events import NONE, Stream, assign, compare, condition, copy_template, memo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
+from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
 from score_embed.trace.cursor import TraceError
 
 GLOBAL = Leaf(Place.GLOBAL, 16, 0x2000)

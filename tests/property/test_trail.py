@@ -9,7 +9,7 @@ from events import Stream, assign, compare, condition, copy_template, memory, pi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score_embed.frontend.sites import Op, Site, SiteKind, Step, Template
+from score_embed.contract.sites import Op, Site, SiteKind, Step, Template
 from score_embed.trace.path import Condition
 from score_embed.trace.trail import Trail
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wire import STREAMS, build_c_side, end_message, mutated, piece, portions, ready_message, run_c_side, streams
 
+from score_embed.contract.wire import WIRE_VERSION, EndFlag, Type
 from score_embed.errors import TargetError
 from score_embed.link import message
-from score_embed.link.constants import WIRE_VERSION, EndFlag, Type
 from score_embed.link.frame import MAX_FRAME, DecodeError, Decoder, Frame, FrameTooLong, encode
 from score_embed.link.session import Request, Session
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from events import Stream, leaf_step, slot, symbolic
 
+from score_embed.contract.outcome import Finished, Verdict
+from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
 from score_embed.explore.pair import Pair
-from score_embed.frontend.sites import Op, Site, SiteKind, SiteTable, Step, Template
-from score_embed.target.base import Finished, Verdict
 from score_embed.trace import hash as hashes
 
 FIRST_BRANCH = 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
+from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.trace.trail import Trail
 
 NONE = Leaf(Place.NONE, 0, 0)

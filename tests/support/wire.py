@@ -11,8 +11,8 @@ from pathlib import Path
 
 from images import RUNTIME, SUPPORT, compile_c
 
+from score_embed.contract.wire import WIRE_VERSION, EndFlag, Type
 from score_embed.link import message
-from score_embed.link.constants import WIRE_VERSION, EndFlag, Type
 from score_embed.link.frame import encode
 from score_embed.link.message import RunMessage, again, hello, varint
 

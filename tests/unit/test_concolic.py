@@ -7,17 +7,17 @@ import dataclasses
 import pytest
 from events import Stream, compare, condition, pin, replay, slot, symbolic, table
 
+from score_embed.contract.outcome import Finished, Verdict
+from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
 from score_embed.errors import StorageError
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import LeftOut, Pair, first_pair
-from score_embed.frontend.sites import Op, Site, SiteKind, SiteTable, Step, Template
 from score_embed.solve import build
 from score_embed.solve.chain import Chain, UnsoundAnswer, default_chain
 from score_embed.solve.expr import Expr, Kind, table_size
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import SmtLayer
-from score_embed.target.base import Finished, Verdict
 from score_embed.trace.trail import Trail
 
 X, Y = symbolic(16, slot(1), 4, "x"), symbolic(17, slot(2), 4, "y")

@@ -10,21 +10,21 @@ import pytest
 from images import RUNTIME
 from wire import end_message, piece, ready_message
 
+from score_embed.contract import wire as constants
+from score_embed.contract.outcome import Verdict
+from score_embed.contract.wire import WIRE_VERSION, Capability, EndFlag, RunFlag, Type
 from score_embed.errors import TargetError
-from score_embed.link import constants
-from score_embed.link.constants import WIRE_VERSION, Capability, EndFlag, RunFlag, Type
 from score_embed.link.frame import BadSequence, Decoder, Frame, encode
 from score_embed.link.message import difference
 from score_embed.link.pieces import Pieces
 from score_embed.link.session import MAX_ATTEMPTS, MAX_REFUSALS, Request, Session
-from score_embed.target.base import Verdict
 
 BUILD_ID = bytes(range(16))
 
 
 def test_wire_header_is_current() -> None:
     header = (RUNTIME / "wire.h").read_text()
-    assert header == constants.wire_header(), "run: python -m score_embed.link.constants > runtime/wire.h"
+    assert header == constants.wire_header(), "run: python -m score_embed.contract.wire > runtime/wire.h"
 
 
 def test_every_verdict_has_its_number() -> None:

@@ -10,13 +10,13 @@ from events import Stream, compare, condition, replay, slot, symbolic, table
 from test_concolic import finish
 
 from score_embed import config
+from score_embed.contract.sites import Op
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
-from score_embed.frontend.sites import Op
 from score_embed.solve.chain import default_chain
 from score_embed.trace.trail import Trail
 

@@ -13,13 +13,13 @@ import pytest
 import recorded
 
 from score_embed.cli import show
+from score_embed.contract.outcome import Verdict
 from score_embed.errors import UsageError
 from score_embed.report import ctext, findings, junit, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
 from score_embed.results import summary
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
-from score_embed.target.base import Verdict
 
 Golden = Callable[[str, str], None]
 

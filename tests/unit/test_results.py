@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.errors import StorageError, UsageError
-from score_embed.frontend.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.results import bugs, coverage, storage, store, testcase
 from score_embed.results.lines import LineTable
 

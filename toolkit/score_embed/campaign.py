@@ -19,6 +19,7 @@ from typing import Any
 from score_embed import config, firsttest, opening
 from score_embed.board.profile import Board
 from score_embed.build.image import Image
+from score_embed.contract.outcome import Finished, Run, Target
 from score_embed.describing import Describer
 from score_embed.drive import cluster, local
 from score_embed.ending import Result, how_to_go_on, result, sum_up
@@ -37,7 +38,6 @@ from score_embed.running import Runner
 from score_embed.solve import smt
 from score_embed.solve.chain import default_chain
 from score_embed.status import Status
-from score_embed.target.base import Finished, Run, Target
 from score_embed.trace.trail import Trail
 from score_embed.witness import witness
 from score_embed.witness.witness import Witness

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from score_embed.build.image import Image
+from score_embed.contract.outcome import Finished, Run, Verdict
+from score_embed.contract.sites import Site, SiteKind
 from score_embed.explore.concolic import Outcome
-from score_embed.frontend.sites import Site, SiteKind
 from score_embed.results.bugs import Place, locate
 from score_embed.results.lines import LineTable
 from score_embed.results.testcase import Named, ValueKind
-from score_embed.target.base import Finished, Run, Verdict
 from score_embed.trace.path import SymbolicObject
 
 NOWHERE = Place("", 0, "", ())

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from score_embed.contract.outcome import Verdict
 from score_embed.describing import Entry
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage, Direction
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
 from score_embed.results.testcase import TestCase, Value, named_inputs
-from score_embed.target.base import Verdict
 
 SHOWN_OUTPUT = 80
 UNCHECKED = "unchecked"  # among the totals: accesses through pointers of which nobody knows the bounds

@@ -17,12 +17,12 @@ from score_embed.board.profile import Board, find_board, find_profile, load_boar
 from score_embed.build import objects
 from score_embed.build.compile_commands import read_flags
 from score_embed.build.image import Image, Plain, build_image, load_image
+from score_embed.contract.outcome import Target
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.whole import Whole
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
 from score_embed.status import Steps
-from score_embed.target.base import Target
 from score_embed.target.startup import NoReady
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder

@@ -15,6 +15,7 @@ from score_embed import workplace
 from score_embed.board.profile import find_board
 from score_embed.build.image import Image, load_image
 from score_embed.config import Settings
+from score_embed.contract.outcome import Run, Target
 from score_embed.errors import ReplayMismatch, UsageError
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer
@@ -27,7 +28,6 @@ from score_embed.opening import recorded_settings
 from score_embed.results import summary
 from score_embed.results.store import Store
 from score_embed.solve.chain import default_chain
-from score_embed.target.base import Run, Target
 from score_embed.trace.trail import Trail
 
 TELL_SECONDS = 10.0

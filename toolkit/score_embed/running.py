@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from score_embed import config
 from score_embed.build.image import Image
+from score_embed.contract.outcome import Finished, Run, Target, Verdict
 from score_embed.errors import TargetError
 from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
 from score_embed.judging import Judge, is_doubtful
-from score_embed.target.base import Finished, Run, Target, Verdict
 from score_embed.trace.cursor import TraceError
 
 _POLL = 256  # bytes of input that a test which does not end gets

@@ -31,6 +31,7 @@ from score_embed.build.library import has_allocator, library_models
 from score_embed.build.measure import Measured
 from score_embed.build.toolchain import INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
+from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend import own_names
 from score_embed.frontend.data_model import DataModel
@@ -38,7 +39,6 @@ from score_embed.frontend.harness import add_harness
 from score_embed.frontend.lower import Note
 from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import Program, Source, instrument_program
-from score_embed.frontend.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main
 
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say

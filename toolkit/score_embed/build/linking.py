@@ -10,8 +10,8 @@ from pathlib import Path
 from score_embed.build.messages import RUNTIME, Messages
 from score_embed.build.own_symbols import given_back, only_listed
 from score_embed.build.toolchain import CALLED, SHARED, LinkFailed, Toolchain
+from score_embed.contract.sites import OWN
 from score_embed.frontend.complaints import complaint
-from score_embed.frontend.sites import OWN
 
 
 @dataclass(frozen=True)

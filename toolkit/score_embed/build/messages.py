@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from score_embed.build.toolchain import Toolchain
+from score_embed.contract.sites import OWN, shown
 from score_embed.errors import BuildError
-from score_embed.frontend.sites import OWN, shown
 
 RUNTIME = "score-embed's runtime"
 # What the C library asks of a system. The runtime answers, so a test's heap, output and end are its own: a

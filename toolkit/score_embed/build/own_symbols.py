@@ -11,8 +11,8 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.build.toolchain import Toolchain
+from score_embed.contract.sites import OWN
 from score_embed.frontend.own_names import emitted
-from score_embed.frontend.sites import OWN
 
 _LIST = "sc_extents"
 _ALLOC, _CODE = 2, 4

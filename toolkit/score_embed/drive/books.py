@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from score_embed.contract.outcome import Verdict
 from score_embed.describing import NOWHERE, Entry
 from score_embed.explore import pair as explored
 from score_embed.explore.paths import PathSet
@@ -27,7 +28,6 @@ from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.store import Store
 from score_embed.results.testcase import Named, is_kind
 from score_embed.solve.chain import SolverStats
-from score_embed.target.base import Verdict
 
 NUMBER = "fleet number"
 EPOCH = "epoch"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from score_embed import workplace
+from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.describing import Describer, Entry
 from score_embed.drive.hand import NoQueue, PairHand
 from score_embed.drive.kit import Unpacked
@@ -21,7 +22,6 @@ from score_embed.results import summary
 from score_embed.results.bugs import Place
 from score_embed.running import Runner
 from score_embed.solve.chain import default_chain
-from score_embed.target.base import LinkCounters, Verdict
 from score_embed.trace.trail import Trail
 
 _MEMORY_EVERY = 256  # tests

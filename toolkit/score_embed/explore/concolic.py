@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from score_embed.contract.outcome import Finished, Verdict
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import (
@@ -32,7 +33,6 @@ from score_embed.solve.build import binary, negate
 from score_embed.solve.chain import Chain, SolverStats
 from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.query import Result, Stopped
-from score_embed.target.base import Finished, Verdict
 from score_embed.trace import hash as hashes
 from score_embed.trace.path import Condition, SymbolicObject
 from score_embed.trace.selects import OUTSIDE

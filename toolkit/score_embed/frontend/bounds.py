@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from score_embed.contract.sites import MODEL
 from score_embed.frontend.addresses import base_of, indices
 from score_embed.frontend.flow import places, slot_written
 from score_embed.frontend.formulas import Formula
@@ -29,7 +30,6 @@ from score_embed.frontend.ir_exp import (
     is_constant,
 )
 from score_embed.frontend.origins import origin_of
-from score_embed.frontend.sites import MODEL
 from score_embed.frontend.templates import address_text, storage_of
 from score_embed.frontend.types import Function, Pointer, Types
 

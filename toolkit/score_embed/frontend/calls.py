@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
+from score_embed.contract.sites import MODEL
 from score_embed.frontend.bit_calls import BitCalls
 from score_embed.frontend.builtin_names import BUILTIN, signature
 from score_embed.frontend.compiler_calls import CompilerCalls
@@ -20,7 +21,6 @@ from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, Load, Pl
 from score_embed.frontend.library_calls import RUNTIME, keeps_pointer, only_puts_out, writes_nothing
 from score_embed.frontend.lowering import Selection
 from score_embed.frontend.overflow_calls import OverflowCalls
-from score_embed.frontend.sites import MODEL
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
 from score_embed.frontend.types import (
     Function,

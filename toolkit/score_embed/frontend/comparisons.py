@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from score_embed.contract.sites import Place as Where
 from score_embed.frontend.ir_exp import Const, Convert, Exp, Load, Raw, SlotRef
-from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.templates import TemplateText
 from score_embed.frontend.types import Pointer, as_int, is_float, is_integer
 

@@ -4,6 +4,7 @@ copies, pins.
 
 from __future__ import annotations
 
+from score_embed.contract.sites import CONSTANT, SiteKind
 from score_embed.frontend.addresses import base_of, stride_text
 from score_embed.frontend.formulas import mentioned, substituted
 from score_embed.frontend.ir import (
@@ -24,7 +25,6 @@ from score_embed.frontend.ir import (
 from score_embed.frontend.ir_exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.probes import ARRAY, Probes
-from score_embed.frontend.sites import CONSTANT, SiteKind
 from score_embed.frontend.templates import TemplateText, address_text
 from score_embed.frontend.types import (
     Array,

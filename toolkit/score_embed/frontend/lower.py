@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
+from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
 from score_embed.frontend.assembly import names_in_assembly
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.calls import Calls
@@ -44,7 +45,6 @@ from score_embed.frontend.signature import (
     left_alone,
     prototype,
 )
-from score_embed.frontend.sites import MAIN, PROGRAM_MAIN, shown
 from score_embed.frontend.statements import Statements
 from score_embed.frontend.symbols import (
     FunctionName,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from score_embed.contract.sites import FIRST_SITE
 from score_embed.frontend.ir import Coord
-from score_embed.frontend.sites import FIRST_SITE
 
 _SITES = 500  # of one text: where int has 16 bits no array has more than 32767 bytes
 

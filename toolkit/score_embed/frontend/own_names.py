@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from score_embed.frontend.sites import OWN
+from score_embed.contract.sites import OWN
 
 # Texts and characters are passed over, but for the names of symbols that attributes take.
 _TOKEN = re.compile(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from score_embed.contract.sites import Op
+from score_embed.contract.sites import Place as Where
 from score_embed.frontend.float_constants import number, pattern
 from score_embed.frontend.ir_exp import (
     AddressOf,
@@ -30,8 +32,6 @@ from score_embed.frontend.ir_exp import (
     Unary,
 )
 from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.sites import Op
-from score_embed.frontend.sites import Place as Where
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import CType, Float, Int, Pointer, Types, as_int, is_float, is_integer
 

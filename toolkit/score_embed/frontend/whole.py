@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from score_embed.contract.sites import PROGRAM_MAIN
 from score_embed.errors import UsageError
 from score_embed.frontend.ir import HARNESS_FILE
 from score_embed.frontend.lower import Note
 from score_embed.frontend.parse import parse, system_files
 from score_embed.frontend.program import Source
-from score_embed.frontend.sites import PROGRAM_MAIN
 
 _PUSHED_BACK = 8  # bytes of room before the input
 _SCANS = {"scanf": 0, "vscanf": 0, "fscanf": 1, "vfscanf": 1}  # which argument is the format

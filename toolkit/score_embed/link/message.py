@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from score_embed.link.constants import VERDICTS, WIRE_VERSION, EndFlag, RunFlag, Type
+from score_embed.contract.wire import VERDICTS, WIRE_VERSION, EndFlag, RunFlag, Type
 from score_embed.link.frame import DecodeError
 
 _HELLO = struct.Struct("<H")

@@ -13,9 +13,9 @@ import sys
 import zlib
 from typing import NamedTuple
 
+from score_embed.contract.wire import WIRE_VERSION, Capability, EndFlag, Type
 from score_embed.errors import TargetError
 from score_embed.link import message
-from score_embed.link.constants import WIRE_VERSION, Capability, EndFlag, Type
 from score_embed.link.frame import BadSequence, DecodeError, Decoder, encode
 from score_embed.link.pieces import Pieces
 

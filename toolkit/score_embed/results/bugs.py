@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from score_embed.frontend.sites import MODEL, Site, SiteKind, SiteTable
+from score_embed.contract.outcome import Finished, Verdict
+from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable
 from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
 from score_embed.results.testcase import Value
-from score_embed.target.base import Finished, Verdict
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from score_embed.frontend.sites import MODEL, Site, SiteKind, SiteTable, shown
+from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable, shown
 
 # A direction may have failed for several reasons; the one that most likely hides something is reported.
 _BY_WEIGHT = ("diverged", "unknown", "mispredicted", "bound", "concrete", "unsat")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from score_embed.frontend.sites import SiteKind, SiteTable
+from score_embed.contract.sites import SiteKind, SiteTable
 from score_embed.results.coverage import Direction, directions_of, function_name
 
 MOST_TEXT = 4_000_000  # bytes of a source file; the lines of a longer one are not kept

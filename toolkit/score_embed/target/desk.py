@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from score_embed.board.desk import DeskRun
+from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.session import Session, WrongImage
 from score_embed.link.transport import Channel, Line, LinkClosed, Paced
-from score_embed.target.base import Finished, Run, Verdict
 from score_embed.target.commands import Commands
 from score_embed.target.patience import Patience
 from score_embed.target.port import Port, PortGone, PortLock

@@ -11,12 +11,12 @@ import time
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
+from score_embed.contract.outcome import Finished, LinkCounters, Run, TargetInfo, Verdict
+from score_embed.contract.wire import EndFlag
 from score_embed.errors import TargetError
-from score_embed.link.constants import EndFlag
 from score_embed.link.message import Ready
 from score_embed.link.session import Known, Request, Result, Session, WrongImage
 from score_embed.link.transport import Line, LinkClosed
-from score_embed.target.base import Finished, LinkCounters, Run, TargetInfo, Verdict
 from score_embed.target.patience import Patience
 from score_embed.target.startup import NoReady, Seen
 

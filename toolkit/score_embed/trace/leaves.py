@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from score_embed.frontend.sites import Leaf, Place, Site
+from score_embed.contract.sites import Leaf, Place, Site
 from score_embed.solve.build import const
 from score_embed.solve.expr import Expr
 from score_embed.trace.cursor import Cursor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from score_embed.frontend.sites import Site
+from score_embed.contract.sites import Site
 from score_embed.solve.expr import Expr
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from score_embed.frontend.sites import CONSTANT, Site
+from score_embed.contract.sites import CONSTANT, Site
 from score_embed.solve import build
 from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.select import Cell, follow, select, within

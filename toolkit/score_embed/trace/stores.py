@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from score_embed.frontend.sites import Site
+from score_embed.contract.sites import Site
 from score_embed.solve import build
 from score_embed.solve.expr import Expr
 from score_embed.solve.select import changed

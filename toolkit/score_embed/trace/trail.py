@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from score_embed.frontend.sites import Site, SiteKind, SiteTable
+from score_embed.contract.sites import Site, SiteKind, SiteTable
 from score_embed.solve.expr import Expr
 from score_embed.solve.floats import may_be_nan, pattern_uses
 from score_embed.trace import hash as hashes

@@ -1,6 +1,6 @@
 """The single source of the wire's constants.
 
-`python -m score_embed.link.constants > runtime/wire.h` writes the C side of them; a test checks that the committed
+`python -m score_embed.contract.wire > runtime/wire.h` writes the C side of them; a test checks that the committed
 header is current.
 """
 
@@ -91,7 +91,7 @@ HOST_VERDICTS: tuple[str, ...] = ("lost", "reset", "lock-up", "signal", "corrupt
 def wire_header() -> str:
     """runtime/wire.h: the same constants for C."""
     lines = [
-        "/* The wire's constants. Generated: python -m score_embed.link.constants > runtime/wire.h */",
+        "/* The wire's constants. Generated: python -m score_embed.contract.wire > runtime/wire.h */",
         "#ifndef SC_WIRE_H",
         "#define SC_WIRE_H",
         "",
