@@ -22,11 +22,11 @@ from typing import NamedTuple
 from stream import Question, read, record
 from variants import MAKERS, VARIANTS, Variant
 
+from score_embed.formula.expr import Expr
 from score_embed.solve.cache import CacheLayer
 from score_embed.solve.chain import ArithmeticLayer, DomainLayer, ModelLayer
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
-from score_embed.solve.expr import Expr
 from score_embed.solve.query import Answer, Query, Result, Solver
 from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer

@@ -19,8 +19,8 @@ from unittest.mock import patch
 
 from score_embed import campaign
 from score_embed.cli.main import main
+from score_embed.formula.expr import Expr, Kind, intern, nodes
 from score_embed.solve.chain import Chain, default_chain
-from score_embed.solve.expr import Expr, Kind, intern, nodes
 from score_embed.solve.query import Answer, Query, Solver
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import z3
 
-from score_embed.solve.expr import Expr
+from score_embed.formula.expr import Expr
 from score_embed.solve.query import Query, Result
 from score_embed.solve.smt import DEFAULT_RLIMIT, SmtLayer
 from score_embed.solve.terms import Translator

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score_embed.solve import build
-from score_embed.solve.domain import byte_set
+from score_embed.formula import build
+from score_embed.formula.domain import byte_set
+from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.solve.equality import EqualityLayer
-from score_embed.solve.expr import Expr, Kind, evaluate
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.slicer import Slicer
 

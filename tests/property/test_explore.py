@@ -19,7 +19,7 @@ from score_embed.explore.pair import ROOT, Pair, decided, first_pair
 from score_embed.explore.prf import prf
 from score_embed.explore.queue import MEMORY, Queue
 from score_embed.explore.strategy import STRATEGIES
-from score_embed.solve.build import negate
+from score_embed.formula.build import negate
 from score_embed.solve.chain import Chain, DomainLayer, default_chain
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Result

@@ -12,9 +12,9 @@ from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Temp
 from score_embed.errors import StorageError
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import LeftOut, Pair, first_pair
-from score_embed.solve import build
+from score_embed.formula import build
+from score_embed.formula.expr import Expr, Kind, table_size
 from score_embed.solve.chain import Chain, UnsoundAnswer, default_chain
-from score_embed.solve.expr import Expr, Kind, table_size
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import SmtLayer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from score_embed.solve import build, domain
-from score_embed.solve.expr import Expr, Kind, evaluate
+from score_embed.formula import build, domain
+from score_embed.formula.expr import Expr, Kind, evaluate
 
 TURNS = 2000
 

@@ -8,12 +8,13 @@ from itertools import product
 
 import pytest
 
-from score_embed.solve import build, enumerate
-from score_embed.solve.domain import FULL
+from score_embed.formula import build
+from score_embed.formula.domain import FULL
+from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
+from score_embed.formula.rows import all_rows, cost, split, within
+from score_embed.solve import enumerate
 from score_embed.solve.enumerate import EnumerateLayer
-from score_embed.solve.expr import COMPARISONS, Expr, Kind, evaluate
 from score_embed.solve.query import Answer, Query, Result
-from score_embed.solve.rows import all_rows, cost, split, within
 from score_embed.solve.slicer import Slicer
 
 A, B = build.byte(3), build.byte(5)

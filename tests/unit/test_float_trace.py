@@ -8,7 +8,7 @@ import pytest
 from events import Stream, assign, condition, replay, slot, symbolic, table
 
 from score_embed.contract.sites import Leaf, Op, Site, SiteKind, Step, Template
-from score_embed.solve.floats import encode
+from score_embed.formula.floats import encode
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.trail import Trail
 

@@ -9,7 +9,7 @@ import pytest
 from events import NONE, Stream, assign, compare, condition, copy_template, memory, pin, replay, slot, symbolic, table
 
 from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
-from score_embed.solve.expr import bytes_of, evaluate
+from score_embed.formula.expr import bytes_of, evaluate
 from score_embed.trace import hash as hashes
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.trail import Trail

@@ -20,8 +20,8 @@ from score_embed.board.profile import Board, NativeRun, QemuRun
 from score_embed.build.image import build_image
 from score_embed.contract.outcome import Run, Verdict
 from score_embed.errors import ScoreError, UsageError
-from score_embed.solve.build import binary, byte, const
-from score_embed.solve.expr import Kind
+from score_embed.formula.build import binary, byte, const
+from score_embed.formula.expr import Kind
 from score_embed.solve.query import Query, Result
 from score_embed.solve.smt import SmtLayer
 from score_embed.target.desk import DeskTarget

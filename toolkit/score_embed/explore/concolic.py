@@ -29,9 +29,9 @@ from score_embed.explore.paths import PathSet
 from score_embed.explore.queue import Queue
 from score_embed.explore.scope import Scope
 from score_embed.explore.strategy import DepthFirst
-from score_embed.solve.build import binary, negate
+from score_embed.formula.build import binary, negate
+from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.chain import Chain, SolverStats
-from score_embed.solve.expr import Expr, Kind
 from score_embed.solve.query import Result, Stopped
 from score_embed.trace import hash as hashes
 from score_embed.trace.path import Condition, SymbolicObject

@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from score_embed.errors import StorageError
 from score_embed.explore.lineage import Origin
-from score_embed.solve.digest import digest
+from score_embed.formula.digest import digest
 from score_embed.trace.hash import START, value
 from score_embed.trace.path import Condition
 

@@ -7,7 +7,7 @@ exists only from the first pin on.
 
 from __future__ import annotations
 
-from score_embed.solve.expr import Expr
+from score_embed.formula.expr import Expr
 from score_embed.solve.query import Query
 from score_embed.solve.slicer import Slicer
 from score_embed.trace.path import Condition

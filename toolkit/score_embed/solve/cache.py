@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from score_embed.solve.digest import digest
-from score_embed.solve.domain import FULL, byte_set
-from score_embed.solve.expr import Expr
+from score_embed.formula.digest import digest
+from score_embed.formula.domain import FULL, byte_set
+from score_embed.formula.expr import Expr
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 _MODELS_TRIED = 50  # for a question

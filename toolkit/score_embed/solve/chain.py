@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from score_embed.solve.build import negate
+from score_embed.formula.build import negate
+from score_embed.formula.domain import FULL, byte_set, members, smallest
+from score_embed.formula.expr import Expr, evaluate
 from score_embed.solve.cache import CacheLayer
-from score_embed.solve.domain import FULL, byte_set, members, smallest
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
-from score_embed.solve.expr import Expr, evaluate
 from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
 from score_embed.solve.ranges import RangeLayer

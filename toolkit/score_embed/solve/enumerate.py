@@ -10,11 +10,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from score_embed.solve.build import negate
-from score_embed.solve.domain import FULL, byte_set
-from score_embed.solve.expr import Expr
+from score_embed.formula.build import negate
+from score_embed.formula.domain import FULL, byte_set
+from score_embed.formula.expr import Expr
+from score_embed.formula.rows import Rows, all_rows, cost, split, within
 from score_embed.solve.query import Answer, Query, Result, Solver
-from score_embed.solve.rows import Rows, all_rows, cost, split, within
 
 WORK = 30_000_000  # operations that one question may take: about two seconds
 _ROWS_KEPT = 4_000_000  # two bytes each

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from score_embed.solve.domain import FULL, byte_set, smallest
-from score_embed.solve.expr import Expr, Kind
+from score_embed.formula.domain import FULL, byte_set, smallest
+from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 _STEPS = 5_000

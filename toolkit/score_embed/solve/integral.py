@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import reduce
 
-from score_embed.solve.build import FALSE, binary, byte, concat, ite, member, negate
-from score_embed.solve.domain import FULL, byte_set, intervals
+from score_embed.formula.build import FALSE, binary, byte, concat, ite, member, negate
+from score_embed.formula.domain import FULL, byte_set, intervals
+from score_embed.formula.expr import Expr, Kind, bytes_of
+from score_embed.formula.rows import all_rows, cost, split
 from score_embed.solve.enumerate import WORK
-from score_embed.solve.expr import Expr, Kind, bytes_of
 from score_embed.solve.ranges import NotOneNumber, Runs, satisfying
-from score_embed.solve.rows import all_rows, cost, split
 
 _MOST_RUNS = 16  # more of them are no easier than the formula
 

@@ -7,7 +7,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from score_embed.solve.expr import Expr, bytes_of, evaluate
+from score_embed.formula.expr import Expr, bytes_of, evaluate
 
 
 class Stopped(Exception):

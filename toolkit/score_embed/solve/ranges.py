@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from struct import pack, unpack
 
-from score_embed.solve.expr import OPERATIONS, Expr, Kind, to_signed
-from score_embed.solve.floats import ARITHMETIC, COMPARISONS, FROM_INTEGER, INFINITY, SIGN, TO_INTEGER, decode, is_nan
+from score_embed.formula.expr import OPERATIONS, Expr, Kind, to_signed
+from score_embed.formula.floats import ARITHMETIC, COMPARISONS, FROM_INTEGER, INFINITY, SIGN, TO_INTEGER, decode, is_nan
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 _CONDITIONS_KEPT = 10_000

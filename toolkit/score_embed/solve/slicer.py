@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from score_embed.solve.domain import byte_set
-from score_embed.solve.expr import Expr, bytes_of
+from score_embed.formula.domain import byte_set
+from score_embed.formula.expr import Expr, bytes_of
 from score_embed.solve.query import Query
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import z3
 
-from score_embed.solve.digest import digest
-from score_embed.solve.domain import intervals
-from score_embed.solve.expr import Expr
+from score_embed.formula.digest import digest
+from score_embed.formula.domain import intervals
+from score_embed.formula.expr import Expr
 from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Query, Result, Solver
 from score_embed.solve.terms import Translator

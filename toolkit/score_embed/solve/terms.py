@@ -8,8 +8,8 @@ from typing import Any
 
 import z3
 
-from score_embed.solve.expr import Expr, Kind, TableRead, nodes
-from score_embed.solve.floats import CEIL, COMPARISONS, FLOOR, FROM_INTEGER, NAN, TO_INTEGER, TRUNC
+from score_embed.formula.expr import Expr, Kind, TableRead, nodes
+from score_embed.formula.floats import CEIL, COMPARISONS, FLOOR, FROM_INTEGER, NAN, TO_INTEGER, TRUNC
 from score_embed.solve.integral import integral
 
 _TERMS_KEPT = 100_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from score_embed.contract.sites import Site, SiteKind
-from score_embed.solve import build
-from score_embed.solve.expr import Expr, Kind
-from score_embed.solve.select import within
+from score_embed.formula import build
+from score_embed.formula.expr import Expr, Kind
+from score_embed.formula.select import within
 from score_embed.trace.decoded import Decoded
 from score_embed.trace.outcome import OnBranch, Outcome
 from score_embed.trace.template import Programs, fit

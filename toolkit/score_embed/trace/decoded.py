@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from score_embed.solve import build
-from score_embed.solve.domain import FULL, byte_set
-from score_embed.solve.expr import Expr, Kind, evaluate
-from score_embed.solve.floats import PRECISION, is_nan, pattern_uses
+from score_embed.formula import build
+from score_embed.formula.domain import FULL, byte_set
+from score_embed.formula.expr import Expr, Kind, evaluate
+from score_embed.formula.floats import PRECISION, is_nan, pattern_uses
 from score_embed.trace.cursor import Cursor
 from score_embed.trace.memory import Mirror
 from score_embed.trace.path import Disagreement, Pin, SymbolicObject

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from score_embed.contract.sites import Leaf, Place, Site
-from score_embed.solve.build import const
-from score_embed.solve.expr import Expr
+from score_embed.formula.build import const
+from score_embed.formula.expr import Expr
 from score_embed.trace.cursor import Cursor
 from score_embed.trace.memory import Mirror
 from score_embed.trace.template import fit

@@ -6,8 +6,8 @@ that became concrete, and may hold stale formulas for them.
 
 from __future__ import annotations
 
-from score_embed.solve.build import concat, const, extract
-from score_embed.solve.expr import Expr
+from score_embed.formula.build import concat, const, extract
+from score_embed.formula.expr import Expr
 from score_embed.trace.undo import UndoLog
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from score_embed.solve.expr import Expr
+from score_embed.formula.expr import Expr
 from score_embed.trace import hash as hashes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from score_embed.contract.sites import Site
-from score_embed.solve.expr import Expr
+from score_embed.formula.expr import Expr
 
 
 class Chosen(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from score_embed.solve.expr import Expr
+from score_embed.formula.expr import Expr
 from score_embed.trace import hash as hashes
 from score_embed.trace.outcome import Chosen
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from score_embed.contract.sites import CONSTANT, Site
-from score_embed.solve import build
-from score_embed.solve.expr import Expr, Kind
-from score_embed.solve.select import Cell, follow, select, within
+from score_embed.formula import build
+from score_embed.formula.expr import Expr, Kind
+from score_embed.formula.select import Cell, follow, select, within
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
 from score_embed.trace.outcome import Chosen, OnBranch, Outcome, place

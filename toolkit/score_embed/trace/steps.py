@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from score_embed.contract.sites import Place, Site, SiteKind
-from score_embed.solve import build
-from score_embed.solve.expr import Expr
+from score_embed.formula import build
+from score_embed.formula.expr import Expr
 from score_embed.trace.bounds import compile_bounds
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded

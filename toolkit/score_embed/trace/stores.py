@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from score_embed.contract.sites import Site
-from score_embed.solve import build
-from score_embed.solve.expr import Expr
-from score_embed.solve.select import changed
+from score_embed.formula import build
+from score_embed.formula.expr import Expr
+from score_embed.formula.select import changed
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.outcome import OnBranch, Outcome, place
 from score_embed.trace.selects import OUTSIDE, Object, Reader, Selects, inside_of

@@ -10,8 +10,8 @@ import functools
 from collections.abc import Callable, Sequence
 
 from score_embed.contract.sites import Op, Place, Site, SiteKind, SiteTable
-from score_embed.solve import build, floats
-from score_embed.solve.expr import Expr, Kind
+from score_embed.formula import build, floats
+from score_embed.formula.expr import Expr, Kind
 from score_embed.trace.cursor import TraceError
 
 _BINARY = {

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from score_embed.contract.sites import Site, SiteKind, SiteTable
-from score_embed.solve.expr import Expr
-from score_embed.solve.floats import may_be_nan, pattern_uses
+from score_embed.formula.expr import Expr
+from score_embed.formula.floats import may_be_nan, pattern_uses
 from score_embed.trace import hash as hashes
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Checkpoint, Decoded

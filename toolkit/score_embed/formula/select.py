@@ -15,8 +15,8 @@ from hashlib import blake2b
 from itertools import zip_longest
 from typing import NamedTuple
 
-from score_embed.solve import build
-from score_embed.solve.expr import Expr, Kind, TableRead, intern_table
+from score_embed.formula import build
+from score_embed.formula.expr import Expr, Kind, TableRead, intern_table
 
 MOST_ENTRIES = 4096
 _DEPTH = 8  # how deep formulas are looked into for what is known of their values

@@ -1,6 +1,6 @@
 """Bit-vector formulas over the bytes of a test's input, as a hash-consed DAG with an evaluator.
 
-Floating-point numbers are bit vectors, too: their patterns (solve/floats.py computes with them).
+Floating-point numbers are bit vectors, too: their patterns (formula/floats.py computes with them).
 
 Equal formulas are one object (as long as someone holds it), so comparing, caching and sharing are by
 identity. A constant may carry *origins*: the opaque calls whose concrete result it is. Such a constant computes
@@ -225,7 +225,7 @@ def _slt(e: Expr, a: int, b: int) -> int:
     return int((a ^ sign) < (b ^ sign))
 
 
-# What each operator computes, from its node and the values of its arguments. Those of floating point: solve/floats.py.
+# What each operator computes, from its node and the values of its arguments. Those of floating point: formula/floats.py.
 OPERATIONS: dict[Kind, Callable[..., int]] = {
     Kind.ADD: lambda e, a, b: (a + b) & ((1 << e.width) - 1),
     Kind.SUB: lambda e, a, b: (a - b) & ((1 << e.width) - 1),

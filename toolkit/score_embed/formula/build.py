@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from score_embed.solve import floats
-from score_embed.solve.expr import COMMUTATIVE, COMPARISONS, NOWHERE, OPERATIONS, Expr, Kind, intern, to_signed
+from score_embed.formula import floats
+from score_embed.formula.expr import COMMUTATIVE, COMPARISONS, NOWHERE, OPERATIONS, Expr, Kind, intern, to_signed
 
 _CONST = Kind.CONST
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from struct import Struct
 
-from score_embed.solve.expr import Expr
+from score_embed.formula.expr import Expr
 
 _SIZE = 16
 _HEAD = Struct("<BIB")

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Mapping
 from struct import Struct
 
-from score_embed.solve.domain import table
-from score_embed.solve.expr import OPERATIONS, Expr, Kind, nodes, to_signed
+from score_embed.formula.domain import table
+from score_embed.formula.expr import OPERATIONS, Expr, Kind, nodes, to_signed
 
 _F32, _U32, _F64, _U64 = Struct("<f"), Struct("<I"), Struct("<d"), Struct("<Q")
 NAN = {32: 0x7FC00000, 64: 0x7FF8000000000000}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from score_embed.solve.expr import OPERATIONS, Expr, Kind, nodes
+from score_embed.formula.expr import OPERATIONS, Expr, Kind, nodes
 
 FULL = (1 << 256) - 1
 _SHAPES_KEPT = 1 << 16

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from score_embed.solve.domain import members, table
-from score_embed.solve.expr import OPERATIONS, Expr, Kind, TableRead, evaluate, nodes
-from score_embed.solve.floats import COMPARISONS as FLOAT_COMPARISONS
-from score_embed.solve.floats import (
+from score_embed.formula.domain import members, table
+from score_embed.formula.expr import OPERATIONS, Expr, Kind, TableRead, evaluate, nodes
+from score_embed.formula.floats import COMPARISONS as FLOAT_COMPARISONS
+from score_embed.formula.floats import (
     FROM_INTEGER,
     PRECISION,
     TO_INTEGER,
