@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from runner import LINUX, score_embed
 
-from score_embed.frontend.parse import parse
+from score_embed.frontend.c.parse import parse
 
 parse("int x;", "first.c")  # raises the recursion limit for good, which Hypothesis wants done before it starts
 

@@ -6,10 +6,10 @@ import re
 import subprocess
 from pathlib import Path
 
+from score_embed.frontend.c.parse import parse
+from score_embed.frontend.c.preprocess import preprocess
+from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.data_model import DataModel
-from score_embed.frontend.parse import parse
-from score_embed.frontend.preprocess import preprocess
-from score_embed.frontend.printer import to_c
 from score_embed.frontend.types import Types
 
 _SOURCE_NAME = re.compile(r'^\s*\.file|"<stdin>"')

@@ -21,15 +21,15 @@ from pycparser import c_ast
 from score_embed.board.profile import Board
 from score_embed.build.toolchain import Toolchain
 from score_embed.frontend.builder import Builder
+from score_embed.frontend.c.gnu_ast import Asm
+from score_embed.frontend.c.parse import parse, system_files
+from score_embed.frontend.c.preprocess import preprocess
+from score_embed.frontend.c.printer import to_c
+from score_embed.frontend.c.scopes import separate
+from score_embed.frontend.c.signature import drop_promises, static_names
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.gnu_ast import Asm
 from score_embed.frontend.ir_exp import Place
 from score_embed.frontend.lower import Unit, UnitLowering
-from score_embed.frontend.parse import parse, system_files
-from score_embed.frontend.preprocess import preprocess
-from score_embed.frontend.printer import to_c
-from score_embed.frontend.scopes import separate
-from score_embed.frontend.signature import drop_promises, static_names
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import CType, Function, Int, Pointer, Types, VaList, declare
 

@@ -15,10 +15,10 @@ from compilers import assembly, assert_same_code
 from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
-from score_embed.frontend.gnu_ast import Asm, GnuAttribute, LabelAddress, ValueRange
-from score_embed.frontend.parse import parse, plain_quals, system_files
-from score_embed.frontend.preprocess import preprocess
-from score_embed.frontend.printer import to_c
+from score_embed.frontend.c.gnu_ast import Asm, GnuAttribute, LabelAddress, ValueRange
+from score_embed.frontend.c.parse import parse, plain_quals, system_files
+from score_embed.frontend.c.preprocess import preprocess
+from score_embed.frontend.c.printer import to_c
 
 COMPILERS = ["gcc", "arm-none-eabi-gcc"]
 

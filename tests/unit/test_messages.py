@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from score_embed.frontend import own_names
-from score_embed.frontend.complaints import MOST_ERRORS, complaint, together
+from score_embed.frontend.c import own_names
+from score_embed.frontend.c.complaints import MOST_ERRORS, complaint, together
 from score_embed.target.startup import Seen, by_monitor
 
 GCC = """In file included from inc/a.h:3,

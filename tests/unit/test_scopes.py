@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from score_embed.frontend.parse import parse
-from score_embed.frontend.printer import to_c
-from score_embed.frontend.scopes import separate
+from score_embed.frontend.c.parse import parse
+from score_embed.frontend.c.printer import to_c
+from score_embed.frontend.c.scopes import separate
 
 
 def separated(code: str) -> str:

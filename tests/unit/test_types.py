@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from compilers import COMPILERS, assert_compiles, types_of
 
+from score_embed.frontend.c.parse import parse
 from score_embed.frontend.declare import Declarations
-from score_embed.frontend.parse import parse
 from score_embed.frontend.symbols import Constant
 from score_embed.frontend.types import as_int, declare
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
-from score_embed.frontend.complaints import together
+from score_embed.frontend.c.complaints import together
 
 
 def explained(

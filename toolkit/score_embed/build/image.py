@@ -33,11 +33,11 @@ from score_embed.build.toolchain import INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, UsageError
-from score_embed.frontend import own_names
+from score_embed.frontend.c import own_names
+from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.lower import Note
-from score_embed.frontend.preprocess import preprocess
 from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from score_embed.build.objects import defined_names
 from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError, UsageError
+from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.models import HEAP, ON_HEAP, Models
-from score_embed.frontend.preprocess import preprocess
 
 
 def library_models(toolchain: Toolchain, cflags: Sequence[str], *, heap: bool = True, stdin: bool = False) -> Models:

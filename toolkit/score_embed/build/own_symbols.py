@@ -1,5 +1,5 @@
 """Symbols of the program's that begin as the runtime's do, in files without probes: they get the prefix that the front-end
-gives to such names in files with probes (frontend/own_names.py)."""
+gives to such names in files with probes (frontend/c/own_names.py)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from score_embed.build.toolchain import Toolchain
 from score_embed.contract.sites import OWN
-from score_embed.frontend.own_names import emitted
+from score_embed.frontend.c.own_names import emitted
 
 _LIST = "sc_extents"
 _ALLOC, _CODE = 2, 4

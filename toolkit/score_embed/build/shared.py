@@ -18,7 +18,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.build.objects import members
-from score_embed.frontend.signature import HANDLER_NAME
+from score_embed.frontend.c.signature import HANDLER_NAME
 
 _UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if its assembly does not say
 _C_NAME = re.compile(r"[A-Za-z_]\w*")

@@ -13,7 +13,7 @@ from pathlib import Path
 from score_embed.board import share
 from score_embed.board.profile import Board, QemuRun
 from score_embed.errors import BuildError
-from score_embed.frontend.complaints import complaint
+from score_embed.frontend.c.complaints import complaint
 from score_embed.frontend.data_model import DataModel
 
 DEADLINE = 300  # seconds for one run of the compiler

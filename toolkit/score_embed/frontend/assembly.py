@@ -12,8 +12,8 @@ import re
 
 from pycparser import c_ast
 
+from score_embed.frontend.c.gnu_ast import Asm, AsmOperand
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.gnu_ast import Asm, AsmOperand
 from score_embed.frontend.ir import Assembly, Assign, Clear, ForgetObject, Pin, Verbatim
 from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
 from score_embed.frontend.lowering import LValue

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from score_embed.frontend.gnu_ast import ChooseExpr
+from score_embed.frontend.c.gnu_ast import ChooseExpr
 from score_embed.frontend.types import (
     CType,
     Enum,

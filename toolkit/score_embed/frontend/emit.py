@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from score_embed.contract.sites import Place as Where
 from score_embed.contract.sites import SiteKind
+from score_embed.frontend.c.printer import line_directive
 from score_embed.frontend.comparisons import Side, comparison_test
 from score_embed.frontend.emit_calls import CallEmitter
 from score_embed.frontend.emit_memory import MemoryEmitter
@@ -33,7 +34,6 @@ from score_embed.frontend.ir import (
 )
 from score_embed.frontend.ir_exp import Const, Exp, Raw, SlotRef
 from score_embed.frontend.objects import is_text
-from score_embed.frontend.printer import line_directive
 from score_embed.frontend.probes import ARRAY
 from score_embed.frontend.templates import LeafText, TemplateText, long_words, oriented
 from score_embed.frontend.types import (

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
+from score_embed.frontend.c.gnu_ast import ChooseExpr, LabelAddress, StatementExpression
 from score_embed.frontend.conditions import Conditions
 from score_embed.frontend.constant import char_value, wrap
 from score_embed.frontend.float_constants import literal_pattern
-from score_embed.frontend.gnu_ast import ChooseExpr, LabelAddress, StatementExpression
 from score_embed.frontend.ir_exp import COMPARISONS, Const, Exp, FloatConst, Load, Place, Raw
 from score_embed.frontend.lowering import MOST_LEAVES, Selection, leaf_count
 from score_embed.frontend.symbols import Constant, FunctionName, Unsupported

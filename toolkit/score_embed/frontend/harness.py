@@ -17,13 +17,13 @@ from typing import Any, Literal
 from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
+from score_embed.frontend.c.own_names import as_written
+from score_embed.frontend.c.parse import parse
+from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.declare import ANONYMOUS, Declarations
 from score_embed.frontend.ir import HARNESS_FILE
 from score_embed.frontend.lower import Note
-from score_embed.frontend.own_names import as_written
-from score_embed.frontend.parse import parse
-from score_embed.frontend.printer import to_c
 from score_embed.frontend.program import Source
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types import (

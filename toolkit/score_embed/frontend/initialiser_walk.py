@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
+from score_embed.frontend.c.gnu_ast import ValueRange
 from score_embed.frontend.declare import Declarations
-from score_embed.frontend.gnu_ast import ValueRange
 from score_embed.frontend.symbols import Unsupported, Variable
 from score_embed.frontend.types import Array, CType, Int, Member, Record, Struct
 

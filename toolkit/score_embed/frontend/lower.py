@@ -19,20 +19,9 @@ from pycparser import c_ast
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
 from score_embed.frontend.assembly import names_in_assembly
 from score_embed.frontend.builder import Builder
-from score_embed.frontend.calls import Calls
-from score_embed.frontend.declare import Declarations
-from score_embed.frontend.emit import HANDLER, PRELUDE
-from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
-from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir import HARNESS_FILE, Body, Coord
-from score_embed.frontend.ir_exp import Slot, Storage
-from score_embed.frontend.layout import Layout
-from score_embed.frontend.objects import named_in, texts_in
-from score_embed.frontend.parameters import lower_parameters, passing_doubles
-from score_embed.frontend.printer import line_directive, to_c
-from score_embed.frontend.scopes import FUNCTION_NAMES
-from score_embed.frontend.signature import (
+from score_embed.frontend.c.printer import line_directive, to_c
+from score_embed.frontend.c.scopes import FUNCTION_NAMES
+from score_embed.frontend.c.signature import (
     addressed_names,
     defined_functions,
     defined_twice,
@@ -45,6 +34,17 @@ from score_embed.frontend.signature import (
     left_alone,
     prototype,
 )
+from score_embed.frontend.calls import Calls
+from score_embed.frontend.declare import Declarations
+from score_embed.frontend.emit import HANDLER, PRELUDE
+from score_embed.frontend.expressions import Expressions
+from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
+from score_embed.frontend.initialisers import Initialisers
+from score_embed.frontend.ir import HARNESS_FILE, Body, Coord
+from score_embed.frontend.ir_exp import Slot, Storage
+from score_embed.frontend.layout import Layout
+from score_embed.frontend.objects import named_in, texts_in
+from score_embed.frontend.parameters import lower_parameters, passing_doubles
 from score_embed.frontend.statements import Statements
 from score_embed.frontend.symbols import (
     FunctionName,

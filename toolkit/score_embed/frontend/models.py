@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from score_embed.contract.sites import MODEL
-from score_embed.frontend.gnu_ast import AsmLabel
+from score_embed.frontend.c.gnu_ast import AsmLabel
 
 _BUILTIN = "__builtin_"
 # One arena serves all of these: who defines one of them has an allocator of its own. FREE is called as it is, so that

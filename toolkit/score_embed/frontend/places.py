@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from score_embed.frontend.gnu_ast import ChooseExpr
+from score_embed.frontend.c.gnu_ast import ChooseExpr
 from score_embed.frontend.ir import Assign, Clear, Copy, ForgetObject
 from score_embed.frontend.ir_exp import (
     AddressOf,

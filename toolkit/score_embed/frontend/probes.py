@@ -12,6 +12,7 @@ from score_embed.contract.sites import MAGIC, MODEL, Op, SiteKind
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.blocks import plan
 from score_embed.frontend.bounds import CHECKED_BY_CALLERS, pointers_passed
+from score_embed.frontend.c.printer import line_directive
 from score_embed.frontend.checks import with_checks
 from score_embed.frontend.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.formulas import substituted
@@ -22,7 +23,6 @@ from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.objects import pointed_to
 from score_embed.frontend.origins import Strays, with_origins
 from score_embed.frontend.pins import varying_part
-from score_embed.frontend.printer import line_directive
 from score_embed.frontend.selects import with_selects
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.templates import LeafText, TemplateText, bits_text, long_words, memory_leaf

@@ -13,16 +13,16 @@ from pycparser import c_ast
 
 from score_embed.frontend.assembly import InlineAssembly
 from score_embed.frontend.builder import Builder
+from score_embed.frontend.c.gnu_ast import Asm, ComputedGoto, LocalLabels, StatementExpression, ValueRange
+from score_embed.frontend.c.signature import declared_attributes, has_assembler_name
 from score_embed.frontend.cleanups import Cleanups
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.gnu_ast import Asm, ComputedGoto, LocalLabels, StatementExpression, ValueRange
 from score_embed.frontend.initialiser_walk import scalar_value
 from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir import Branch, Case, Clear, Jump, Return, SetPlain, Switch, Tick
 from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
 from score_embed.frontend.objects import named_in, texts_in
-from score_embed.frontend.signature import declared_attributes, has_assembler_name
 from score_embed.frontend.symbols import Constant, FunctionName, TypedefName, Unsupported, Variable
 from score_embed.frontend.types import (
     Array,

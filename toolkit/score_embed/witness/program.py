@@ -25,7 +25,7 @@ from score_embed.build.image import Plain
 from score_embed.build.objects import ASSEMBLY
 from score_embed.build.toolchain import SEMANTICS, Toolchain, run_tool
 from score_embed.errors import BuildError, StorageError
-from score_embed.frontend.preprocess import preprocess
+from score_embed.frontend.c.preprocess import preprocess
 from score_embed.witness import kinds
 
 SERVER = Path("witness") / "server.c"  # in the runtime's folder

@@ -10,8 +10,16 @@ from typing import Any
 from pycparser import c_ast
 from pycparser.c_parser import CParser
 
-from score_embed.frontend.gnu_ast import Asm, AsmLabel, AsmOperand, ComputedGoto, GnuAttribute, LocalLabels, ValueRange
-from score_embed.frontend.gnu_lexer import is_attribute
+from score_embed.frontend.c.gnu_ast import (
+    Asm,
+    AsmLabel,
+    AsmOperand,
+    ComputedGoto,
+    GnuAttribute,
+    LocalLabels,
+    ValueRange,
+)
+from score_embed.frontend.c.gnu_lexer import is_attribute
 
 
 class GnuStatements(CParser):  # type: ignore[misc]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.errors import BuildError, UsageError
-from score_embed.frontend.complaints import complaint
+from score_embed.frontend.c.complaints import complaint
 
 _DEADLINE = 120  # seconds; if it takes longer, it hangs on something (a network file system, a fifo)
 

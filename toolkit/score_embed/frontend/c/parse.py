@@ -38,10 +38,10 @@ from pycparser import c_ast
 from pycparser.c_parser import Coord, ParseError
 
 from score_embed.errors import BuildError
-from score_embed.frontend.gnu_ast import ChooseExpr, GnuAttribute, LabelAddress, StatementExpression
-from score_embed.frontend.gnu_lexer import ATTRIBUTE, GnuLexer, is_attribute
-from score_embed.frontend.gnu_statements import GnuStatements
-from score_embed.frontend.unused import without_unused_prototypes
+from score_embed.frontend.c.gnu_ast import ChooseExpr, GnuAttribute, LabelAddress, StatementExpression
+from score_embed.frontend.c.gnu_lexer import ATTRIBUTE, GnuLexer, is_attribute
+from score_embed.frontend.c.gnu_statements import GnuStatements
+from score_embed.frontend.c.unused import without_unused_prototypes
 
 _BUILTIN_TYPES = ("__builtin_va_list", "__int128_t", "__uint128_t")
 # What begins an external declaration that needs nothing of ours.

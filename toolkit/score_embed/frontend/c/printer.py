@@ -13,7 +13,7 @@ from typing import Any
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
-from score_embed.frontend.gnu_ast import (
+from score_embed.frontend.c.gnu_ast import (
     Asm,
     AsmLabel,
     AsmOperand,

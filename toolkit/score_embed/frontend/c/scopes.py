@@ -20,8 +20,8 @@ from functools import partial
 from pycparser import c_ast
 
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN
-from score_embed.frontend.gnu_ast import GnuAttribute
-from score_embed.frontend.gnu_lexer import ATTRIBUTE
+from score_embed.frontend.c.gnu_ast import GnuAttribute
+from score_embed.frontend.c.gnu_lexer import ATTRIBUTE
 
 FUNCTION_NAMES = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 _FUNCTION_NAME = "sc_func"  # what stands for them in main

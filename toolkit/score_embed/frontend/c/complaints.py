@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from score_embed.errors import BuildError
-from score_embed.frontend.own_names import as_written
+from score_embed.frontend.c.own_names import as_written
 
 MOST_ERRORS = 20  # of one file
 MOST_NOTES = 4  # of one error

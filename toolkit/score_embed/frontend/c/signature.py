@@ -12,9 +12,9 @@ from collections.abc import Iterator, Set
 
 from pycparser import c_ast
 
-from score_embed.frontend.gnu_ast import AsmLabel, GnuAttribute, LabelAddress
-from score_embed.frontend.gnu_lexer import ATTRIBUTE
-from score_embed.frontend.printer import to_c
+from score_embed.frontend.c.gnu_ast import AsmLabel, GnuAttribute, LabelAddress
+from score_embed.frontend.c.gnu_lexer import ATTRIBUTE
+from score_embed.frontend.c.printer import to_c
 
 _LEFT_ALONE = re.compile(r"\b_*(naked|interrupt|isr|signal|constructor|no_instrument_function)_*\b", re.I)
 # gcc drops or merges calls of functions that promise to have no effects; probes are effects.

@@ -1,0 +1,1 @@
+"""C as text and syntax tree: preprocessing, parsing, names, printing."""
