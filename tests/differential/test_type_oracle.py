@@ -21,7 +21,7 @@ from type_oracle import judge
 from score_embed.board.profile import find_board
 from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
-from score_embed.frontend.types import Types
+from score_embed.frontend.types.ctype import Types
 
 BOARDS = ("native", "mps2-an385", "arduino-mega2560")
 

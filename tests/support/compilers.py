@@ -9,8 +9,8 @@ from pathlib import Path
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.c.printer import to_c
-from score_embed.frontend.data_model import DataModel
-from score_embed.frontend.types import Types
+from score_embed.frontend.types.ctype import Types
+from score_embed.frontend.types.data_model import DataModel
 
 _SOURCE_NAME = re.compile(r'^\s*\.file|"<stdin>"')
 _NUMBERED = re.compile(r"\b([A-Za-z_]\w*)\.(\d+)\b")

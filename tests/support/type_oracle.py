@@ -31,7 +31,7 @@ from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir_exp import Place
 from score_embed.frontend.lower import Unit, UnitLowering
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import CType, Function, Int, Pointer, Types, VaList, declare
+from score_embed.frontend.types.ctype import CType, Function, Int, Pointer, Types, VaList, declare
 
 _EXPRESSIONS = (
     c_ast.ArrayRef,

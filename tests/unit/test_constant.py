@@ -10,8 +10,8 @@ from compilers import COMPILERS, assert_compiles, types_of
 from pycparser import c_ast
 
 from score_embed.frontend.c.parse import parse
-from score_embed.frontend.constant import ConstantFolder
 from score_embed.frontend.declare import Declarations
+from score_embed.frontend.types.constant import ConstantFolder
 
 SEED, EXPRESSIONS = 20261121, 400
 LITERALS = ["0", "1", "2u", "3l", "5ul", "7ll", "9ull", "0x7fffffff", "0xffffffffu", "0x80000000", "-1", "~0u", "~0ul",

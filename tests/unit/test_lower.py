@@ -10,10 +10,10 @@ import pytest
 
 from score_embed.build.toolchain import INSTRUMENTED
 from score_embed.frontend import templates
-from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.lower import Lowered, Note, UnitLowering
 from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.statements import Statements
+from score_embed.frontend.types.data_model import DataModel
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
 HEADER = """

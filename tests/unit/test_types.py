@@ -12,7 +12,7 @@ from compilers import COMPILERS, assert_compiles, types_of
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.symbols import Constant
-from score_embed.frontend.types import as_int, declare
+from score_embed.frontend.types.ctype import as_int, declare
 
 
 @pytest.mark.parametrize("command", COMPILERS, ids=lambda c: "-".join(c))
@@ -103,7 +103,7 @@ def test_an_enumerator_may_be_computed_of_those_before_it(command: list[str], sh
 
 
 def test_declarators_are_read_back_as_the_same_type(tmp_path: Path) -> None:
-    from score_embed.frontend.types import Array, Function, Pointer
+    from score_embed.frontend.types.ctype import Array, Function, Pointer
 
     t = types_of(["gcc"])
     shapes = [

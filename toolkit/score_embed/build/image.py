@@ -35,10 +35,10 @@ from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_tab
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
-from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.lower import Note
 from score_embed.frontend.program import Program, Source, instrument_program
+from score_embed.frontend.types.data_model import DataModel
 from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main
 
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say

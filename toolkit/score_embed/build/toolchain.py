@@ -14,7 +14,7 @@ from score_embed.board import share
 from score_embed.board.profile import Board, QemuRun
 from score_embed.errors import BuildError
 from score_embed.frontend.c.complaints import complaint
-from score_embed.frontend.data_model import DataModel
+from score_embed.frontend.types.data_model import DataModel
 
 DEADLINE = 300  # seconds for one run of the compiler
 

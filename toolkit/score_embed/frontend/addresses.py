@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, GlobalAddress, LocalAddress, Offset, PointerAdd
-from score_embed.frontend.types import Pointer
+from score_embed.frontend.types.ctype import Pointer
 
 
 def steps(address: Exp) -> Iterator[Exp]:

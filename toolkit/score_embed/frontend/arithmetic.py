@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from score_embed.frontend.constant import wrap
-from score_embed.frontend.float_constants import number, pattern
 from score_embed.frontend.ir_exp import (
     COMPARISONS,
     AddressOf,
@@ -25,7 +23,8 @@ from score_embed.frontend.ir_exp import (
     Unary,
 )
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import (
+from score_embed.frontend.types.constant import wrap
+from score_embed.frontend.types.ctype import (
     CType,
     Float,
     Int,
@@ -40,6 +39,7 @@ from score_embed.frontend.types import (
     is_untracked,
     unqualified,
 )
+from score_embed.frontend.types.float_constants import number, pattern
 
 
 def zero(t: Int) -> Const:

@@ -18,7 +18,7 @@ from score_embed.frontend.ir import Assembly, Assign, Clear, ForgetObject, Pin, 
 from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
 from score_embed.frontend.lowering import LValue
 from score_embed.frontend.symbols import PlainVariable, Unsupported, Variable
-from score_embed.frontend.types import Pointer
+from score_embed.frontend.types.ctype import Pointer
 
 _REASON = "inline assembly"
 # Barriers, hints, and what turns interrupts on and off: they change no object of the program.

@@ -10,15 +10,7 @@ from score_embed.frontend.ir_exp import Binary, BitField, Const, Exp, Load, Plac
 from score_embed.frontend.lowering import LValue
 from score_embed.frontend.places import Places
 from score_embed.frontend.symbols import PlainVariable
-from score_embed.frontend.types import (
-    CType,
-    Struct,
-    as_int,
-    is_integer,
-    is_untracked,
-    unqualified,
-    why_untracked,
-)
+from score_embed.frontend.types.ctype import CType, Struct, as_int, is_integer, is_untracked, unqualified, why_untracked
 
 
 class Assignments(Places):

@@ -11,7 +11,7 @@ from pycparser import c_ast
 
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir_exp import Const, Exp, Unary
-from score_embed.frontend.types import Int
+from score_embed.frontend.types.ctype import Int
 
 _BUILTIN = "__builtin_"
 _SWAP = re.compile(rf"(?:{_BUILTIN}bswap|__bswap_?)(16|32|64)")

@@ -27,7 +27,7 @@ from score_embed.frontend.ir_exp import Const, Convert, Exp, Raw, SlotRef
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated_pins
-from score_embed.frontend.types import CType, Pointer, Types, as_int, is_float, is_integer
+from score_embed.frontend.types.ctype import CType, Pointer, Types, as_int, is_float, is_integer
 
 RETURNS_TWICE = frozenset(
     ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp", "savectx", "vfork", "getcontext"]

@@ -31,7 +31,7 @@ from score_embed.frontend.ir_exp import (
 )
 from score_embed.frontend.origins import origin_of
 from score_embed.frontend.templates import address_text, storage_of
-from score_embed.frontend.types import Function, Pointer, Types
+from score_embed.frontend.types.ctype import Function, Pointer, Types
 
 # Functions of the C library that touch as many bytes as an argument says: which arguments are pointers, and the size.
 SPANS: Mapping[str, tuple[tuple[int, ...], int]] = {

@@ -16,7 +16,7 @@ from score_embed.frontend.declare import Declarations
 from score_embed.frontend.ir import Assign, Body, Coord, Goto, Label, Pin, SetPlain, Stmt
 from score_embed.frontend.ir_exp import Exp, Load, LocalAddress, Place, Raw, Slot, SlotRef
 from score_embed.frontend.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     Array,
     CType,
     Pointer,

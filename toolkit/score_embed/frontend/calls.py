@@ -12,17 +12,16 @@ from pycparser import c_ast
 
 from score_embed.contract.sites import MODEL
 from score_embed.frontend.bit_calls import BitCalls
-from score_embed.frontend.builtin_names import BUILTIN, signature
 from score_embed.frontend.compiler_calls import CompilerCalls
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
 from score_embed.frontend.ir import Argument, Call, Fail, Fill, Move, Note, Pin, Symbolic
 from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
-from score_embed.frontend.library_calls import RUNTIME, keeps_pointer, only_puts_out, writes_nothing
 from score_embed.frontend.lowering import Selection
 from score_embed.frontend.overflow_calls import OverflowCalls
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported
-from score_embed.frontend.types import (
+from score_embed.frontend.types.builtin_names import BUILTIN, signature
+from score_embed.frontend.types.ctype import (
     Function,
     Int,
     Pointer,
@@ -36,6 +35,7 @@ from score_embed.frontend.types import (
     is_untracked,
     unqualified,
 )
+from score_embed.frontend.types.library_calls import RUNTIME, keeps_pointer, only_puts_out, writes_nothing
 
 _JUMPS = frozenset(["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"])
 

@@ -18,7 +18,7 @@ from score_embed.frontend.ir import Body, Call, Check, Fail, Stmt
 from score_embed.frontend.ir_exp import Binary, Const, Convert, Exp, GlobalAddress, LocalAddress, Place, Raw, Unary
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated, varying_part
-from score_embed.frontend.types import Int, Types, as_int, declare
+from score_embed.frontend.types.ctype import Int, Types, as_int, declare
 
 Comparison = tuple[str, str, Exp, Exp]  # kind, operator, operands of one type
 

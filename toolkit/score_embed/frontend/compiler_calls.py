@@ -10,7 +10,7 @@ from score_embed.frontend.ir import Clear, Pin
 from score_embed.frontend.ir_exp import Const, Exp, Raw
 from score_embed.frontend.lowering import decayed
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import Function, Pointer, Struct, Void, unqualified
+from score_embed.frontend.types.ctype import Function, Pointer, Struct, Void, unqualified
 from score_embed.frontend.variable_length import REASON
 from score_embed.frontend.variadic import Variadic
 

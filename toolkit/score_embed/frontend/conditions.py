@@ -14,7 +14,7 @@ from score_embed.frontend.assignments import Assignments
 from score_embed.frontend.ir import Branch, Copy, SetPlain
 from score_embed.frontend.ir_exp import NEGATED, Binary, Const, Exp, Place, Raw, is_constant
 from score_embed.frontend.lowering import decayed
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     CType,
     Float,
     Pointer,

@@ -13,7 +13,7 @@ from score_embed.frontend.addresses import base_of, steps
 from score_embed.frontend.flow import places, slot_written
 from score_embed.frontend.ir import Assign, Body, Call, Stmt
 from score_embed.frontend.ir_exp import Binary, Const, Convert, Exp, PointerAdd, SlotRef, Unary
-from score_embed.frontend.types import Int, Pointer
+from score_embed.frontend.types.ctype import Int, Pointer
 
 
 def lead_down(bodies: Sequence[Body]) -> Mapping[str, set[int]]:

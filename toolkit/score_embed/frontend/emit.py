@@ -36,13 +36,7 @@ from score_embed.frontend.ir_exp import Const, Exp, Raw, SlotRef
 from score_embed.frontend.objects import is_text
 from score_embed.frontend.probes import ARRAY
 from score_embed.frontend.templates import LeafText, TemplateText, long_words, oriented
-from score_embed.frontend.types import (
-    as_int,
-    declare,
-    is_float,
-    is_integer,
-    unqualified,
-)
+from score_embed.frontend.types.ctype import as_int, declare, is_float, is_integer, unqualified
 
 # What a violated check is called: the verdicts of the wire.
 VERDICTS = {

@@ -12,10 +12,9 @@ from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.emit_memory import move
 from score_embed.frontend.ir import Assembly, Call, Return, Stmt, VaStart, Verbatim
 from score_embed.frontend.ir_exp import Const, Exp, Place, SlotRef
-from score_embed.frontend.library_calls import OF_THE_PROJECT, flags
 from score_embed.frontend.probes import Probes
 from score_embed.frontend.templates import LeafText, leaf_word
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     CType,
     Function,
     Int,
@@ -29,6 +28,7 @@ from score_embed.frontend.types import (
     is_integer,
     unqualified,
 )
+from score_embed.frontend.types.library_calls import OF_THE_PROJECT, flags
 
 RETURN = "sc_return"
 NONE_LEAF = str(int(Where.NONE) << 14)

@@ -26,14 +26,7 @@ from score_embed.frontend.ir_exp import Convert, GlobalAddress, Load, LocalAddre
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.probes import ARRAY, Probes
 from score_embed.frontend.templates import TemplateText, address_text
-from score_embed.frontend.types import (
-    Array,
-    as_int,
-    declare,
-    has_const_member,
-    is_constant,
-    unqualified,
-)
+from score_embed.frontend.types.ctype import Array, as_int, declare, has_const_member, is_constant, unqualified
 
 MOST_CONSTANT, MOST_VARIABLE = 65535, 4096  # bytes of an object that is read at a symbolic address
 MOST_STORED = 256  # elements of one that is stored to

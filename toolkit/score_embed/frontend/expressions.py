@@ -10,12 +10,11 @@ from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import ChooseExpr, LabelAddress, StatementExpression
 from score_embed.frontend.conditions import Conditions
-from score_embed.frontend.constant import char_value, wrap
-from score_embed.frontend.float_constants import literal_pattern
 from score_embed.frontend.ir_exp import COMPARISONS, Const, Exp, FloatConst, Load, Place, Raw
 from score_embed.frontend.lowering import MOST_LEAVES, Selection, leaf_count
 from score_embed.frontend.symbols import Constant, FunctionName, Unsupported
-from score_embed.frontend.types import (
+from score_embed.frontend.types.constant import char_value, wrap
+from score_embed.frontend.types.ctype import (
     Array,
     CType,
     Function,
@@ -30,6 +29,7 @@ from score_embed.frontend.types import (
     is_untracked,
     parse_int,
 )
+from score_embed.frontend.types.float_constants import literal_pattern
 
 _FLOAT_SUFFIXES = {"f": "float", "l": "long double"}  # a hexadecimal one ends in a decimal exponent
 _EXCHANGEABLE = COMPARISONS | {"+", "*", "&", "|", "^"}

@@ -20,13 +20,12 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.c.printer import to_c
-from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.declare import ANONYMOUS, Declarations
 from score_embed.frontend.ir import HARNESS_FILE
 from score_embed.frontend.lower import Note
 from score_embed.frontend.program import Source
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     CType,
     Enum,
     Function,
@@ -40,6 +39,7 @@ from score_embed.frontend.types import (
     is_integer,
     unqualified,
 )
+from score_embed.frontend.types.data_model import DataModel
 
 CAPACITY = 16  # elements of a symbolic buffer
 # What a number is called that says how many there are; one without a name may be that, too.

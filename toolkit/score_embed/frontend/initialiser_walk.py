@@ -14,7 +14,7 @@ from pycparser import c_ast
 from score_embed.frontend.c.gnu_ast import ValueRange
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.symbols import Unsupported, Variable
-from score_embed.frontend.types import Array, CType, Int, Member, Record, Struct
+from score_embed.frontend.types.ctype import Array, CType, Int, Member, Record, Struct
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,16 @@ from score_embed.frontend.ir_exp import Const, Exp, Offset, Place, PointerAdd
 from score_embed.frontend.objects import named_in, texts_in
 from score_embed.frontend.static_constants import StaticConstants
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import Array, CType, Pointer, Struct, declare, qualified, unqualified, without_const
+from score_embed.frontend.types.ctype import (
+    Array,
+    CType,
+    Pointer,
+    Struct,
+    declare,
+    qualified,
+    unqualified,
+    without_const,
+)
 
 _LONGEST_RANGE = 1024  # elements, each of which is a store of its own
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from score_embed.frontend.types import CType, declare
+from score_embed.frontend.types.ctype import CType, declare
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from score_embed.errors import BuildError
 from score_embed.frontend.declare import MEMBER
 from score_embed.frontend.ir_exp import Storage
 from score_embed.frontend.symbols import Scope
-from score_embed.frontend.types import Record, Struct
+from score_embed.frontend.types.ctype import Record, Struct
 
 # From a C text to the contents of its objects called sc_layout_N, by N. Raises BuildError if it does not compile.
 Measure = Callable[[str], Mapping[int, bytes]]

@@ -16,7 +16,7 @@ from score_embed.frontend.declare import Declarations
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.lower import Unit
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import Array, Types
+from score_embed.frontend.types.ctype import Array, Types
 
 
 def complete_arrays(units: Sequence[Unit], types: Types) -> None:

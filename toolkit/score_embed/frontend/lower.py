@@ -54,7 +54,7 @@ from score_embed.frontend.symbols import (
     Unusable,
     Variable,
 )
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     Array,
     CType,
     Enumeration,

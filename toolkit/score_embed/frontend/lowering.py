@@ -31,7 +31,7 @@ from score_embed.frontend.ir_exp import (
     SlotRef,
 )
 from score_embed.frontend.symbols import PlainVariable, Unsupported
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     Array,
     CType,
     Enum,

@@ -18,7 +18,7 @@ from score_embed.frontend.c.signature import attribute_texts
 from score_embed.frontend.flow import RESULT_SLOT
 from score_embed.frontend.ir import Assign, Body, Call, Stmt, Symbolic
 from score_embed.frontend.ir_exp import Exp, GlobalAddress, Load, Place, Raw, SlotRef
-from score_embed.frontend.types import is_scalar
+from score_embed.frontend.types.ctype import is_scalar
 
 IsPrivate = Callable[[str], bool]
 _Node = tuple[int, int] | str  # a slot of a function, by the id of its body, or a variable's name

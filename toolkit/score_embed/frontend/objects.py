@@ -18,7 +18,7 @@ from score_embed.frontend.initialiser_walk import InitialiserWalk, string_for
 from score_embed.frontend.ir import Body, Call, Stmt
 from score_embed.frontend.ir_exp import Exp, GlobalAddress, LocalAddress
 from score_embed.frontend.symbols import Unsupported, Variable
-from score_embed.frontend.types import Array, CType, Function, Pointer, Struct, Void
+from score_embed.frontend.types.ctype import Array, CType, Function, Pointer, Struct, Void
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from score_embed.frontend.ir_exp import (
     Slot,
     SlotRef,
 )
-from score_embed.frontend.types import Array, CType, Function, Pointer, Struct, Types, Void, declare
+from score_embed.frontend.types.ctype import Array, CType, Function, Pointer, Struct, Types, Void, declare
 
 _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, a pointer is taken for its own origin
 _ORIGIN = Pointer(Void(const=True, volatile=True))

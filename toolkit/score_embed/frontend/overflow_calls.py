@@ -14,7 +14,7 @@ from pycparser import c_ast
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir_exp import Const, Exp, Place, SlotRef
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import Int, Pointer, is_untracked, unqualified
+from score_embed.frontend.types.ctype import Int, Pointer, is_untracked, unqualified
 
 _NAME = re.compile(r"__builtin_([su]?)(add|sub|mul)(l|ll|)_overflow(_p|)")
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*"}

@@ -20,7 +20,16 @@ from score_embed.frontend.symbols import (
     Variable,
     VariableLength,
 )
-from score_embed.frontend.types import CType, Pointer, Struct, as_int, is_float, is_integer, is_untracked, unqualified
+from score_embed.frontend.types.ctype import (
+    CType,
+    Pointer,
+    Struct,
+    as_int,
+    is_float,
+    is_integer,
+    is_untracked,
+    unqualified,
+)
 from score_embed.frontend.variadic import MOST_VARIADIC, VA_START
 
 _PASSED = "sc_passed_"

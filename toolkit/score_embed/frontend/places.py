@@ -25,7 +25,7 @@ from score_embed.frontend.ir_exp import (
 )
 from score_embed.frontend.lowering import MOST_LEAVES, LValue, ValueLowering, decayed, leaf_count, slots_of
 from score_embed.frontend.symbols import FunctionName, PlainVariable, SlotVariable, Unsupported, Variable, VariableArray
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     Array,
     CType,
     Function,

@@ -26,15 +26,7 @@ from score_embed.frontend.pins import varying_part
 from score_embed.frontend.selects import with_selects
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.templates import LeafText, TemplateText, bits_text, long_words, memory_leaf
-from score_embed.frontend.types import (
-    CType,
-    Pointer,
-    Types,
-    as_int,
-    is_float,
-    is_untracked,
-    why_untracked,
-)
+from score_embed.frontend.types.ctype import CType, Pointer, Types, as_int, is_float, is_untracked, why_untracked
 
 ARRAY = "sc_word [])"  # how an array of a probe's words begins
 _MODEL = 0x8000  # MODEL of runtime/calls.c

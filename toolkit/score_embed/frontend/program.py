@@ -18,7 +18,6 @@ from score_embed.frontend.bounds import CHECKED_BY_CALLERS
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import called_names, defined_functions, drop_promises, static_names
-from score_embed.frontend.data_model import DataModel
 from score_embed.frontend.emit import OBJECTS, Emitter
 from score_embed.frontend.ir import Body
 from score_embed.frontend.layout import Layout
@@ -29,7 +28,8 @@ from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
 from score_embed.frontend.origins import Strays, find_strays
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import Types
+from score_embed.frontend.types.ctype import Types
+from score_embed.frontend.types.data_model import DataModel
 from score_embed.frontend.waiting import Waiting
 
 LIBRARY = "<models>"  # what the unit of the library's models is called

@@ -29,7 +29,7 @@ from score_embed.frontend.ir_exp import (
     Unary,
 )
 from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     CType,
     as_int,
     compatible_text,

@@ -24,7 +24,7 @@ from score_embed.frontend.ir import Branch, Case, Clear, Jump, Return, SetPlain,
 from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
 from score_embed.frontend.objects import named_in, texts_in
 from score_embed.frontend.symbols import Constant, FunctionName, TypedefName, Unsupported, Variable
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     Array,
     CType,
     Function,

@@ -10,7 +10,7 @@ from pycparser import c_ast
 from score_embed.frontend.declare import Declarations
 from score_embed.frontend.initialiser_walk import InitialiserWalk, string_for
 from score_embed.frontend.symbols import Constant, FunctionName, Variable
-from score_embed.frontend.types import Array, CType, Float, Int, Pointer, Struct, is_integer
+from score_embed.frontend.types.ctype import Array, CType, Float, Int, Pointer, Struct, is_integer
 
 _KNOWN_CALLS = ("__builtin_offsetof", "__builtin_types_compatible_p")
 _SIZES = ("sizeof", "_Alignof", "__alignof__", "alignof")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from score_embed.contract.sites import Op
 from score_embed.contract.sites import Place as Where
-from score_embed.frontend.float_constants import number, pattern
 from score_embed.frontend.ir_exp import (
     AddressOf,
     Binary,
@@ -33,7 +32,8 @@ from score_embed.frontend.ir_exp import (
 )
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.symbols import Unsupported
-from score_embed.frontend.types import CType, Float, Int, Pointer, Types, as_int, is_float, is_integer
+from score_embed.frontend.types.ctype import CType, Float, Int, Pointer, Types, as_int, is_float, is_integer
+from score_embed.frontend.types.float_constants import number, pattern
 
 _SIGNED = {"/": Op.SDIV, "%": Op.SREM, ">>": Op.ASHR, "<": Op.SLT, "<=": Op.SLE}
 _UNSIGNED = {"/": Op.UDIV, "%": Op.UREM, ">>": Op.LSHR, "<": Op.ULT, "<=": Op.ULE}

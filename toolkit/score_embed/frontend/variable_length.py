@@ -15,7 +15,7 @@ from score_embed.frontend.ir import Pin, Verbatim
 from score_embed.frontend.ir_exp import Place, Raw, SlotRef
 from score_embed.frontend.lowering import ValueLowering
 from score_embed.frontend.symbols import Unsupported, VariableArray, VariableLength
-from score_embed.frontend.types import Array, CType, Pointer, declare
+from score_embed.frontend.types.ctype import Array, CType, Pointer, declare
 
 REASON = "array size"
 

@@ -13,7 +13,7 @@ from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir import Argument, Clear, ForgetObject, Pin, SetPlain, VaStart, Verbatim
 from score_embed.frontend.ir_exp import Exp, Place, Raw, SlotRef
 from score_embed.frontend.symbols import PlainVariable, Unsupported
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     CType,
     Pointer,
     Struct,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import ChooseExpr
-from score_embed.frontend.types import (
+from score_embed.frontend.types.ctype import (
     CType,
     Enum,
     Float,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from score_embed.frontend.data_model import DataModel
+from score_embed.frontend.types.data_model import DataModel
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from score_embed.frontend.types import CType, Function, Pointer, Types, Void
+from score_embed.frontend.types.ctype import CType, Function, Pointer, Types, Void
 
 BUILTIN = "__builtin_"
 

@@ -1,0 +1,1 @@
+"""The types of C, constant expressions, and the functions that everybody knows."""
