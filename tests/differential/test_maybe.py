@@ -15,7 +15,7 @@ from generator import program
 
 from score_embed.contract.outcome import Run, Verdict
 from score_embed.frontend import maybe
-from score_embed.frontend.ir import Body
+from score_embed.frontend.ir.body import Body
 
 INPUTS = 400
 NO_CHECKS = frozenset[str]()  # how often the same is checked depends on what is compared here

@@ -12,7 +12,7 @@ from score_embed.build.image import build_image
 from score_embed.build.measure import Measured
 from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
-from score_embed.frontend.ir_exp import Storage
+from score_embed.frontend.ir.exp import Storage
 from score_embed.frontend.layout import located
 from score_embed.frontend.program import Source, instrument_program
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from score_embed.frontend.ir_exp import (
+from score_embed.frontend.ir.exp import (
     COMPARISONS,
     AddressOf,
     Binary,

@@ -10,7 +10,7 @@ import re
 from pycparser import c_ast
 
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.ir_exp import Const, Exp, Unary
+from score_embed.frontend.ir.exp import Const, Exp, Unary
 from score_embed.frontend.types.ctype import Int
 
 _BUILTIN = "__builtin_"

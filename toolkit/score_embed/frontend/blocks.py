@@ -11,7 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from score_embed.frontend.flow import (
+from score_embed.frontend.formulas import Formula, changes, is_pure, substituted
+from score_embed.frontend.ir.body import Assign, Body, Branch, Call, Select, Stmt, Truncate
+from score_embed.frontend.ir.exp import Const, Convert, Exp, Raw, SlotRef
+from score_embed.frontend.ir.flow import (
     Block,
     blocks_of,
     live_after,
@@ -21,9 +24,6 @@ from score_embed.frontend.flow import (
     slots_in,
     tainted_before,
 )
-from score_embed.frontend.formulas import Formula, changes, is_pure, substituted
-from score_embed.frontend.ir import Assign, Body, Branch, Call, Select, Stmt, Truncate
-from score_embed.frontend.ir_exp import Const, Convert, Exp, Raw, SlotRef
 from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated_pins

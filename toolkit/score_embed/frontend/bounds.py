@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from score_embed.contract.sites import MODEL
-from score_embed.frontend.addresses import base_of, indices
-from score_embed.frontend.flow import places, slot_written
 from score_embed.frontend.formulas import Formula
-from score_embed.frontend.ir import Assign, BoundsCheck, Call, Check, Label, SpanCheck, Stmt, Symbolic, TextCheck
-from score_embed.frontend.ir_exp import (
+from score_embed.frontend.ir.addresses import base_of, indices
+from score_embed.frontend.ir.body import Assign, BoundsCheck, Call, Check, Label, SpanCheck, Stmt, Symbolic, TextCheck
+from score_embed.frontend.ir.exp import (
     AddressOf,
     Const,
     Convert,
@@ -29,6 +28,7 @@ from score_embed.frontend.ir_exp import (
     SlotRef,
     is_constant,
 )
+from score_embed.frontend.ir.flow import places, slot_written
 from score_embed.frontend.origins import origin_of
 from score_embed.frontend.templates import address_text, storage_of
 from score_embed.frontend.types.ctype import Function, Pointer, Types

@@ -15,8 +15,8 @@ from score_embed.frontend.bit_calls import BitCalls
 from score_embed.frontend.compiler_calls import CompilerCalls
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.float_calls import FloatCalls
-from score_embed.frontend.ir import Argument, Call, Fail, Fill, Move, Note, Pin, Symbolic
-from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
+from score_embed.frontend.ir.body import Argument, Call, Fail, Fill, Move, Note, Pin, Symbolic
+from score_embed.frontend.ir.exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.lowering import Selection
 from score_embed.frontend.overflow_calls import OverflowCalls
 from score_embed.frontend.symbols import FunctionName, SlotVariable, Unsupported

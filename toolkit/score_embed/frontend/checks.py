@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from score_embed.frontend.blocks import Plan
 from score_embed.frontend.bounds import BoundsFinder, bounds_said
-from score_embed.frontend.flow import blocks_of, expressions, places
 from score_embed.frontend.formulas import Formula
-from score_embed.frontend.ir import Body, Call, Check, Fail, Stmt
-from score_embed.frontend.ir_exp import Binary, Const, Convert, Exp, GlobalAddress, LocalAddress, Place, Raw, Unary
+from score_embed.frontend.ir.body import Body, Call, Check, Fail, Stmt
+from score_embed.frontend.ir.exp import Binary, Const, Convert, Exp, GlobalAddress, LocalAddress, Place, Raw, Unary
+from score_embed.frontend.ir.flow import blocks_of, expressions, places
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated, varying_part
 from score_embed.frontend.types.ctype import Int, Types, as_int, declare

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from score_embed.contract.sites import Place as Where
-from score_embed.frontend.ir_exp import Const, Convert, Exp, Load, Raw, SlotRef
+from score_embed.frontend.ir.exp import Const, Convert, Exp, Load, Raw, SlotRef
 from score_embed.frontend.templates import TemplateText
 from score_embed.frontend.types.ctype import Pointer, as_int, is_float, is_integer
 

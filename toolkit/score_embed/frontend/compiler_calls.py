@@ -6,8 +6,8 @@ import re
 
 from pycparser import c_ast
 
-from score_embed.frontend.ir import Clear, Pin
-from score_embed.frontend.ir_exp import Const, Exp, Raw
+from score_embed.frontend.ir.body import Clear, Pin
+from score_embed.frontend.ir.exp import Const, Exp, Raw
 from score_embed.frontend.lowering import decayed
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types.ctype import Function, Pointer, Struct, Void, unqualified

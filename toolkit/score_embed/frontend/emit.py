@@ -14,7 +14,7 @@ from score_embed.frontend.comparisons import Side, comparison_test
 from score_embed.frontend.emit_calls import CallEmitter
 from score_embed.frontend.emit_memory import MemoryEmitter
 from score_embed.frontend.formulas import substituted
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir.body import (
     HARNESS_FILE,
     BoundsCheck,
     Branch,
@@ -32,7 +32,7 @@ from score_embed.frontend.ir import (
     TextCheck,
     Tick,
 )
-from score_embed.frontend.ir_exp import Const, Exp, Raw, SlotRef
+from score_embed.frontend.ir.exp import Const, Exp, Raw, SlotRef
 from score_embed.frontend.objects import is_text
 from score_embed.frontend.probes import ARRAY
 from score_embed.frontend.templates import LeafText, TemplateText, long_words, oriented

@@ -5,9 +5,9 @@ copies, pins.
 from __future__ import annotations
 
 from score_embed.contract.sites import CONSTANT, SiteKind
-from score_embed.frontend.addresses import base_of, stride_text
 from score_embed.frontend.formulas import mentioned, substituted
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir.addresses import base_of, stride_text
+from score_embed.frontend.ir.body import (
     Assign,
     Clear,
     Copy,
@@ -22,7 +22,7 @@ from score_embed.frontend.ir import (
     Store,
     Truncate,
 )
-from score_embed.frontend.ir_exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef
+from score_embed.frontend.ir.exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.probes import ARRAY, Probes
 from score_embed.frontend.templates import TemplateText, address_text

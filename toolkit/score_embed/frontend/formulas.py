@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from score_embed.frontend.flow import loads_in, slot_written, slots_in
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir.body import (
     Assembly,
     Assign,
     Call,
@@ -22,7 +21,7 @@ from score_embed.frontend.ir import (
     VaStart,
     Verbatim,
 )
-from score_embed.frontend.ir_exp import (
+from score_embed.frontend.ir.exp import (
     AddressOf,
     Binary,
     Convert,
@@ -37,6 +36,7 @@ from score_embed.frontend.ir_exp import (
     SlotRef,
     Unary,
 )
+from score_embed.frontend.ir.flow import loads_in, slot_written, slots_in
 from score_embed.frontend.maybe import Maybe, variable_of
 
 _WRITES_MEMORY = (

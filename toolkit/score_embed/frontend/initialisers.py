@@ -14,8 +14,8 @@ from pycparser import c_ast
 
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, Item, Step, scalar_value, string_for
-from score_embed.frontend.ir import Copy, InitObject
-from score_embed.frontend.ir_exp import Const, Exp, Offset, Place, PointerAdd
+from score_embed.frontend.ir.body import Copy, InitObject
+from score_embed.frontend.ir.exp import Const, Exp, Offset, Place, PointerAdd
 from score_embed.frontend.objects import named_in, texts_in
 from score_embed.frontend.static_constants import StaticConstants
 from score_embed.frontend.symbols import Unsupported

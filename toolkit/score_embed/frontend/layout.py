@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from score_embed.errors import BuildError
 from score_embed.frontend.declare import MEMBER
-from score_embed.frontend.ir_exp import Storage
+from score_embed.frontend.ir.exp import Storage
 from score_embed.frontend.symbols import Scope
 from score_embed.frontend.types.ctype import Record, Struct
 

@@ -40,8 +40,8 @@ from score_embed.frontend.emit import HANDLER, PRELUDE
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir import HARNESS_FILE, Body, Coord
-from score_embed.frontend.ir_exp import Slot, Storage
+from score_embed.frontend.ir.body import HARNESS_FILE, Body, Coord
+from score_embed.frontend.ir.exp import Slot, Storage
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.objects import named_in, texts_in
 from score_embed.frontend.parameters import lower_parameters, passing_doubles

@@ -15,8 +15,8 @@ from pycparser import c_ast
 from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.gnu_ast import ChooseExpr, StatementExpression
-from score_embed.frontend.ir import Truncate
-from score_embed.frontend.ir_exp import (
+from score_embed.frontend.ir.body import Truncate
+from score_embed.frontend.ir.exp import (
     Binary,
     BitField,
     Const,

@@ -15,9 +15,9 @@ from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import AsmLabel
 from score_embed.frontend.c.signature import attribute_texts
-from score_embed.frontend.flow import RESULT_SLOT
-from score_embed.frontend.ir import Assign, Body, Call, Stmt, Symbolic
-from score_embed.frontend.ir_exp import Exp, GlobalAddress, Load, Place, Raw, SlotRef
+from score_embed.frontend.ir.body import Assign, Body, Call, Stmt, Symbolic
+from score_embed.frontend.ir.exp import Exp, GlobalAddress, Load, Place, Raw, SlotRef
+from score_embed.frontend.ir.flow import RESULT_SLOT
 from score_embed.frontend.types.ctype import is_scalar
 
 IsPrivate = Callable[[str], bool]

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 
 from score_embed.contract.sites import FIRST_SITE
-from score_embed.frontend.ir import Coord
+from score_embed.frontend.ir.body import Coord
 
 _SITES = 500  # of one text: where int has 16 bits no array has more than 32767 bytes
 

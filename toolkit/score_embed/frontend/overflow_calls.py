@@ -12,7 +12,7 @@ import re
 from pycparser import c_ast
 
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.ir_exp import Const, Exp, Place, SlotRef
+from score_embed.frontend.ir.exp import Const, Exp, Place, SlotRef
 from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types.ctype import Int, Pointer, is_untracked, unqualified
 

@@ -10,8 +10,8 @@ from pycparser import c_ast
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.signature import called_names, named_parameter
 from score_embed.frontend.declare import Declarations
-from score_embed.frontend.ir import Assign, Clear
-from score_embed.frontend.ir_exp import Slot, SlotRef
+from score_embed.frontend.ir.body import Assign, Clear
+from score_embed.frontend.ir.exp import Slot, SlotRef
 from score_embed.frontend.symbols import (
     FunctionName,
     PlainVariable,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from score_embed.frontend.flow import Block, pinned_places
 from score_embed.frontend.formulas import Formula, changes, substituted
-from score_embed.frontend.ir import Stmt
-from score_embed.frontend.ir_exp import AddressOf, Const, Exp, Offset, PointerAdd
+from score_embed.frontend.ir.body import Stmt
+from score_embed.frontend.ir.exp import AddressOf, Const, Exp, Offset, PointerAdd
+from score_embed.frontend.ir.flow import Block, pinned_places
 from score_embed.frontend.maybe import Maybe
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import ChooseExpr
-from score_embed.frontend.ir import Assign, Clear, Copy, ForgetObject
-from score_embed.frontend.ir_exp import (
+from score_embed.frontend.ir.body import Assign, Clear, Copy, ForgetObject
+from score_embed.frontend.ir.exp import (
     AddressOf,
     BitField,
     Const,

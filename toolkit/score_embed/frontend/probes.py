@@ -14,10 +14,10 @@ from score_embed.frontend.blocks import plan
 from score_embed.frontend.bounds import CHECKED_BY_CALLERS, pointers_passed
 from score_embed.frontend.c.printer import line_directive
 from score_embed.frontend.checks import with_checks
-from score_embed.frontend.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.formulas import substituted
-from score_embed.frontend.ir import Body, Stmt
-from score_embed.frontend.ir_exp import Exp, Place, Raw, SlotRef
+from score_embed.frontend.ir.body import Body, Stmt
+from score_embed.frontend.ir.exp import Exp, Place, Raw, SlotRef
+from score_embed.frontend.ir.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.objects import pointed_to

@@ -19,7 +19,7 @@ from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import called_names, defined_functions, drop_promises, static_names
 from score_embed.frontend.emit import OBJECTS, Emitter
-from score_embed.frontend.ir import Body
+from score_embed.frontend.ir.body import Body
 from score_embed.frontend.layout import Layout
 from score_embed.frontend.lengths import complete_arrays
 from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, why_left_alone

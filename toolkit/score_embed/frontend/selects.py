@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from score_embed.frontend.blocks import Plan
-from score_embed.frontend.flow import expressions
-from score_embed.frontend.ir import Argument, Assign, Body, Branch, Call, Select, Stmt, Store
-from score_embed.frontend.ir_exp import (
+from score_embed.frontend.ir.body import Argument, Assign, Body, Branch, Call, Select, Stmt, Store
+from score_embed.frontend.ir.exp import (
     AddressOf,
     Binary,
     Convert,
@@ -28,6 +27,7 @@ from score_embed.frontend.ir_exp import (
     SlotRef,
     Unary,
 )
+from score_embed.frontend.ir.flow import expressions
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.types.ctype import (
     CType,

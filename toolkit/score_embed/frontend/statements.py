@@ -20,8 +20,8 @@ from score_embed.frontend.declare import Declarations
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.initialiser_walk import scalar_value
 from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir import Branch, Case, Clear, Jump, Return, SetPlain, Switch, Tick
-from score_embed.frontend.ir_exp import Const, Exp, Place, Raw, SlotRef
+from score_embed.frontend.ir.body import Branch, Case, Clear, Jump, Return, SetPlain, Switch, Tick
+from score_embed.frontend.ir.exp import Const, Exp, Place, Raw, SlotRef
 from score_embed.frontend.objects import named_in, texts_in
 from score_embed.frontend.symbols import Constant, FunctionName, TypedefName, Unsupported, Variable
 from score_embed.frontend.types.ctype import (

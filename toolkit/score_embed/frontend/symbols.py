@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from score_embed.frontend.ir_exp import Slot
+from score_embed.frontend.ir.exp import Slot
 from score_embed.frontend.types.ctype import Array, CType, Enumeration, Function, Int, Record
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from score_embed.contract.sites import Op
 from score_embed.contract.sites import Place as Where
-from score_embed.frontend.ir_exp import (
+from score_embed.frontend.ir.exp import (
     AddressOf,
     Binary,
     Const,

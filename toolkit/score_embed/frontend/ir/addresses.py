@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from score_embed.frontend.ir_exp import AddressOf, Const, Convert, Exp, GlobalAddress, LocalAddress, Offset, PointerAdd
+from score_embed.frontend.ir.exp import AddressOf, Const, Convert, Exp, GlobalAddress, LocalAddress, Offset, PointerAdd
 from score_embed.frontend.types.ctype import Pointer
 
 

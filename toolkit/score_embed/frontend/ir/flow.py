@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from score_embed.frontend.ir import (
+from score_embed.frontend.ir.body import (
     Assign,
     Body,
     BoundsCheck,
@@ -31,7 +31,7 @@ from score_embed.frontend.ir import (
     Symbolic,
     Truncate,
 )
-from score_embed.frontend.ir_exp import Exp, Load, Place, Raw, SlotRef
+from score_embed.frontend.ir.exp import Exp, Load, Place, Raw, SlotRef
 
 RESULT_SLOT = 0
 

@@ -1,0 +1,1 @@
+"""What functions are lowered to."""
