@@ -27,10 +27,10 @@ from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import drop_promises, static_names
+from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir.exp import Place
 from score_embed.frontend.lower import Unit, UnitLowering
-from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types.ctype import CType, Function, Int, Pointer, Types, VaList, declare
 
 _EXPRESSIONS = (

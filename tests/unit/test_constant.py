@@ -10,7 +10,7 @@ from compilers import COMPILERS, assert_compiles, types_of
 from pycparser import c_ast
 
 from score_embed.frontend.c.parse import parse
-from score_embed.frontend.declare import Declarations
+from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.types.constant import ConstantFolder
 
 SEED, EXPRESSIONS = 20261121, 400

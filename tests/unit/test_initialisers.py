@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from score_embed.frontend.c.parse import parse
-from score_embed.frontend.declare import Declarations
-from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
+from score_embed.frontend.declarations.declare import Declarations
+from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.types.ctype import Array, Types
 from score_embed.frontend.types.data_model import DataModel

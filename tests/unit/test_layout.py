@@ -12,8 +12,8 @@ from score_embed.build.image import build_image
 from score_embed.build.measure import Measured
 from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
+from score_embed.frontend.declarations.layout import located
 from score_embed.frontend.ir.exp import Storage
-from score_embed.frontend.layout import located
 from score_embed.frontend.program import Source, instrument_program
 
 

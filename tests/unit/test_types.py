@@ -10,8 +10,8 @@ import pytest
 from compilers import COMPILERS, assert_compiles, types_of
 
 from score_embed.frontend.c.parse import parse
-from score_embed.frontend.declare import Declarations
-from score_embed.frontend.symbols import Constant
+from score_embed.frontend.declarations.declare import Declarations
+from score_embed.frontend.declarations.symbols import Constant
 from score_embed.frontend.types.ctype import as_int, declare
 
 

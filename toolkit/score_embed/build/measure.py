@@ -14,7 +14,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from score_embed.build.cache import is_kept, publish
 from score_embed.build.toolchain import Toolchain
-from score_embed.frontend.layout import OBJECT
+from score_embed.frontend.declarations.layout import OBJECT
 
 _SIGN = ("-fsigned-bitfields", "-fno-unsigned-bitfields", "-funsigned-bitfields", "-fno-signed-bitfields")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.exp import (
     COMPARISONS,
     AddressOf,
@@ -22,7 +23,6 @@ from score_embed.frontend.ir.exp import (
     Raw,
     Unary,
 )
-from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types.constant import wrap
 from score_embed.frontend.types.ctype import (
     CType,

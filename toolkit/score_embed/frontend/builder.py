@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from score_embed.frontend.declare import Declarations
+from score_embed.frontend.declarations.declare import Declarations
+from score_embed.frontend.declarations.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
 from score_embed.frontend.ir.addresses import base_of, is_arithmetic, rebased
 from score_embed.frontend.ir.body import Assign, Body, Coord, Goto, Label, Pin, SetPlain, Stmt
 from score_embed.frontend.ir.exp import Exp, Load, LocalAddress, Place, Raw, Slot, SlotRef
-from score_embed.frontend.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

@@ -6,10 +6,10 @@ import re
 
 from pycparser import c_ast
 
+from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.body import Clear, Pin
 from score_embed.frontend.ir.exp import Const, Exp, Raw
 from score_embed.frontend.lowering import decayed
-from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types.ctype import Function, Pointer, Struct, Void, unqualified
 from score_embed.frontend.variable_length import REASON
 from score_embed.frontend.variadic import Variadic

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
+from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, Item, Step, scalar_value, string_for
+from score_embed.frontend.declarations.objects import named_in, texts_in
+from score_embed.frontend.declarations.static_constants import StaticConstants
+from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.initialiser_walk import InitialiserWalk, Item, Step, scalar_value, string_for
 from score_embed.frontend.ir.body import Copy, InitObject
 from score_embed.frontend.ir.exp import Const, Exp, Offset, Place, PointerAdd
-from score_embed.frontend.objects import named_in, texts_in
-from score_embed.frontend.static_constants import StaticConstants
-from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

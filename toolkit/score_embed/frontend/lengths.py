@@ -12,10 +12,10 @@ from collections.abc import Sequence, Set
 from pycparser import c_ast
 
 from score_embed.frontend.c.signature import declared_attributes
-from score_embed.frontend.declare import Declarations
-from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
+from score_embed.frontend.declarations.declare import Declarations
+from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, static_type
+from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.lower import Unit
-from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types.ctype import Array, Types
 
 

@@ -35,18 +35,11 @@ from score_embed.frontend.c.signature import (
     prototype,
 )
 from score_embed.frontend.calls import Calls
-from score_embed.frontend.declare import Declarations
-from score_embed.frontend.emit import HANDLER, PRELUDE
-from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.initialiser_walk import InitialiserWalk, static_type
-from score_embed.frontend.initialisers import Initialisers
-from score_embed.frontend.ir.body import HARNESS_FILE, Body, Coord
-from score_embed.frontend.ir.exp import Slot, Storage
-from score_embed.frontend.layout import Layout
-from score_embed.frontend.objects import named_in, texts_in
-from score_embed.frontend.parameters import lower_parameters, passing_doubles
-from score_embed.frontend.statements import Statements
-from score_embed.frontend.symbols import (
+from score_embed.frontend.declarations.declare import Declarations
+from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, static_type
+from score_embed.frontend.declarations.layout import Layout
+from score_embed.frontend.declarations.objects import named_in, texts_in
+from score_embed.frontend.declarations.symbols import (
     FunctionName,
     PlainVariable,
     SlotVariable,
@@ -54,6 +47,13 @@ from score_embed.frontend.symbols import (
     Unusable,
     Variable,
 )
+from score_embed.frontend.emit import HANDLER, PRELUDE
+from score_embed.frontend.expressions import Expressions
+from score_embed.frontend.initialisers import Initialisers
+from score_embed.frontend.ir.body import HARNESS_FILE, Body, Coord
+from score_embed.frontend.ir.exp import Slot, Storage
+from score_embed.frontend.parameters import lower_parameters, passing_doubles
+from score_embed.frontend.statements import Statements
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

@@ -15,6 +15,7 @@ from pycparser import c_ast
 from score_embed.frontend.arithmetic import Arithmetic
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.gnu_ast import ChooseExpr, StatementExpression
+from score_embed.frontend.declarations.symbols import PlainVariable, Unsupported
 from score_embed.frontend.ir.body import Truncate
 from score_embed.frontend.ir.exp import (
     Binary,
@@ -30,7 +31,6 @@ from score_embed.frontend.ir.exp import (
     Slot,
     SlotRef,
 )
-from score_embed.frontend.symbols import PlainVariable, Unsupported
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

@@ -9,10 +9,8 @@ from pycparser import c_ast
 
 from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.signature import called_names, named_parameter
-from score_embed.frontend.declare import Declarations
-from score_embed.frontend.ir.body import Assign, Clear
-from score_embed.frontend.ir.exp import Slot, SlotRef
-from score_embed.frontend.symbols import (
+from score_embed.frontend.declarations.declare import Declarations
+from score_embed.frontend.declarations.symbols import (
     FunctionName,
     PlainVariable,
     SlotVariable,
@@ -20,6 +18,8 @@ from score_embed.frontend.symbols import (
     Variable,
     VariableLength,
 )
+from score_embed.frontend.ir.body import Assign, Clear
+from score_embed.frontend.ir.exp import Slot, SlotRef
 from score_embed.frontend.types.ctype import (
     CType,
     Pointer,

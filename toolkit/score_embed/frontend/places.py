@@ -10,6 +10,14 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import ChooseExpr
+from score_embed.frontend.declarations.symbols import (
+    FunctionName,
+    PlainVariable,
+    SlotVariable,
+    Unsupported,
+    Variable,
+    VariableArray,
+)
 from score_embed.frontend.ir.body import Assign, Clear, Copy, ForgetObject
 from score_embed.frontend.ir.exp import (
     AddressOf,
@@ -24,7 +32,6 @@ from score_embed.frontend.ir.exp import (
     SlotRef,
 )
 from score_embed.frontend.lowering import MOST_LEAVES, LValue, ValueLowering, decayed, leaf_count, slots_of
-from score_embed.frontend.symbols import FunctionName, PlainVariable, SlotVariable, Unsupported, Variable, VariableArray
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from score_embed.contract.sites import Op
 from score_embed.contract.sites import Place as Where
+from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.exp import (
     AddressOf,
     Binary,
@@ -31,7 +32,6 @@ from score_embed.frontend.ir.exp import (
     Unary,
 )
 from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.symbols import Unsupported
 from score_embed.frontend.types.ctype import CType, Float, Int, Pointer, Types, as_int, is_float, is_integer
 from score_embed.frontend.types.float_constants import number, pattern
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from score_embed.frontend.declare import Declarations
-from score_embed.frontend.initialiser_walk import InitialiserWalk, string_for
-from score_embed.frontend.symbols import Constant, FunctionName, Variable
+from score_embed.frontend.declarations.declare import Declarations
+from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, string_for
+from score_embed.frontend.declarations.symbols import Constant, FunctionName, Variable
 from score_embed.frontend.types.ctype import Array, CType, Float, Int, Pointer, Struct, is_integer
 
 _KNOWN_CALLS = ("__builtin_offsetof", "__builtin_types_compatible_p")

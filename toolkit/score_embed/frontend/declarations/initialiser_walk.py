@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import ValueRange
-from score_embed.frontend.declare import Declarations
-from score_embed.frontend.symbols import Unsupported, Variable
+from score_embed.frontend.declarations.declare import Declarations
+from score_embed.frontend.declarations.symbols import Unsupported, Variable
 from score_embed.frontend.types.ctype import Array, CType, Int, Member, Record, Struct
 
 

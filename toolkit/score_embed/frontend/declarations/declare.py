@@ -14,8 +14,8 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from score_embed.frontend.c.signature import attribute_texts, declared_attributes
+from score_embed.frontend.declarations.symbols import Constant, Scope, TypedefName, Unsupported, VariableLength
 from score_embed.frontend.ir.exp import Storage
-from score_embed.frontend.symbols import Constant, Scope, TypedefName, Unsupported, VariableLength
 from score_embed.frontend.types.constant import ConstantFolder, Value
 from score_embed.frontend.types.ctype import (
     Array,

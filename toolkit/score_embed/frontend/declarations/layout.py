@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from score_embed.errors import BuildError
-from score_embed.frontend.declare import MEMBER
+from score_embed.frontend.declarations.declare import MEMBER
+from score_embed.frontend.declarations.symbols import Scope
 from score_embed.frontend.ir.exp import Storage
-from score_embed.frontend.symbols import Scope
 from score_embed.frontend.types.ctype import Record, Struct
 
 # From a C text to the contents of its objects called sc_layout_N, by N. Raises BuildError if it does not compile.

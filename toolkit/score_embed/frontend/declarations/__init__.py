@@ -1,0 +1,1 @@
+"""What names mean, where objects lie and what they hold at first."""
