@@ -20,7 +20,6 @@ from pycparser import c_ast
 
 from score_embed.board.profile import Board
 from score_embed.build.toolchain import Toolchain
-from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.gnu_ast import Asm
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.preprocess import preprocess
@@ -28,9 +27,10 @@ from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import drop_promises, static_names
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir.exp import Place
-from score_embed.frontend.lower import Unit, UnitLowering
+from score_embed.frontend.lower.builder import Builder
+from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.unit import Unit, UnitLowering
 from score_embed.frontend.types.ctype import CType, Function, Int, Pointer, Types, VaList, declare
 
 _EXPRESSIONS = (

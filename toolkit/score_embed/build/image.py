@@ -36,7 +36,7 @@ from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.harness import add_harness
-from score_embed.frontend.lower import Note
+from score_embed.frontend.lower.unit import Note
 from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main

@@ -24,7 +24,7 @@ from score_embed.frontend.ir.flow import (
     slots_in,
     tainted_before,
 )
-from score_embed.frontend.lowering import MOST_LEAVES, leaf_count
+from score_embed.frontend.lower.lowering import MOST_LEAVES, leaf_count
 from score_embed.frontend.maybe import Maybe
 from score_embed.frontend.pins import repeated_pins
 from score_embed.frontend.types.ctype import CType, Pointer, Types, as_int, is_float, is_integer

@@ -23,7 +23,7 @@ from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.declarations.declare import ANONYMOUS, Declarations
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.body import HARNESS_FILE
-from score_embed.frontend.lower import Note
+from score_embed.frontend.lower.unit import Note
 from score_embed.frontend.program import Source
 from score_embed.frontend.types.ctype import (
     CType,

@@ -22,8 +22,8 @@ from score_embed.frontend.declarations.layout import Layout
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.emit import OBJECTS, Emitter
 from score_embed.frontend.ir.body import Body
-from score_embed.frontend.lengths import complete_arrays
-from score_embed.frontend.lower import Lowered, Note, Unit, UnitLowering, why_left_alone
+from score_embed.frontend.lower.lengths import complete_arrays
+from score_embed.frontend.lower.unit import Lowered, Note, Unit, UnitLowering, why_left_alone
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted

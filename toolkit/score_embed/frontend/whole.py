@@ -16,7 +16,7 @@ from score_embed.contract.sites import PROGRAM_MAIN
 from score_embed.errors import UsageError
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.ir.body import HARNESS_FILE
-from score_embed.frontend.lower import Note
+from score_embed.frontend.lower.unit import Note
 from score_embed.frontend.program import Source
 
 _PUSHED_BACK = 8  # bytes of room before the input

@@ -17,8 +17,6 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
-from score_embed.frontend.assembly import names_in_assembly
-from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.printer import line_directive, to_c
 from score_embed.frontend.c.scopes import FUNCTION_NAMES
 from score_embed.frontend.c.signature import (
@@ -34,7 +32,6 @@ from score_embed.frontend.c.signature import (
     left_alone,
     prototype,
 )
-from score_embed.frontend.calls import Calls
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.declarations.layout import Layout
@@ -48,12 +45,15 @@ from score_embed.frontend.declarations.symbols import (
     Variable,
 )
 from score_embed.frontend.emit import HANDLER, PRELUDE
-from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir.body import HARNESS_FILE, Body, Coord
 from score_embed.frontend.ir.exp import Slot, Storage
-from score_embed.frontend.parameters import lower_parameters, passing_doubles
-from score_embed.frontend.statements import Statements
+from score_embed.frontend.lower.assembly import names_in_assembly
+from score_embed.frontend.lower.builder import Builder
+from score_embed.frontend.lower.calls import Calls
+from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.initialisers import Initialisers
+from score_embed.frontend.lower.parameters import lower_parameters, passing_doubles
+from score_embed.frontend.lower.statements import Statements
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

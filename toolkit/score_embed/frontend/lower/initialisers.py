@@ -16,9 +16,9 @@ from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, 
 from score_embed.frontend.declarations.objects import named_in, texts_in
 from score_embed.frontend.declarations.static_constants import StaticConstants
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir.body import Copy, InitObject
 from score_embed.frontend.ir.exp import Const, Exp, Offset, Place, PointerAdd
+from score_embed.frontend.lower.expressions import Expressions
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

@@ -14,10 +14,10 @@ from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import Asm, AsmOperand
 from score_embed.frontend.declarations.symbols import PlainVariable, Unsupported, Variable
-from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir.body import Assembly, Assign, Clear, ForgetObject, Pin, Verbatim
 from score_embed.frontend.ir.exp import Const, Exp, Place, Raw, SlotRef
-from score_embed.frontend.lowering import LValue
+from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.lowering import LValue
 from score_embed.frontend.types.ctype import Pointer
 
 _REASON = "inline assembly"

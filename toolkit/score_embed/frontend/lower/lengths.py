@@ -15,7 +15,7 @@ from score_embed.frontend.c.signature import declared_attributes
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, static_type
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.lower import Unit
+from score_embed.frontend.lower.unit import Unit
 from score_embed.frontend.types.ctype import Array, Types
 
 

@@ -9,8 +9,8 @@ import re
 
 from pycparser import c_ast
 
-from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir.exp import Const, Exp, Unary
+from score_embed.frontend.lower.expressions import Expressions
 from score_embed.frontend.types.ctype import Int
 
 _BUILTIN = "__builtin_"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from score_embed.frontend.builder import Builder
 from score_embed.frontend.declarations.symbols import PlainVariable
 from score_embed.frontend.ir.body import Copy, ForgetObject, SetPlain, Verbatim
 from score_embed.frontend.ir.exp import Binary, BitField, Const, Exp, Load, Place, Raw, SlotRef
-from score_embed.frontend.lowering import LValue
-from score_embed.frontend.places import Places
+from score_embed.frontend.lower.builder import Builder
+from score_embed.frontend.lower.lowering import LValue
+from score_embed.frontend.lower.places import Places
 from score_embed.frontend.types.ctype import CType, Struct, as_int, is_integer, is_untracked, unqualified, why_untracked
 
 

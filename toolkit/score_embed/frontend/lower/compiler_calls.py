@@ -9,10 +9,10 @@ from pycparser import c_ast
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.body import Clear, Pin
 from score_embed.frontend.ir.exp import Const, Exp, Raw
-from score_embed.frontend.lowering import decayed
+from score_embed.frontend.lower.lowering import decayed
+from score_embed.frontend.lower.variable_length import REASON
+from score_embed.frontend.lower.variadic import Variadic
 from score_embed.frontend.types.ctype import Function, Pointer, Struct, Void, unqualified
-from score_embed.frontend.variable_length import REASON
-from score_embed.frontend.variadic import Variadic
 
 _ATOMIC_TRUTH = re.compile(r"_bool_|_compare_exchange|_test_and_set$(?<!lock_test_and_set)|_lock_free$")
 _ATOMIC_NOTHING = re.compile(r"_synchronize$|_release$|_store(_n)?$|_load$|_exchange$|_clear$|_fence$")

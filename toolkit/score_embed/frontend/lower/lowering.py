@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 from pycparser import c_ast
 
-from score_embed.frontend.arithmetic import Arithmetic
-from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.gnu_ast import ChooseExpr, StatementExpression
 from score_embed.frontend.declarations.symbols import PlainVariable, Unsupported
 from score_embed.frontend.ir.body import Truncate
@@ -31,6 +29,8 @@ from score_embed.frontend.ir.exp import (
     Slot,
     SlotRef,
 )
+from score_embed.frontend.lower.arithmetic import Arithmetic
+from score_embed.frontend.lower.builder import Builder
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

@@ -11,19 +11,20 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from score_embed.frontend.assembly import InlineAssembly
-from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.gnu_ast import Asm, ComputedGoto, LocalLabels, StatementExpression, ValueRange
 from score_embed.frontend.c.signature import declared_attributes, has_assembler_name
-from score_embed.frontend.cleanups import Cleanups
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.initialiser_walk import scalar_value
 from score_embed.frontend.declarations.objects import named_in, texts_in
 from score_embed.frontend.declarations.symbols import Constant, FunctionName, TypedefName, Unsupported, Variable
-from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.initialisers import Initialisers
 from score_embed.frontend.ir.body import Branch, Case, Clear, Jump, Return, SetPlain, Switch, Tick
 from score_embed.frontend.ir.exp import Const, Exp, Place, Raw, SlotRef
+from score_embed.frontend.lower.assembly import InlineAssembly
+from score_embed.frontend.lower.builder import Builder
+from score_embed.frontend.lower.cleanups import Cleanups
+from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.initialisers import Initialisers
+from score_embed.frontend.lower.variable_length import VariableArrays, refuse_unless_constant
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -38,7 +39,6 @@ from score_embed.frontend.types.ctype import (
     is_untracked,
     unqualified,
 )
-from score_embed.frontend.variable_length import VariableArrays, refuse_unless_constant
 
 _ALIGNING = re.compile(r"\b_*(aligned|Alignas)_*\b")
 

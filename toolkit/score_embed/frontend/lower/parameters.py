@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
-from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.signature import called_names, named_parameter
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.symbols import (
@@ -20,6 +19,8 @@ from score_embed.frontend.declarations.symbols import (
 )
 from score_embed.frontend.ir.body import Assign, Clear
 from score_embed.frontend.ir.exp import Slot, SlotRef
+from score_embed.frontend.lower.builder import Builder
+from score_embed.frontend.lower.variadic import MOST_VARIADIC, VA_START
 from score_embed.frontend.types.ctype import (
     CType,
     Pointer,
@@ -30,7 +31,6 @@ from score_embed.frontend.types.ctype import (
     is_untracked,
     unqualified,
 )
-from score_embed.frontend.variadic import MOST_VARIADIC, VA_START
 
 _PASSED = "sc_passed_"
 

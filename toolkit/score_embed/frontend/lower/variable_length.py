@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from score_embed.frontend.builder import Builder
 from score_embed.frontend.declarations.symbols import Unsupported, VariableArray, VariableLength
 from score_embed.frontend.ir.body import Pin, Verbatim
 from score_embed.frontend.ir.exp import Place, Raw, SlotRef
-from score_embed.frontend.lowering import ValueLowering
+from score_embed.frontend.lower.builder import Builder
+from score_embed.frontend.lower.lowering import ValueLowering
 from score_embed.frontend.types.ctype import Array, CType, Pointer, declare
 
 REASON = "array size"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from score_embed.frontend.declarations.symbols import PlainVariable, Unsupported
-from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir.body import Argument, Clear, ForgetObject, Pin, SetPlain, VaStart, Verbatim
 from score_embed.frontend.ir.exp import Exp, Place, Raw, SlotRef
+from score_embed.frontend.lower.expressions import Expressions
 from score_embed.frontend.types.ctype import (
     CType,
     Pointer,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import ChooseExpr, LabelAddress, StatementExpression
-from score_embed.frontend.conditions import Conditions
 from score_embed.frontend.declarations.symbols import Constant, FunctionName, Unsupported
 from score_embed.frontend.ir.exp import COMPARISONS, Const, Exp, FloatConst, Load, Place, Raw
-from score_embed.frontend.lowering import MOST_LEAVES, Selection, leaf_count
+from score_embed.frontend.lower.conditions import Conditions
+from score_embed.frontend.lower.lowering import MOST_LEAVES, Selection, leaf_count
 from score_embed.frontend.types.constant import char_value, wrap
 from score_embed.frontend.types.ctype import (
     Array,

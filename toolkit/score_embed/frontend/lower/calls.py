@@ -11,15 +11,15 @@ from collections.abc import Callable
 from pycparser import c_ast
 
 from score_embed.contract.sites import MODEL
-from score_embed.frontend.bit_calls import BitCalls
-from score_embed.frontend.compiler_calls import CompilerCalls
 from score_embed.frontend.declarations.symbols import FunctionName, SlotVariable, Unsupported
-from score_embed.frontend.expressions import Expressions
-from score_embed.frontend.float_calls import FloatCalls
 from score_embed.frontend.ir.body import Argument, Call, Fail, Fill, Move, Note, Pin, Symbolic
 from score_embed.frontend.ir.exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
-from score_embed.frontend.lowering import Selection
-from score_embed.frontend.overflow_calls import OverflowCalls
+from score_embed.frontend.lower.bit_calls import BitCalls
+from score_embed.frontend.lower.compiler_calls import CompilerCalls
+from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.float_calls import FloatCalls
+from score_embed.frontend.lower.lowering import Selection
+from score_embed.frontend.lower.overflow_calls import OverflowCalls
 from score_embed.frontend.types.builtin_names import BUILTIN, signature
 from score_embed.frontend.types.ctype import (
     Function,

@@ -12,8 +12,8 @@ import re
 from pycparser import c_ast
 
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.expressions import Expressions
 from score_embed.frontend.ir.exp import Const, Exp, Place, SlotRef
+from score_embed.frontend.lower.expressions import Expressions
 from score_embed.frontend.types.ctype import Int, Pointer, is_untracked, unqualified
 
 _NAME = re.compile(r"__builtin_([su]?)(add|sub|mul)(l|ll|)_overflow(_p|)")

@@ -31,7 +31,7 @@ from score_embed.frontend.ir.exp import (
     Raw,
     SlotRef,
 )
-from score_embed.frontend.lowering import MOST_LEAVES, LValue, ValueLowering, decayed, leaf_count, slots_of
+from score_embed.frontend.lower.lowering import MOST_LEAVES, LValue, ValueLowering, decayed, leaf_count, slots_of
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from score_embed.frontend.builder import Builder
 from score_embed.frontend.c.gnu_ast import StatementExpression
 from score_embed.frontend.c.gnu_lexer import ATTRIBUTE
 from score_embed.frontend.c.signature import single_attributes
 from score_embed.frontend.ir.body import Goto, Jump, Return
+from score_embed.frontend.lower.builder import Builder
 
 _CLEANUP = re.compile(r"_*cleanup_*\s*\(\s*([\w$\\]+)\s*\)")
 _Where = tuple[tuple[int, int], ...]  # the blocks around, outermost first, and which of each block's items it is

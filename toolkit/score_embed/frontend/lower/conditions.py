@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
-from score_embed.frontend.arithmetic import zero
-from score_embed.frontend.assignments import Assignments
 from score_embed.frontend.ir.body import Branch, Copy, SetPlain
 from score_embed.frontend.ir.exp import NEGATED, Binary, Const, Exp, Place, Raw, is_constant
-from score_embed.frontend.lowering import decayed
+from score_embed.frontend.lower.arithmetic import zero
+from score_embed.frontend.lower.assignments import Assignments
+from score_embed.frontend.lower.lowering import decayed
 from score_embed.frontend.types.ctype import (
     CType,
     Float,
