@@ -20,12 +20,12 @@ from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import called_names, defined_functions, drop_promises, static_names
 from score_embed.frontend.declarations.layout import Layout
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.emit import OBJECTS, Emitter
+from score_embed.frontend.emit.function import OBJECTS, Emitter
+from score_embed.frontend.emit.meta import Meta, Numbering
 from score_embed.frontend.ir.body import Body
 from score_embed.frontend.lower.lengths import complete_arrays
 from score_embed.frontend.lower.unit import Lowered, Note, Unit, UnitLowering, why_left_alone
 from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
-from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
 from score_embed.frontend.origins import Strays, find_strays
 from score_embed.frontend.types.ctype import Types

@@ -44,7 +44,7 @@ from score_embed.frontend.declarations.symbols import (
     Unusable,
     Variable,
 )
-from score_embed.frontend.emit import HANDLER, PRELUDE
+from score_embed.frontend.emit.function import HANDLER, PRELUDE
 from score_embed.frontend.ir.body import HARNESS_FILE, Body, Coord
 from score_embed.frontend.ir.exp import Slot, Storage
 from score_embed.frontend.lower.assembly import names_in_assembly

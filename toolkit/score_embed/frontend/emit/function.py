@@ -10,10 +10,11 @@ from __future__ import annotations
 from score_embed.contract.sites import Place as Where
 from score_embed.contract.sites import SiteKind
 from score_embed.frontend.c.printer import line_directive
-from score_embed.frontend.comparisons import Side, comparison_test
 from score_embed.frontend.declarations.objects import is_text
-from score_embed.frontend.emit_calls import CallEmitter
-from score_embed.frontend.emit_memory import MemoryEmitter
+from score_embed.frontend.emit.calls import CallEmitter
+from score_embed.frontend.emit.comparisons import Side, comparison_test
+from score_embed.frontend.emit.memory import MemoryEmitter
+from score_embed.frontend.emit.probes import ARRAY
 from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir.body import (
     HARNESS_FILE,
@@ -34,7 +35,6 @@ from score_embed.frontend.ir.body import (
     Tick,
 )
 from score_embed.frontend.ir.exp import Const, Exp, Raw, SlotRef
-from score_embed.frontend.probes import ARRAY
 from score_embed.frontend.templates import LeafText, TemplateText, long_words, oriented
 from score_embed.frontend.types.ctype import as_int, declare, is_float, is_integer, unqualified
 

@@ -5,6 +5,7 @@ copies, pins.
 from __future__ import annotations
 
 from score_embed.contract.sites import CONSTANT, SiteKind
+from score_embed.frontend.emit.probes import ARRAY, Probes
 from score_embed.frontend.formulas import mentioned, substituted
 from score_embed.frontend.ir.addresses import base_of, stride_text
 from score_embed.frontend.ir.body import (
@@ -24,7 +25,6 @@ from score_embed.frontend.ir.body import (
 )
 from score_embed.frontend.ir.exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef
 from score_embed.frontend.pins import varying_part
-from score_embed.frontend.probes import ARRAY, Probes
 from score_embed.frontend.templates import TemplateText, address_text
 from score_embed.frontend.types.ctype import Array, as_int, declare, has_const_member, is_constant, unqualified
 

@@ -16,12 +16,12 @@ from score_embed.frontend.c.printer import line_directive
 from score_embed.frontend.checks import with_checks
 from score_embed.frontend.declarations.objects import pointed_to
 from score_embed.frontend.declarations.symbols import Unsupported
+from score_embed.frontend.emit.meta import Meta, Numbering
 from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir.body import Body, Stmt
 from score_embed.frontend.ir.exp import Exp, Place, Raw, SlotRef
 from score_embed.frontend.ir.flow import expressions, pinned_places, tracked_reads
 from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.meta import Meta, Numbering
 from score_embed.frontend.origins import Strays, with_origins
 from score_embed.frontend.pins import varying_part
 from score_embed.frontend.selects import with_selects

@@ -1,0 +1,1 @@
+"""Back to C, with the probes in it."""
