@@ -16,8 +16,8 @@ from generator import program
 
 from score_embed import campaign, config
 from score_embed.contract.outcome import Run, Verdict
-from score_embed.frontend.blocks import Plan
 from score_embed.frontend.emit import probes
+from score_embed.frontend.probes.blocks import Plan
 
 INPUTS = 400
 NO_CHECKS = frozenset[str]()  # how often the same is checked depends on what is compared here

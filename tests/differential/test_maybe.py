@@ -14,8 +14,8 @@ import pytest
 from generator import program
 
 from score_embed.contract.outcome import Run, Verdict
-from score_embed.frontend import maybe
 from score_embed.frontend.ir.body import Body
+from score_embed.frontend.probes import maybe
 
 INPUTS = 400
 NO_CHECKS = frozenset[str]()  # how often the same is checked depends on what is compared here

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from pycparser import c_ast
 
-from score_embed.frontend.bounds import CHECKED_BY_CALLERS
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import called_names, defined_functions, drop_promises, static_names
@@ -25,12 +24,13 @@ from score_embed.frontend.emit.meta import Meta, Numbering
 from score_embed.frontend.ir.body import Body
 from score_embed.frontend.lower.lengths import complete_arrays
 from score_embed.frontend.lower.unit import Lowered, Note, Unit, UnitLowering, why_left_alone
-from score_embed.frontend.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
-from score_embed.frontend.origins import Strays, find_strays
+from score_embed.frontend.probes.bounds import CHECKED_BY_CALLERS
+from score_embed.frontend.probes.maybe import Analysis, IsPrivate, aliased_names, names_with_address
+from score_embed.frontend.probes.origins import Strays, find_strays
+from score_embed.frontend.probes.waiting import Waiting
 from score_embed.frontend.types.ctype import Types
 from score_embed.frontend.types.data_model import DataModel
-from score_embed.frontend.waiting import Waiting
 
 LIBRARY = "<models>"  # what the unit of the library's models is called
 _Key = tuple[str, str]  # a function: its unit if others cannot name it, else ""; its name

@@ -8,12 +8,12 @@ from typing import TypeGuard
 
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, SiteKind
 from score_embed.contract.sites import Place as Where
-from score_embed.frontend.blocks import RETURNS_TWICE
 from score_embed.frontend.emit.memory import move
 from score_embed.frontend.emit.probes import Probes
 from score_embed.frontend.ir.body import Assembly, Call, Return, Stmt, VaStart, Verbatim
 from score_embed.frontend.ir.exp import Const, Exp, Place, SlotRef
-from score_embed.frontend.templates import LeafText, leaf_word
+from score_embed.frontend.probes.blocks import RETURNS_TWICE
+from score_embed.frontend.probes.templates import LeafText, leaf_word
 from score_embed.frontend.types.ctype import (
     CType,
     Function,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.ir.exp import Const, Convert, Exp, Load, Raw, SlotRef
-from score_embed.frontend.templates import TemplateText
+from score_embed.frontend.probes.templates import TemplateText
 from score_embed.frontend.types.ctype import Pointer, as_int, is_float, is_integer
 
 _RELATIONS = {"==": 0, "!=": 1, "<": 2, "<=": 3}

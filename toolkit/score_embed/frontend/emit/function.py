@@ -15,7 +15,6 @@ from score_embed.frontend.emit.calls import CallEmitter
 from score_embed.frontend.emit.comparisons import Side, comparison_test
 from score_embed.frontend.emit.memory import MemoryEmitter
 from score_embed.frontend.emit.probes import ARRAY
-from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir.body import (
     HARNESS_FILE,
     BoundsCheck,
@@ -35,7 +34,8 @@ from score_embed.frontend.ir.body import (
     Tick,
 )
 from score_embed.frontend.ir.exp import Const, Exp, Raw, SlotRef
-from score_embed.frontend.templates import LeafText, TemplateText, long_words, oriented
+from score_embed.frontend.probes.formulas import substituted
+from score_embed.frontend.probes.templates import LeafText, TemplateText, long_words, oriented
 from score_embed.frontend.types.ctype import as_int, declare, is_float, is_integer, unqualified
 
 # What a violated check is called: the verdicts of the wire.

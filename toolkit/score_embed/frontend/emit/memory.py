@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from score_embed.contract.sites import CONSTANT, SiteKind
 from score_embed.frontend.emit.probes import ARRAY, Probes
-from score_embed.frontend.formulas import mentioned, substituted
 from score_embed.frontend.ir.addresses import base_of, stride_text
 from score_embed.frontend.ir.body import (
     Assign,
@@ -24,8 +23,9 @@ from score_embed.frontend.ir.body import (
     Truncate,
 )
 from score_embed.frontend.ir.exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef
-from score_embed.frontend.pins import varying_part
-from score_embed.frontend.templates import TemplateText, address_text
+from score_embed.frontend.probes.formulas import mentioned, substituted
+from score_embed.frontend.probes.pins import varying_part
+from score_embed.frontend.probes.templates import TemplateText, address_text
 from score_embed.frontend.types.ctype import Array, as_int, declare, has_const_member, is_constant, unqualified
 
 MOST_CONSTANT, MOST_VARIABLE = 65535, 4096  # bytes of an object that is read at a symbolic address

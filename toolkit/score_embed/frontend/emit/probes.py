@@ -10,22 +10,22 @@ from collections.abc import Mapping
 
 from score_embed.contract.sites import MAGIC, MODEL, Op, SiteKind
 from score_embed.contract.sites import Place as Where
-from score_embed.frontend.blocks import plan
-from score_embed.frontend.bounds import CHECKED_BY_CALLERS, pointers_passed
 from score_embed.frontend.c.printer import line_directive
-from score_embed.frontend.checks import with_checks
 from score_embed.frontend.declarations.objects import pointed_to
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.emit.meta import Meta, Numbering
-from score_embed.frontend.formulas import substituted
 from score_embed.frontend.ir.body import Body, Stmt
 from score_embed.frontend.ir.exp import Exp, Place, Raw, SlotRef
 from score_embed.frontend.ir.flow import expressions, pinned_places, tracked_reads
-from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.origins import Strays, with_origins
-from score_embed.frontend.pins import varying_part
-from score_embed.frontend.selects import with_selects
-from score_embed.frontend.templates import LeafText, TemplateText, bits_text, long_words, memory_leaf
+from score_embed.frontend.probes.blocks import plan
+from score_embed.frontend.probes.bounds import CHECKED_BY_CALLERS, pointers_passed
+from score_embed.frontend.probes.checks import with_checks
+from score_embed.frontend.probes.formulas import substituted
+from score_embed.frontend.probes.maybe import Maybe
+from score_embed.frontend.probes.origins import Strays, with_origins
+from score_embed.frontend.probes.pins import varying_part
+from score_embed.frontend.probes.selects import with_selects
+from score_embed.frontend.probes.templates import LeafText, TemplateText, bits_text, long_words, memory_leaf
 from score_embed.frontend.types.ctype import CType, Pointer, Types, as_int, is_float, is_untracked, why_untracked
 
 ARRAY = "sc_word [])"  # how an array of a probe's words begins

@@ -37,7 +37,7 @@ from score_embed.frontend.ir.exp import (
     Unary,
 )
 from score_embed.frontend.ir.flow import loads_in, slot_written, slots_in
-from score_embed.frontend.maybe import Maybe, variable_of
+from score_embed.frontend.probes.maybe import Maybe, variable_of
 
 _WRITES_MEMORY = (
     Assembly,

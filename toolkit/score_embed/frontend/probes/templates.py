@@ -31,7 +31,7 @@ from score_embed.frontend.ir.exp import (
     Storage,
     Unary,
 )
-from score_embed.frontend.maybe import Maybe
+from score_embed.frontend.probes.maybe import Maybe
 from score_embed.frontend.types.ctype import CType, Float, Int, Pointer, Types, as_int, is_float, is_integer
 from score_embed.frontend.types.float_constants import number, pattern
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from score_embed.frontend.formulas import Formula, changes, substituted
 from score_embed.frontend.ir.body import Stmt
 from score_embed.frontend.ir.exp import AddressOf, Const, Exp, Offset, PointerAdd
 from score_embed.frontend.ir.flow import Block, pinned_places
-from score_embed.frontend.maybe import Maybe
+from score_embed.frontend.probes.formulas import Formula, changes, substituted
+from score_embed.frontend.probes.maybe import Maybe
 
 
 def varying_part(address: Exp) -> Exp:

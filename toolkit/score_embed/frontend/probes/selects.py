@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from score_embed.frontend.blocks import Plan
 from score_embed.frontend.ir.body import Argument, Assign, Body, Branch, Call, Select, Stmt, Store
 from score_embed.frontend.ir.exp import (
     AddressOf,
@@ -28,7 +27,8 @@ from score_embed.frontend.ir.exp import (
     Unary,
 )
 from score_embed.frontend.ir.flow import expressions
-from score_embed.frontend.maybe import Maybe
+from score_embed.frontend.probes.blocks import Plan
+from score_embed.frontend.probes.maybe import Maybe
 from score_embed.frontend.types.ctype import (
     CType,
     as_int,

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
-from score_embed.frontend.blocks import Plan
-from score_embed.frontend.bounds import BoundsFinder, bounds_said
-from score_embed.frontend.formulas import Formula
 from score_embed.frontend.ir.body import Body, Call, Check, Fail, Stmt
 from score_embed.frontend.ir.exp import Binary, Const, Convert, Exp, GlobalAddress, LocalAddress, Place, Raw, Unary
 from score_embed.frontend.ir.flow import blocks_of, expressions, places
-from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.pins import repeated, varying_part
+from score_embed.frontend.probes.blocks import Plan
+from score_embed.frontend.probes.bounds import BoundsFinder, bounds_said
+from score_embed.frontend.probes.formulas import Formula
+from score_embed.frontend.probes.maybe import Maybe
+from score_embed.frontend.probes.pins import repeated, varying_part
 from score_embed.frontend.types.ctype import Int, Types, as_int, declare
 
 Comparison = tuple[str, str, Exp, Exp]  # kind, operator, operands of one type

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from score_embed.contract.sites import MODEL
-from score_embed.frontend.formulas import Formula
 from score_embed.frontend.ir.addresses import base_of, indices
 from score_embed.frontend.ir.body import Assign, BoundsCheck, Call, Check, Label, SpanCheck, Stmt, Symbolic, TextCheck
 from score_embed.frontend.ir.exp import (
@@ -29,8 +28,9 @@ from score_embed.frontend.ir.exp import (
     is_constant,
 )
 from score_embed.frontend.ir.flow import places, slot_written
-from score_embed.frontend.origins import origin_of
-from score_embed.frontend.templates import address_text, storage_of
+from score_embed.frontend.probes.formulas import Formula
+from score_embed.frontend.probes.origins import origin_of
+from score_embed.frontend.probes.templates import address_text, storage_of
 from score_embed.frontend.types.ctype import Function, Pointer, Types
 
 # Functions of the C library that touch as many bytes as an argument says: which arguments are pointers, and the size.

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from score_embed.frontend.downwards import lead_down
 from score_embed.frontend.ir.addresses import base_of, is_arithmetic
 from score_embed.frontend.ir.body import Assign, Body, Call, Fill, Move, Recall, Return, Stmt, Stray
 from score_embed.frontend.ir.exp import (
@@ -32,6 +31,7 @@ from score_embed.frontend.ir.exp import (
     SlotRef,
 )
 from score_embed.frontend.ir.flow import places, slot_written
+from score_embed.frontend.probes.downwards import lead_down
 from score_embed.frontend.types.ctype import Array, CType, Function, Pointer, Struct, Types, Void, declare
 
 _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, a pointer is taken for its own origin

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from score_embed.frontend.formulas import Formula, changes, is_pure, substituted
 from score_embed.frontend.ir.body import Assign, Body, Branch, Call, Select, Stmt, Truncate
 from score_embed.frontend.ir.exp import Const, Convert, Exp, Raw, SlotRef
 from score_embed.frontend.ir.flow import (
@@ -25,8 +24,9 @@ from score_embed.frontend.ir.flow import (
     tainted_before,
 )
 from score_embed.frontend.lower.lowering import MOST_LEAVES, leaf_count
-from score_embed.frontend.maybe import Maybe
-from score_embed.frontend.pins import repeated_pins
+from score_embed.frontend.probes.formulas import Formula, changes, is_pure, substituted
+from score_embed.frontend.probes.maybe import Maybe
+from score_embed.frontend.probes.pins import repeated_pins
 from score_embed.frontend.types.ctype import CType, Pointer, Types, as_int, is_float, is_integer
 
 RETURNS_TWICE = frozenset(

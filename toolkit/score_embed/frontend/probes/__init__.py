@@ -1,0 +1,1 @@
+"""What has to be recorded and checked where: the analyses that place probes."""
