@@ -24,8 +24,8 @@ from page import write_table
 from score_embed import config, workplace
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, known_boards, load_board
-from score_embed.build.image import build_image
 from score_embed.errors import ScoreError
+from score_embed.image.image import build_image
 from score_embed.link.session import Request, Session
 from score_embed.link.transport import Line
 from score_embed.target.wired import WiredTarget

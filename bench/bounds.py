@@ -20,8 +20,8 @@ from parsers import PARSERS
 from probes import ROOT, seconds
 
 from score_embed.board.profile import Board, find_board
-from score_embed.build.image import Image, build_image
 from score_embed.config import DEFAULT_CHECKS
+from score_embed.image.image import Image, build_image
 from score_embed.results.store import Store
 
 WITHOUT = DEFAULT_CHECKS - {"bounds"}

@@ -29,8 +29,8 @@ from page import write_table
 
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, known_boards, load_board
-from score_embed.build.image import build_image
-from score_embed.build.toolchain import SHARED
+from score_embed.image.image import build_image
+from score_embed.image.toolchain import SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
 

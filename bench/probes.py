@@ -20,13 +20,13 @@ from pathlib import Path
 from unittest.mock import patch
 
 from score_embed.board.profile import Board, find_board
-from score_embed.build import toolchain as toolchains
-from score_embed.build.image import Image, build_image
-from score_embed.build.toolchain import Toolchain
 from score_embed.contract.outcome import Run
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.harness import add_harness
 from score_embed.frontend.program import Source, instrument_program
+from score_embed.image import toolchain as toolchains
+from score_embed.image.image import Image, build_image
+from score_embed.image.toolchain import Toolchain
 from score_embed.results.store import Store
 from score_embed.workplace import start_target
 

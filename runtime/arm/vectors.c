@@ -1,4 +1,4 @@
-/* Cortex-M: the vectors. A firmware's own table gets the runtime's handlers in the build (build/layout.py); a linker script
+/* Cortex-M: the vectors. A firmware's own table gets the runtime's handlers in the build (image/layout.py); a linker script
  * without such a table is taken to want one by the usual name. */
 #include "arm.h"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import corpus
 import pytest
 
-from score_embed.build.image import Image
 from score_embed.contract.outcome import Finished, Run, Verdict
+from score_embed.image.image import Image
 
 PROGRAM = r"""
 #include <stdio.h>

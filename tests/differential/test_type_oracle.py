@@ -19,9 +19,9 @@ from test_proof_paths import NOT_ON_AVR
 from type_oracle import judge
 
 from score_embed.board.profile import find_board
-from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
 from score_embed.frontend.types.ctype import Types
+from score_embed.image.toolchain import Toolchain
 
 BOARDS = ("native", "mps2-an385", "arduino-mega2560")
 

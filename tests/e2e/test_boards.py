@@ -11,8 +11,8 @@ import pytest
 from runner import explore, score_embed
 
 from score_embed.board.profile import NativeRun, QemuRun, known_boards, load_board
-from score_embed.build.image import build_image
 from score_embed.contract.outcome import Run, Verdict
+from score_embed.image.image import build_image
 from score_embed.target.qemu import QemuTarget
 
 BOARDS = sorted(name for name, path in known_boards().items() if isinstance(load_board(path).run, QemuRun))

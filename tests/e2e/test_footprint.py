@@ -8,7 +8,7 @@ import pytest
 from footprint import bare_boards, footprint, on_the_desk, sums
 
 from score_embed.board.profile import find_board
-from score_embed.build.toolchain import Toolchain
+from score_embed.image.toolchain import Toolchain
 
 MARGIN = 1.05  # of the figures reached, for the next version of the compiler
 STATE = {"least": 444, "everything": 652}  # bytes of RAM besides taint bits and buffers

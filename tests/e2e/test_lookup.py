@@ -10,7 +10,7 @@ import corpus
 import pytest
 from runner import explore
 
-from score_embed.build.constants import Constants
+from score_embed.image.constants import Constants
 
 INCLUDES = '#include <stdint.h>\n#include <stdio.h>\n#include "score.h"\n'
 TABLES = """

@@ -11,9 +11,9 @@ import pytest
 from runner import explore, score_embed
 
 from score_embed.board.profile import known_boards, load_board
-from score_embed.build.runtime import runtime_objects
-from score_embed.build.toolchain import Toolchain
 from score_embed.errors import UsageError
+from score_embed.image.runtime import runtime_objects
+from score_embed.image.toolchain import Toolchain
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
 BOARDS = ("native", "mps2-an385", "riscv32-virt", "arduino-mega2560")

@@ -11,10 +11,10 @@ from runner import BOARDS, explore
 
 from score_embed import workplace
 from score_embed.board.profile import find_board
-from score_embed.build.image import Image, build_image
 from score_embed.contract.outcome import Run
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.prf import grow
+from score_embed.image.image import Image, build_image
 from score_embed.solve.chain import default_chain
 from score_embed.trace.trail import Trail
 

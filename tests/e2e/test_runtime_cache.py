@@ -10,8 +10,8 @@ import pytest
 from footprint import on_the_desk
 
 from score_embed.board.profile import Board, known_boards, load_board
-from score_embed.build.runtime import runtime_objects
-from score_embed.build.toolchain import Toolchain
+from score_embed.image.runtime import runtime_objects
+from score_embed.image.toolchain import Toolchain
 
 
 @pytest.fixture

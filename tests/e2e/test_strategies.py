@@ -17,10 +17,10 @@ from runner import explore, score_embed
 
 from score_embed import campaign, config, workplace
 from score_embed.board.profile import find_board
-from score_embed.build.image import Image, build_image
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
+from score_embed.image.image import Image, build_image
 from score_embed.results.store import Store
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed.board.profile import find_board
-from score_embed.build.image import Image, build_image
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.outcome import Run, Target, Verdict
+from score_embed.image.image import Image, build_image
 from score_embed.workplace import start_target
 
 FOLDER = Path(__file__).resolve().parents[1] / "programs"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.board.profile import NativeRun, QemuRun, find_board
-from score_embed.build.toolchain import PORTS, SHARED
+from score_embed.image.toolchain import PORTS, SHARED
 from score_embed.target.native import NativeTarget
 from score_embed.target.qemu import QemuTarget
 from score_embed.target.wired import WiredTarget

@@ -19,7 +19,6 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from score_embed.board.profile import Board
-from score_embed.build.toolchain import Toolchain
 from score_embed.frontend.c.gnu_ast import Asm
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.preprocess import preprocess
@@ -32,6 +31,7 @@ from score_embed.frontend.lower.builder import Builder
 from score_embed.frontend.lower.expressions import Expressions
 from score_embed.frontend.lower.unit import Unit, UnitLowering
 from score_embed.frontend.types.ctype import CType, Function, Int, Pointer, Types, VaList, declare
+from score_embed.image.toolchain import Toolchain
 
 _EXPRESSIONS = (
     c_ast.ArrayRef,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from score_embed.build.compile_commands import read_flags
 from score_embed.errors import UsageError
+from score_embed.image.compile_commands import read_flags
 
 
 def database(folder: Path, *entries: Any) -> Path:

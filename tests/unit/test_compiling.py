@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from score_embed.build import toolchain
-from score_embed.build.compiling import Files, compiled
 from score_embed.errors import BuildError
+from score_embed.image import toolchain
+from score_embed.image.compiling import Files, compiled
 
 
 class _Slow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from score_embed.build.extents import Extent, arranged, merged, nameless, packed, tabled
+from score_embed.image.extents import Extent, arranged, merged, nameless, packed, tabled
 
 OBJECTS = [Extent(0x10, 4), Extent(0x14, 4), Extent(0x20, 16), Extent(0x24, 4), Extent(0x40, 8), Extent(0x50, 1)]
 

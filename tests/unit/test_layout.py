@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from score_embed.board.profile import find_board
-from score_embed.build.image import build_image
-from score_embed.build.measure import Measured
-from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
 from score_embed.frontend.declarations.layout import located
 from score_embed.frontend.ir.exp import Storage
 from score_embed.frontend.program import Source, instrument_program
+from score_embed.image.image import build_image
+from score_embed.image.measure import Measured
+from score_embed.image.toolchain import Toolchain
 
 
 def of(shift: int, width: int, size: int) -> Storage | None:

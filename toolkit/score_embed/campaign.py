@@ -18,7 +18,6 @@ from typing import Any
 
 from score_embed import config, firsttest, opening
 from score_embed.board.profile import Board
-from score_embed.build.image import Image
 from score_embed.contract.outcome import Finished, Run, Target
 from score_embed.describing import Describer
 from score_embed.drive import cluster, local
@@ -29,6 +28,7 @@ from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
+from score_embed.image.image import Image
 from score_embed.interrupt import Interrupt
 from score_embed.ledger import Ledger
 from score_embed.results import completeness, summary

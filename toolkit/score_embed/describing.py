@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from score_embed.build.image import Image
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.contract.sites import Site, SiteKind
 from score_embed.explore.concolic import Outcome
+from score_embed.image.image import Image
 from score_embed.results.bugs import Place, locate
 from score_embed.results.lines import LineTable
 from score_embed.results.testcase import Named, ValueKind

@@ -17,11 +17,11 @@ from pathlib import Path
 from score_embed import workplace
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, NativeRun, QemuRun
-from score_embed.build.image import build_image
 from score_embed.contract.outcome import Run, Verdict
 from score_embed.errors import ScoreError, UsageError
 from score_embed.formula.build import binary, byte, const
 from score_embed.formula.expr import Kind
+from score_embed.image.image import build_image
 from score_embed.solve.query import Query, Result
 from score_embed.solve.smt import SmtLayer
 from score_embed.target.desk import DeskTarget

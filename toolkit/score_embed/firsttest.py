@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed import config
-from score_embed.build.image import Image
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.describing import Describer
 from score_embed.errors import NothingToExplore, TargetError, UsageError
 from score_embed.explore.prf import grow, number
+from score_embed.image.image import Image
 from score_embed.judging import is_doubtful
 from score_embed.results.testcase import First, Named, read_first
 from score_embed.running import Runner

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from score_embed.build.image import Image
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
 from score_embed.contract.sites import MODEL
+from score_embed.image.image import Image
 from score_embed.trace.trail import Trail
 
 _NEVER = 0xFFFFFFFF

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from score_embed import workplace
 from score_embed.board.profile import find_board
-from score_embed.build.image import Image, load_image
 from score_embed.config import Settings
 from score_embed.contract.outcome import Run, Target
 from score_embed.errors import ReplayMismatch, UsageError
@@ -24,6 +23,7 @@ from score_embed.explore.prf import grow
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet.recorded import Recording, two_digits
+from score_embed.image.image import Image, load_image
 from score_embed.opening import recorded_settings
 from score_embed.results import summary
 from score_embed.results.store import Store

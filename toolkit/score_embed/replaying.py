@@ -7,9 +7,9 @@ from pathlib import Path
 
 from score_embed import workplace
 from score_embed.board.profile import find_board
-from score_embed.build.image import load_image
 from score_embed.contract.outcome import Verdict
 from score_embed.errors import TargetError, UsageError
+from score_embed.image.image import load_image
 from score_embed.opening import recorded_settings
 from score_embed.results.store import Store, TestRow
 from score_embed.running import Runner

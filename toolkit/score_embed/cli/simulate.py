@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from score_embed.board.profile import find_profile, load_board
-from score_embed.build.toolchain import SHARED
 from score_embed.errors import UsageError
+from score_embed.image.toolchain import SHARED
 from score_embed.simulate.scenario import KEYS, read_scenario
 from score_embed.simulate.serial import Rig, image_of
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from score_embed import config
 from score_embed.board.profile import Board, find_board
-from score_embed.build.cache import cache_folder, is_kept, trim
-from score_embed.build.image import Image, load_image
 from score_embed.errors import StorageError, TargetError
 from score_embed.fleet import service
+from score_embed.image.cache import cache_folder, is_kept, trim
+from score_embed.image.image import Image, load_image
 
 
 class KitGiver:

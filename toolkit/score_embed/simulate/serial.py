@@ -21,9 +21,9 @@ from pathlib import Path
 from types import FrameType
 
 from score_embed.board.profile import Board, NativeRun, QemuRun
-from score_embed.build.image import load_image
 from score_embed.contract.wire import Type
 from score_embed.errors import ScoreError, UsageError
+from score_embed.image.image import load_image
 from score_embed.link.frame import Decoder, Frame
 from score_embed.link.transport import Channel, LinkClosed
 from score_embed.simulate.noise import Wire

@@ -20,12 +20,12 @@ from elftools.elf.elffile import ELFFile
 
 from score_embed.board import share
 from score_embed.board.profile import Board, NativeRun
-from score_embed.build.cache import cache_folder, is_kept, publish, trim
-from score_embed.build.image import Plain
-from score_embed.build.objects import ASSEMBLY
-from score_embed.build.toolchain import SEMANTICS, Toolchain, run_tool
 from score_embed.errors import BuildError, StorageError
 from score_embed.frontend.c.preprocess import preprocess
+from score_embed.image.cache import cache_folder, is_kept, publish, trim
+from score_embed.image.image import Plain
+from score_embed.image.objects import ASSEMBLY
+from score_embed.image.toolchain import SEMANTICS, Toolchain, run_tool
 from score_embed.witness import kinds
 
 SERVER = Path("witness") / "server.c"  # in the runtime's folder

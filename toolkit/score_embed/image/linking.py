@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from score_embed.build.messages import RUNTIME, Messages
-from score_embed.build.own_symbols import given_back, only_listed
-from score_embed.build.toolchain import CALLED, SHARED, LinkFailed, Toolchain
 from score_embed.contract.sites import OWN
 from score_embed.frontend.c.complaints import complaint
+from score_embed.image.messages import RUNTIME, Messages
+from score_embed.image.own_symbols import given_back, only_listed
+from score_embed.image.toolchain import CALLED, SHARED, LinkFailed, Toolchain
 
 
 @dataclass(frozen=True)

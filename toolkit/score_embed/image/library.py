@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from score_embed.build.objects import defined_names
-from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.models import HEAP, ON_HEAP, Models
+from score_embed.image.objects import defined_names
+from score_embed.image.toolchain import Toolchain
 
 
 def library_models(toolchain: Toolchain, cflags: Sequence[str], *, heap: bool = True, stdin: bool = False) -> Models:

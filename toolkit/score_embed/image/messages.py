@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from score_embed.build.toolchain import Toolchain
 from score_embed.contract.sites import OWN, shown
 from score_embed.errors import BuildError
+from score_embed.image.toolchain import Toolchain
 
 RUNTIME = "score-embed's runtime"
 # What the C library asks of a system. The runtime answers, so a test's heap, output and end are its own: a

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from score_embed.build.cache import cache_folder, is_kept, publish
-from score_embed.build.toolchain import Toolchain
 from score_embed.errors import StorageError
+from score_embed.image.cache import cache_folder, is_kept, publish
+from score_embed.image.toolchain import Toolchain
 
 
 def runtime_objects(toolchain: Toolchain, *, verify: bool, heap: bool = False) -> list[Path]:

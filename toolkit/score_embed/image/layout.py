@@ -15,10 +15,10 @@ from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.firmware import KEEP, Firmware
 from score_embed.board.hardware import Hardware, Region
-from score_embed.build import vectors
-from score_embed.build.linking import Parts, link_parts
-from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
+from score_embed.image import vectors
+from score_embed.image.linking import Parts, link_parts
+from score_embed.image.toolchain import Toolchain
 
 EXTRA = "firmware.ld"
 GUARD = 0x400  # SC_GUARD of runtime/arm/arm.h

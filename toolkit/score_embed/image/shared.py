@@ -17,8 +17,8 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from score_embed.build.objects import members
 from score_embed.frontend.c.signature import HANDLER_NAME
+from score_embed.image.objects import members
 
 _UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if its assembly does not say
 _C_NAME = re.compile(r"[A-Za-z_]\w*")

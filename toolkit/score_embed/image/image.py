@@ -23,13 +23,6 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
-from score_embed.build.cache import cache_folder, hold, is_kept, publish, trim
-from score_embed.build.compiling import Files, compiled
-from score_embed.build.complaints import explained
-from score_embed.build.constants import Constants
-from score_embed.build.library import has_allocator, library_models
-from score_embed.build.measure import Measured
-from score_embed.build.toolchain import INSTRUMENTED, PORTS, Toolchain
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, UsageError
@@ -40,6 +33,13 @@ from score_embed.frontend.lower.unit import Note
 from score_embed.frontend.program import Program, Source, instrument_program
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main
+from score_embed.image.cache import cache_folder, hold, is_kept, publish, trim
+from score_embed.image.compiling import Files, compiled
+from score_embed.image.complaints import explained
+from score_embed.image.constants import Constants
+from score_embed.image.library import has_allocator, library_models
+from score_embed.image.measure import Measured
+from score_embed.image.toolchain import INSTRUMENTED, PORTS, Toolchain
 
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
 

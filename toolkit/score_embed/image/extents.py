@@ -18,7 +18,7 @@ from typing import NamedTuple
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
-from score_embed.build.objects import empty_names, undefined_names
+from score_embed.image.objects import empty_names, undefined_names
 
 _START, _STOP = "__start_sc_extents", "__stop_sc_extents"
 _WRITABLE = 1

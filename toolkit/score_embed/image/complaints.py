@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from score_embed.build.toolchain import Toolchain
 from score_embed.errors import BuildError
 from score_embed.frontend.c.complaints import together
+from score_embed.image.toolchain import Toolchain
 
 
 def explained(

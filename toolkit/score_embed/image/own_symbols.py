@@ -10,9 +10,9 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
-from score_embed.build.toolchain import Toolchain
 from score_embed.contract.sites import OWN
 from score_embed.frontend.c.own_names import emitted
+from score_embed.image.toolchain import Toolchain
 
 _LIST = "sc_extents"
 _ALLOC, _CODE = 2, 4
