@@ -24,11 +24,11 @@ from page import write_table
 from score_embed import config, workplace
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, known_boards, load_board
+from score_embed.device.wired import WiredTarget
 from score_embed.errors import ScoreError
 from score_embed.image.image import build_image
 from score_embed.link.session import Request, Session
 from score_embed.link.transport import Line
-from score_embed.target.wired import WiredTarget
 
 HERE = Path(__file__).resolve().parent
 SMALL = 4096  # bytes of RAM: less gets a smaller input

@@ -24,7 +24,7 @@ static sc_u32 request(sc_u32 operation, sc_u32 a, sc_u32 b, sc_u32 c)
 
 #define NOTHING 0xFFFFFFFFu
 
-/* With a status that the host knows (target/qemu.py): a program may end the emulator, too. */
+/* With a status that the host knows (device/qemu.py): a program may end the emulator, too. */
 static void exit_emulator(void)
 {
     request(SYS_EXIT_EXTENDED, 0x20026, 86, 0); /* ADP_Stopped_ApplicationExit */

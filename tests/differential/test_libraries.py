@@ -16,9 +16,9 @@ from parsers import FETCHED
 
 from score_embed.board.profile import QemuRun, find_board
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
+from score_embed.device.native import NativeTarget
+from score_embed.device.qemu import QemuTarget
 from score_embed.image.image import Image
-from score_embed.target.native import NativeTarget
-from score_embed.target.qemu import QemuTarget
 
 CJSON = [
     "parse_hex4",

@@ -12,8 +12,8 @@ from runner import explore, score_embed
 
 from score_embed.board.profile import NativeRun, QemuRun, known_boards, load_board
 from score_embed.contract.outcome import Run, Verdict
+from score_embed.device.qemu import QemuTarget
 from score_embed.image.image import build_image
-from score_embed.target.qemu import QemuTarget
 
 BOARDS = sorted(name for name, path in known_boards().items() if isinstance(load_board(path).run, QemuRun))
 LINUX = sorted(name for name, path in known_boards().items() if isinstance(load_board(path).run, NativeRun))

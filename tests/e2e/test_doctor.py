@@ -11,7 +11,7 @@ import pytest
 from rig import opened, rig, write_profile
 from runner import score_embed
 
-from score_embed.target.port import PortLock
+from score_embed.device.port import PortLock
 
 
 @pytest.mark.parametrize("board", ["native", "arm-linux", "stm32"])

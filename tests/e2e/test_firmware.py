@@ -15,9 +15,9 @@ from runner import score_embed
 
 from score_embed import opening
 from score_embed.board.profile import load_board
+from score_embed.device.wired import WiredTarget
 from score_embed.errors import TargetError
 from score_embed.image.image import build_image
-from score_embed.target.wired import WiredTarget
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "firmware.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from rig import rig, write_profile
 from runner import explore, explore_files, score_embed
 
 from score_embed.board.lab import FILE
-from score_embed.target.port import PortLock
+from score_embed.device.port import PortLock
 
 NAME = "usb-Acme_Thermostat_00A7-if00"
 PROGRAM = '#include "score.h"\nint main(void) { unsigned char b; SYM_UCHAR(b); if (b > 5) return 1; return 0; }\n'

@@ -12,10 +12,10 @@ from runner import LINUX, explore, score_embed
 from score_embed import opening
 from score_embed.board.profile import find_board
 from score_embed.contract.outcome import Finished, Run, Verdict
+from score_embed.device.wired import WiredTarget
 from score_embed.errors import TargetError
 from score_embed.image.image import build_image
 from score_embed.image.toolchain import CALLED, Toolchain
-from score_embed.target.wired import WiredTarget
 
 MISALIGNED = """
 #include "score.h"

@@ -14,7 +14,7 @@ from elftools.elf.sections import SymbolTableSection
 from images import LINKS, hand_image, target_of
 
 from score_embed.contract.outcome import Finished, Run
-from score_embed.target.wired import WiredTarget
+from score_embed.device.wired import WiredTarget
 
 
 def varint(n: int) -> bytes:

@@ -15,11 +15,11 @@ from images import BUILD_ID, LINKS, SUPPORT, hand_image, target_of
 
 from score_embed.board.profile import QemuRun
 from score_embed.contract.outcome import Run, Verdict
+from score_embed.device.native import NativeTarget
+from score_embed.device.patience import Patience
+from score_embed.device.qemu import QemuTarget
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
-from score_embed.target.native import NativeTarget
-from score_embed.target.patience import Patience
-from score_embed.target.qemu import QemuTarget
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 from images import LINKS, hand_image, target_of
 
 from score_embed.contract.outcome import Finished, Run, Verdict
-from score_embed.target.qemu import QemuTarget
-from score_embed.target.wired import WiredTarget
+from score_embed.device.qemu import QemuTarget
+from score_embed.device.wired import WiredTarget
 
 
 @pytest.fixture(scope="module", params=LINKS)

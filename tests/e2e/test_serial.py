@@ -18,8 +18,8 @@ from corpus import FULL
 from rig import BAUD, bridge, opened, rig, write_profile
 from runner import Campaign, explore, explore_files, score_embed
 
+from score_embed.device.port import PortLock
 from score_embed.results.store import Store
-from score_embed.target.port import PortLock
 
 SIZE = 6
 Reference = Callable[[int], set[int]]

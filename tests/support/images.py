@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.board.profile import NativeRun, QemuRun, find_board
+from score_embed.device.native import NativeTarget
+from score_embed.device.qemu import QemuTarget
+from score_embed.device.wired import WiredTarget
 from score_embed.image.toolchain import PORTS, SHARED
-from score_embed.target.native import NativeTarget
-from score_embed.target.qemu import QemuTarget
-from score_embed.target.wired import WiredTarget
 
 ROOT = Path(__file__).parents[2]
 RUNTIME = ROOT / "runtime"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from score_embed.device.startup import Seen, by_monitor
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.complaints import MOST_ERRORS, complaint, together
-from score_embed.target.startup import Seen, by_monitor
 
 GCC = """In file included from inc/a.h:3,
                  from main.c:1:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from score_embed.target.patience import Patience
+from score_embed.device.patience import Patience
 
 
 def after(share: float, tests: int = 2000) -> float:

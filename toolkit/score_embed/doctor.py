@@ -18,15 +18,15 @@ from score_embed import workplace
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, NativeRun, QemuRun
 from score_embed.contract.outcome import Run, Verdict
+from score_embed.device.desk import DeskTarget
+from score_embed.device.port import holder
+from score_embed.device.ports import connected_ports, known_ports
 from score_embed.errors import ScoreError, UsageError
 from score_embed.formula.build import binary, byte, const
 from score_embed.formula.expr import Kind
 from score_embed.image.image import build_image
 from score_embed.solve.query import Query, Result
 from score_embed.solve.smt import SmtLayer
-from score_embed.target.desk import DeskTarget
-from score_embed.target.port import holder
-from score_embed.target.ports import connected_ports, known_ports
 
 PROGRAM = '#include "score.h"\nint main(void) { int x; SYM_INT(x); if (x == 7) return 1; return 0; }\n'
 SEE_MORE = "Run `score-embed run --keep` on a small program to see more."

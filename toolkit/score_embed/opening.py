@@ -15,6 +15,7 @@ from pathlib import Path
 from score_embed import __version__, config, startup, workplace
 from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.contract.outcome import Target
+from score_embed.device.startup import NoReady
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.whole import Whole
 from score_embed.image import objects
@@ -23,7 +24,6 @@ from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
 from score_embed.status import Steps
-from score_embed.target.startup import NoReady
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder
 

@@ -17,8 +17,8 @@ from score_embed.board import share
 from score_embed.board.firmware import NO_INIT
 from score_embed.board.profile import Board
 from score_embed.contract.sites import shown
+from score_embed.device.startup import NoReady, Seen
 from score_embed.errors import TargetError
-from score_embed.target.startup import NoReady, Seen
 
 _MOST = 3  # functions that are named
 _CONSTRUCTORS = "Functions that run before main (constructors) have to end."

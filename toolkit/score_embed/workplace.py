@@ -12,12 +12,12 @@ from pathlib import Path
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, QemuRun
 from score_embed.contract.outcome import Target
+from score_embed.device.desk import DeskTarget
+from score_embed.device.native import NativeTarget
+from score_embed.device.qemu import QemuTarget
 from score_embed.errors import UsageError
 from score_embed.image.image import Image
 from score_embed.results.storage import FILE, storage_error
-from score_embed.target.desk import DeskTarget
-from score_embed.target.native import NativeTarget
-from score_embed.target.qemu import QemuTarget
 
 DEFAULT = Path("score-out")
 IMAGE = "image.elf"

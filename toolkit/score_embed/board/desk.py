@@ -1,5 +1,5 @@
 """How a board on the desk is reached and looked after: its port or the program that leads to it, flashing, reset,
-power, safe state. All of it is what the profile says; target/desk.py does it.
+power, safe state. All of it is what the profile says; device/desk.py does it.
 """
 
 from __future__ import annotations

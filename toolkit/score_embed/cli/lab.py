@@ -11,8 +11,8 @@ from score_embed.board.lab import FILE, Device, Lab, compare, find_lab, lab_file
 from score_embed.board.labfile import add_devices
 from score_embed.board.profile import find_profile
 from score_embed.cli.output import Printer
-from score_embed.target.port import holder
-from score_embed.target.ports import BY_ID, connected_ports
+from score_embed.device.port import holder
+from score_embed.device.ports import BY_ID, connected_ports
 
 WIDE = 1000  # columns: names of ports are to be copied, not to be cut
 

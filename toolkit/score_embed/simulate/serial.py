@@ -22,15 +22,15 @@ from types import FrameType
 
 from score_embed.board.profile import Board, NativeRun, QemuRun
 from score_embed.contract.wire import Type
+from score_embed.device.native import NativeTarget
+from score_embed.device.qemu import QemuTarget
+from score_embed.device.wired import WiredTarget
 from score_embed.errors import ScoreError, UsageError
 from score_embed.image.image import load_image
 from score_embed.link.frame import Decoder, Frame
 from score_embed.link.transport import Channel, LinkClosed
 from score_embed.simulate.noise import Wire
 from score_embed.simulate.scenario import Scenario
-from score_embed.target.native import NativeTarget
-from score_embed.target.qemu import QemuTarget
-from score_embed.target.wired import WiredTarget
 
 _POLL = 0.05  # seconds between looks at the flash, the clock and the parent
 _ANSWERS = (Type.END, Type.NEED_FULL, Type.READY)  # after these the board listens again

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.contract.outcome import Verdict
+from score_embed.device.startup import Seen, of_process
+from score_embed.device.wired import Ending, WiredTarget
 from score_embed.errors import TargetError
 from score_embed.link.transport import Channel
-from score_embed.target.startup import Seen, of_process
-from score_embed.target.wired import Ending, WiredTarget
 
 
 class NativeTarget(WiredTarget):

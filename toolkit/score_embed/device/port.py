@@ -19,9 +19,9 @@ from typing import IO
 
 import serial
 
+from score_embed.device.ports import known_ports
 from score_embed.errors import TargetError
 from score_embed.link.transport import Channel, Line, PolledChannel
-from score_embed.target.ports import known_ports
 
 _NAP = 0.02  # seconds that a port without a descriptor is waited for at most in one go
 _PULSE = 0.1

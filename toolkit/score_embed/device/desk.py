@@ -16,15 +16,15 @@ from pathlib import Path
 
 from score_embed.board.desk import DeskRun
 from score_embed.contract.outcome import Finished, Run, Verdict
+from score_embed.device.commands import Commands
+from score_embed.device.patience import Patience
+from score_embed.device.port import Port, PortGone, PortLock
+from score_embed.device.ports import known_ports
+from score_embed.device.startup import NoReady
+from score_embed.device.wired import WiredTarget
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.session import Session, WrongImage
 from score_embed.link.transport import Channel, Line, LinkClosed, Paced
-from score_embed.target.commands import Commands
-from score_embed.target.patience import Patience
-from score_embed.target.port import Port, PortGone, PortLock
-from score_embed.target.ports import known_ports
-from score_embed.target.startup import NoReady
-from score_embed.target.wired import WiredTarget
 
 _RETRY = 0.2  # seconds
 _RESETS = 5  # until READY says that the board has just booted: on a bad line that word may be lost

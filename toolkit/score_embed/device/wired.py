@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from score_embed.contract.outcome import Finished, LinkCounters, Run, TargetInfo, Verdict
 from score_embed.contract.wire import EndFlag
+from score_embed.device.patience import Patience
+from score_embed.device.startup import NoReady, Seen
 from score_embed.errors import TargetError
 from score_embed.link.message import Ready
 from score_embed.link.session import Known, Request, Result, Session, WrongImage
 from score_embed.link.transport import Line, LinkClosed
-from score_embed.target.patience import Patience
-from score_embed.target.startup import NoReady, Seen
 
 SEEN = 24  # bytes of what a mute target sent, for the message
 

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from score_embed.board.profile import QemuRun
 from score_embed.contract.outcome import Verdict
+from score_embed.device.qmp import Qmp, QmpFailed
+from score_embed.device.startup import LOOKS, PAUSE, Seen, by_monitor
+from score_embed.device.wired import RESTARTED, Ending, WiredTarget
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
-from score_embed.target.qmp import Qmp, QmpFailed
-from score_embed.target.startup import LOOKS, PAUSE, Seen, by_monitor
-from score_embed.target.wired import RESTARTED, Ending, WiredTarget
 
 _PACKAGES = {
     "qemu-system-arm": "qemu-system-arm",

@@ -1,0 +1,1 @@
+"""What runs a test: a process, an emulator, a board on the desk."""
