@@ -21,9 +21,10 @@ from pathlib import Path
 from explored import explored
 from page import write_table
 
-from score_embed import config, workplace
+from score_embed import config
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, known_boards, load_board
+from score_embed.campaign import folder as workplace
 from score_embed.device.wired import WiredTarget
 from score_embed.errors import ScoreError
 from score_embed.image.image import build_image

@@ -17,7 +17,8 @@ from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
-from score_embed import campaign, config
+from score_embed import config
+from score_embed.campaign import campaign
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 

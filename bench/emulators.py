@@ -16,9 +16,9 @@ from pathlib import Path
 from probes import cpu
 
 from score_embed.board.profile import Board, QemuRun, known_boards, load_board
+from score_embed.campaign.folder import start_target
 from score_embed.contract.outcome import Run
 from score_embed.image.image import build_image
-from score_embed.workplace import start_target
 
 HERE = Path(__file__).resolve().parent
 PORTIONS, TESTS = 12, 250

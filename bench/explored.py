@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from score_embed import campaign, config
+from score_embed import config
+from score_embed.campaign import campaign
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.link import message

@@ -25,7 +25,8 @@ from unittest.mock import patch
 
 from explored import explored
 
-from score_embed import campaign, config
+from score_embed import config
+from score_embed.campaign import campaign
 from score_embed.trace.trail import Trail
 
 HERE = Path(__file__).resolve().parent

@@ -20,6 +20,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from score_embed.board.profile import Board, find_board
+from score_embed.campaign.folder import start_target
 from score_embed.contract.outcome import Run
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.harness import add_harness
@@ -28,7 +29,6 @@ from score_embed.image import toolchain as toolchains
 from score_embed.image.image import Image, build_image
 from score_embed.image.toolchain import Toolchain
 from score_embed.results.store import Store
-from score_embed.workplace import start_target
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS, TESTS = 8000, 400

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 from unittest.mock import patch
 
-from score_embed import campaign
+from score_embed.campaign import campaign
 from score_embed.cli.main import main
 from score_embed.formula.expr import Expr, Kind, intern, nodes
 from score_embed.solve.chain import Chain, default_chain

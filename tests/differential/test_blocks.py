@@ -14,7 +14,8 @@ import corpus
 import pytest
 from generator import program
 
-from score_embed import campaign, config
+from score_embed import config
+from score_embed.campaign import campaign
 from score_embed.contract.outcome import Run, Verdict
 from score_embed.frontend.emit import probes
 from score_embed.frontend.probes.blocks import Plan

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from runner import score_embed
 
-from score_embed import opening
 from score_embed.board.profile import load_board
+from score_embed.campaign import opening
 from score_embed.device.wired import WiredTarget
 from score_embed.errors import TargetError
 from score_embed.image.image import build_image

@@ -9,8 +9,8 @@ import pytest
 from corpus import build, target_of
 from runner import LINUX, explore, score_embed
 
-from score_embed import opening
 from score_embed.board.profile import find_board
+from score_embed.campaign import opening
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.device.wired import WiredTarget
 from score_embed.errors import TargetError

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from runner import BOARDS, explore
 
-from score_embed import workplace
 from score_embed.board.profile import find_board
+from score_embed.campaign import folder as workplace
 from score_embed.contract.outcome import Run
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.prf import grow

@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from runner import explore, score_embed
 
-from score_embed import campaign, config, workplace
+from score_embed import config
 from score_embed.board.profile import find_board
+from score_embed.campaign import campaign
+from score_embed.campaign import folder as workplace
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed.board.profile import find_board
+from score_embed.campaign.folder import start_target
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.outcome import Run, Target, Verdict
 from score_embed.image.image import Image, build_image
-from score_embed.workplace import start_target
 
 FOLDER = Path(__file__).resolve().parents[1] / "programs"
 # The exhaustive proofs take an hour; a CI run takes the programs over one byte and samples of the rest.

@@ -9,12 +9,12 @@ import pytest
 from events import Stream, compare, condition, slot, symbolic, table
 
 from score_embed import config
+from score_embed.campaign.judging import NOT_AGAIN, Judge
+from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import Finished, LinkCounters, Run, TargetInfo, Verdict
 from score_embed.contract.sites import Op
 from score_embed.errors import TargetError
 from score_embed.explore.concolic import Explorer
-from score_embed.judging import NOT_AGAIN, Judge
-from score_embed.running import Runner
 from score_embed.solve.chain import default_chain
 from score_embed.trace.trail import Trail
 

@@ -11,11 +11,11 @@ import time
 import pytest
 from rich.console import Console
 
-from score_embed import interrupt, status
+from score_embed.campaign import interrupt, status
+from score_embed.campaign.interrupt import Interrupt
 from score_embed.cli import show as show_module
 from score_embed.formula import build
 from score_embed.formula.expr import Kind
-from score_embed.interrupt import Interrupt
 from score_embed.results.store import TestRow
 from score_embed.solve import smt
 from score_embed.solve.query import Query, Result

@@ -11,8 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from score_embed import workplace
 from score_embed.board.profile import find_board
+from score_embed.campaign import folder as workplace
+from score_embed.campaign.opening import recorded_settings
 from score_embed.config import Settings
 from score_embed.contract.outcome import Run, Target
 from score_embed.errors import ReplayMismatch, UsageError
@@ -24,7 +25,6 @@ from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet.recorded import Recording, two_digits
 from score_embed.image.image import Image, load_image
-from score_embed.opening import recorded_settings
 from score_embed.results import summary
 from score_embed.results.store import Store
 from score_embed.solve.chain import default_chain

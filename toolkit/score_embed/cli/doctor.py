@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from score_embed import config, doctor
+from score_embed import config
 from score_embed.board.profile import find_board, known_boards
+from score_embed.campaign import doctor
 from score_embed.cli.output import Printer
 from score_embed.errors import UsageError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from score_embed import replaying
+from score_embed.campaign import replaying
 from score_embed.cli.output import Printer
 from score_embed.errors import ReplayMismatch, UsageError
 

@@ -8,10 +8,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from score_embed import campaign, config
+from score_embed import config
+from score_embed.campaign import campaign
+from score_embed.campaign.ending import Result
 from score_embed.cli import show
 from score_embed.cli.output import readers_may_leave
-from score_embed.ending import Result
 from score_embed.errors import UsageError
 from score_embed.report import findings
 from score_embed.results.store import Store

@@ -2,7 +2,7 @@
 
 A driver says how to start and stop an instance; the rest is here. If the instance died or fell silent under a test,
 the host says how it ended (RESET, SIGNAL …; LOST if nobody knows; WATCHDOG), and the next test finds a fresh instance.
-Whether that was the test's doing is not for this module to say: `judging.py` runs it again.
+Whether that was the test's doing is not for this module to say: `campaign/judging.py` runs it again.
 """
 
 from __future__ import annotations

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from score_embed.campaign.describing import NOWHERE, Entry
+from score_embed.campaign.ledger import Ledger
 from score_embed.contract.outcome import Verdict
-from score_embed.describing import NOWHERE, Entry
 from score_embed.explore import pair as explored
 from score_embed.explore.paths import PathSet
 from score_embed.fleet import record as records
 from score_embed.fleet.frontier import Opened, Write
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.record import Tallied, TestRecord
-from score_embed.ledger import Ledger
 from score_embed.results import completeness, summary
 from score_embed.results.bugs import Place
 from score_embed.results.fleet import ClientFigures, FleetFigures

@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from score_embed import config
+from score_embed.campaign.ending import Result
 from score_embed.carrier import keys as keyring
 from score_embed.carrier.address import is_loopback
 from score_embed.carrier.line import Listener
@@ -29,7 +30,6 @@ from score_embed.drive.actor import Device
 from score_embed.drive.crew import Gone
 from score_embed.drive.place import place
 from score_embed.drive.session import FleetSession, Plan
-from score_embed.ending import Result
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet.protocol import Timing
 from score_embed.results.store import Store

@@ -6,27 +6,29 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from score_embed import config, firsttest, opening
+from score_embed import config
 from score_embed.board.desk import DeskRun
 from score_embed.board.lab import find_lab
 from score_embed.board.profile import Board, find_profile, load_board
+from score_embed.campaign import first_test as firsttest
+from score_embed.campaign import opening
+from score_embed.campaign.describing import Describer
+from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
+from score_embed.campaign.opening import Opened
+from score_embed.campaign.running import Runner
 from score_embed.carrier.keys import Keys
 from score_embed.carrier.line import Listener
-from score_embed.describing import Describer
 from score_embed.drive.books import Books
 from score_embed.drive.crew import Crew
 from score_embed.drive.kit import KitGiver
 from score_embed.drive.place import place
 from score_embed.drive.server import Hosted
 from score_embed.drive.session import FleetSession, Plan
-from score_embed.ending import Result, how_to_go_on, result, sum_up
 from score_embed.errors import TargetError, UsageError
 from score_embed.explore.pair import first_pairs
 from score_embed.fleet.protocol import Timing
-from score_embed.opening import Opened
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
-from score_embed.running import Runner
 from score_embed.witness import witness
 
 ADDRESS_FILE = "server"  # in the campaign's folder: where its server listens

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from score_embed.campaign.interrupt import Interrupt
+from score_embed.campaign.status import Status
 from score_embed.carrier.line import Listener
 from score_embed.drive.crew import Gone
 from score_embed.drive.launcher import Launcher
@@ -19,8 +21,6 @@ from score_embed.drive.server import FleetServer, Hosted
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet import service
 from score_embed.fleet.protocol import Timing
-from score_embed.interrupt import Interrupt
-from score_embed.status import Status
 
 _TURN = 0.1  # seconds between two looks at clients, limits and Ctrl-C
 _START = 30.0  # seconds for the first client to come; then the time begins without

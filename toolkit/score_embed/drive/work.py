@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from score_embed import workplace
+from score_embed.campaign import folder as workplace
+from score_embed.campaign.describing import Describer, Entry
+from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import LinkCounters, Verdict
-from score_embed.describing import Describer, Entry
 from score_embed.drive.hand import NoQueue, PairHand
 from score_embed.drive.kit import Unpacked
 from score_embed.errors import TargetError
@@ -20,7 +21,6 @@ from score_embed.fleet.outbox import room
 from score_embed.fleet.record import Tallied, TestRecord, Where
 from score_embed.results import summary
 from score_embed.results.bugs import Place
-from score_embed.running import Runner
 from score_embed.solve.chain import default_chain
 from score_embed.trace.trail import Trail
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from score_embed import workplace
 from score_embed.board.profile import find_board
+from score_embed.campaign import folder as workplace
+from score_embed.campaign.opening import recorded_settings
+from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import Verdict
 from score_embed.errors import TargetError, UsageError
 from score_embed.image.image import load_image
-from score_embed.opening import recorded_settings
 from score_embed.results.store import Store, TestRow
-from score_embed.running import Runner
 from score_embed.witness.process import PATIENCE, Died, WitnessProcess
 from score_embed.witness.witness import PROGRAM
 

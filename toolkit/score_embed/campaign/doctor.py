@@ -14,9 +14,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from score_embed import workplace
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, NativeRun, QemuRun
+from score_embed.campaign import folder as workplace
 from score_embed.contract.outcome import Run, Verdict
 from score_embed.device.desk import DeskTarget
 from score_embed.device.port import holder

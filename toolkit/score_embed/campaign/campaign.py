@@ -16,12 +16,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from score_embed import config, firsttest, opening
+from score_embed import config
 from score_embed.board.profile import Board
+from score_embed.campaign import first_test as firsttest
+from score_embed.campaign import opening
+from score_embed.campaign.describing import Describer
+from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
+from score_embed.campaign.interrupt import Interrupt
+from score_embed.campaign.ledger import Ledger
+from score_embed.campaign.running import Runner
+from score_embed.campaign.status import Status
 from score_embed.contract.outcome import Finished, Run, Target
-from score_embed.describing import Describer
 from score_embed.drive import cluster, local
-from score_embed.ending import Result, how_to_go_on, result, sum_up
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer, Outcome
@@ -29,15 +35,11 @@ from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.image.image import Image
-from score_embed.interrupt import Interrupt
-from score_embed.ledger import Ledger
 from score_embed.results import completeness, summary
 from score_embed.results.coverage import directions_of
 from score_embed.results.store import Store
-from score_embed.running import Runner
 from score_embed.solve import smt
 from score_embed.solve.chain import default_chain
-from score_embed.status import Status
 from score_embed.trace.trail import Trail
 from score_embed.witness import witness
 from score_embed.witness.witness import Witness

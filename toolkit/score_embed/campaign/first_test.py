@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed import config
+from score_embed.campaign.describing import Describer
+from score_embed.campaign.judging import is_doubtful
+from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import Finished, Run, Verdict
-from score_embed.describing import Describer
 from score_embed.errors import NothingToExplore, TargetError, UsageError
 from score_embed.explore.prf import grow, number
 from score_embed.image.image import Image
-from score_embed.judging import is_doubtful
 from score_embed.results.testcase import First, Named, read_first
-from score_embed.running import Runner
 from score_embed.trace.trail import Trail
 
 ROUNDS = 16

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from score_embed import config
+from score_embed.campaign.judging import Judge, is_doubtful
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
 from score_embed.errors import TargetError
 from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
 from score_embed.image.image import Image
-from score_embed.judging import Judge, is_doubtful
 from score_embed.trace.cursor import TraceError
 
 _POLL = 256  # bytes of input that a test which does not end gets

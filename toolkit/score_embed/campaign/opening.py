@@ -12,8 +12,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from score_embed import __version__, config, startup, workplace
+from score_embed import __version__, config
 from score_embed.board.profile import Board, find_board, find_profile, load_board
+from score_embed.campaign import folder as workplace
+from score_embed.campaign import startup
+from score_embed.campaign.status import Steps
 from score_embed.contract.outcome import Target
 from score_embed.device.startup import NoReady
 from score_embed.errors import BuildError, UsageError
@@ -23,7 +26,6 @@ from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
-from score_embed.status import Steps
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder
 

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from score_embed.campaign.describing import Entry
 from score_embed.contract.outcome import Verdict
-from score_embed.describing import Entry
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage, Direction
 from score_embed.results.storage import storage_error

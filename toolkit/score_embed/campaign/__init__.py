@@ -1,0 +1,1 @@
+"""One exploration from sources to summary."""
