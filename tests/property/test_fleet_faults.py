@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from fleets import TIMING, survive, troubled
 
-from score_embed.fleet.client_side import Client
+from score_embed.fleet.client.outbox import Outbox
+from score_embed.fleet.client.side import Client
 from score_embed.fleet.frontier import Commit, Write
 from score_embed.fleet.journal import Journal, Violation
 from score_embed.fleet.messages import Ack, Nack, Pairs, Peer, Results, Stored, ToServer
-from score_embed.fleet.outbox import Outbox
 from score_embed.fleet.protocol import Status
 from score_embed.fleet.server_side import Server
 from score_embed.fleet.sessions import Session

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from score_embed.fleet import diagram
-from score_embed.fleet.client_side import Client
+from score_embed.fleet.client.side import Client
 from score_embed.fleet.protocol import CLIENT, IGNORE, SERVER, ClientEvent, ClientState, ServerEvent, Status
 from score_embed.fleet.server_side import Server
 

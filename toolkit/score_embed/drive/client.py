@@ -20,10 +20,10 @@ from score_embed.drive.hand import SwitchedHand
 from score_embed.drive.work import Work
 from score_embed.errors import ScoreError, TargetError, UsageError
 from score_embed.fleet import service
-from score_embed.fleet.client_side import Client
+from score_embed.fleet.client.side import Client
+from score_embed.fleet.client.trade import Effect
 from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Rejoin, Welcome
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
-from score_embed.fleet.trade import Effect
 
 _ANSWER = 30.0  # seconds for an answer about the kit
 _ASK_AGAIN = 2.0

@@ -10,7 +10,7 @@ from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import Place, Strategy
 from score_embed.fleet import messages
-from score_embed.fleet.hand import Hand, Stack
+from score_embed.fleet.client.hand import Hand, Stack
 
 
 class _Held(NamedTuple):

@@ -16,8 +16,8 @@ from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer, Tally
 from score_embed.explore.strategy import STRATEGIES, DepthFirst
 from score_embed.fleet import record as records
+from score_embed.fleet.client.outbox import room
 from score_embed.fleet.messages import Pair, Result
-from score_embed.fleet.outbox import room
 from score_embed.fleet.record import Tallied, TestRecord, Where
 from score_embed.results import summary
 from score_embed.results.bugs import Place

@@ -17,11 +17,12 @@ from hashlib import blake2b
 from heapq import heappop, heappush
 from typing import Any
 
-from score_embed.fleet import server_table, trade
-from score_embed.fleet.client_side import Client
+from score_embed.fleet import server_table
+from score_embed.fleet.client import trade
+from score_embed.fleet.client.hand import Stack
+from score_embed.fleet.client.side import Client
 from score_embed.fleet.faults import SERVER, Change, Crash, Faults
 from score_embed.fleet.frontier import Commit
-from score_embed.fleet.hand import Stack
 from score_embed.fleet.journal import Journal, Violation, image
 from score_embed.fleet.messages import (
     SERVER as SERVER_PEER,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from score_embed.fleet.hand import Hand, deal
+from score_embed.fleet.client.hand import Hand, deal
 from score_embed.fleet.messages import Pair, Peer, Receiver, Req
 from score_embed.fleet.protocol import Timing
 

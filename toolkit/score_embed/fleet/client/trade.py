@@ -5,7 +5,9 @@ What a client knows stands here, too: the rest of it (`client_side`) is about it
 
 from __future__ import annotations
 
-from score_embed.fleet.hand import Hand
+from score_embed.fleet.client.hand import Hand
+from score_embed.fleet.client.outbox import Outbox
+from score_embed.fleet.client.sharing import Gift, Sharing
 from score_embed.fleet.messages import (
     Ack,
     Ask,
@@ -19,7 +21,6 @@ from score_embed.fleet.messages import (
     Settled,
     ToServer,
 )
-from score_embed.fleet.outbox import Outbox
 from score_embed.fleet.protocol import (
     ClientState,
     End,
@@ -28,7 +29,6 @@ from score_embed.fleet.protocol import (
     Timing,
     Wake,
 )
-from score_embed.fleet.sharing import Gift, Sharing
 from score_embed.fleet.timers import Timers
 
 _REMEMBERED = 4096  # hand-overs, so that copies of them are recognised

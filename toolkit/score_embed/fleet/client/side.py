@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from score_embed.fleet.client.outbox import Outbox
+from score_embed.fleet.client.trade import Effect, Trade
 from score_embed.fleet.messages import (
     SERVER,
     VERSION,
@@ -30,7 +32,6 @@ from score_embed.fleet.messages import (
     Stored,
     Welcome,
 )
-from score_embed.fleet.outbox import Outbox
 from score_embed.fleet.protocol import (
     CLIENT,
     EPOCH_SHIFT,
@@ -41,7 +42,6 @@ from score_embed.fleet.protocol import (
     Run,
     Wake,
 )
-from score_embed.fleet.trade import Effect, Trade
 
 _EVENTS: dict[type, ClientEvent] = {
     Welcome: ClientEvent.WELCOME,

@@ -1,0 +1,1 @@
+"""The client's side of the SCORE protocol, without I/O."""
