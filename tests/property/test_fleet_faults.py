@@ -15,12 +15,12 @@ from fleets import TIMING, survive, troubled
 
 from score_embed.fleet.client.outbox import Outbox
 from score_embed.fleet.client.side import Client
-from score_embed.fleet.frontier import Commit, Write
 from score_embed.fleet.journal import Journal, Violation
 from score_embed.fleet.messages import Ack, Nack, Pairs, Peer, Results, Stored, ToServer
 from score_embed.fleet.protocol import Status
-from score_embed.fleet.server_side import Server
-from score_embed.fleet.sessions import Session
+from score_embed.fleet.server.frontier import Commit, Write
+from score_embed.fleet.server.sessions import Session
+from score_embed.fleet.server.side import Server
 from score_embed.fleet.simulate import World
 from score_embed.fleet.trees import SHAPES, Tree, pairs
 

@@ -25,9 +25,9 @@ from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet import messages, service
 from score_embed.fleet import record as records
-from score_embed.fleet.frontier import Write
 from score_embed.fleet.messages import DecodeError, Peer, Result
 from score_embed.fleet.record import Tallied, TestRecord, Where
+from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
 from score_embed.results.store import Store
 

@@ -8,11 +8,9 @@ from itertools import pairwise
 import pytest
 
 from score_embed.errors import UsageError
-from score_embed.fleet import condition
 from score_embed.fleet.client.hand import MAX_SHARE, Stack, deal
 from score_embed.fleet.client.outbox import Outbox, room
 from score_embed.fleet.client.sharing import Sharing
-from score_embed.fleet.frontier import Frontier
 from score_embed.fleet.messages import (
     MAX_DROP,
     MAX_FRAME,
@@ -29,7 +27,9 @@ from score_embed.fleet.messages import (
     encode,
 )
 from score_embed.fleet.protocol import Status, Timing
-from score_embed.fleet.sessions import Crowd, Session
+from score_embed.fleet.server import condition
+from score_embed.fleet.server.frontier import Frontier
+from score_embed.fleet.server.sessions import Crowd, Session
 from score_embed.fleet.timers import Timers
 
 ME, YOU, THEY = Peer("me", 1), Peer("you", 1), Peer("they", 1)

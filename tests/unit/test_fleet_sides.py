@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from score_embed.fleet import condition
-from score_embed.fleet.assignment import Campaign
 from score_embed.fleet.client.hand import Stack
 from score_embed.fleet.client.outbox import Outbox
 from score_embed.fleet.client.side import Client
-from score_embed.fleet.frontier import Commit, Opened, Snapshot
 from score_embed.fleet.messages import Alive, Empty, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
-from score_embed.fleet.server_side import Server
+from score_embed.fleet.server import condition
+from score_embed.fleet.server.assignment import Campaign
+from score_embed.fleet.server.frontier import Commit, Opened, Snapshot
+from score_embed.fleet.server.side import Server
 from score_embed.fleet.trees import Tree
 
 

@@ -15,8 +15,9 @@ from score_embed.cli import words
 from score_embed.cli.output import Printer
 from score_embed.drive.local import ADDRESS_FILE
 from score_embed.errors import TargetError, UsageError
-from score_embed.fleet import condition, service
+from score_embed.fleet import service
 from score_embed.fleet.messages import DecodeError
+from score_embed.fleet.server import condition
 
 _WITHIN = 10.0  # seconds for an answer
 _WIDE = 1000  # columns, where nobody looks

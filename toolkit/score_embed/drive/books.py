@@ -19,9 +19,9 @@ from score_embed.contract.outcome import Verdict
 from score_embed.explore import pair as explored
 from score_embed.explore.paths import PathSet
 from score_embed.fleet import record as records
-from score_embed.fleet.frontier import Opened, Write
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.record import Tallied, TestRecord
+from score_embed.fleet.server.frontier import Opened, Write
 from score_embed.results import completeness, summary
 from score_embed.results.bugs import Place
 from score_embed.results.fleet import ClientFigures, FleetFigures

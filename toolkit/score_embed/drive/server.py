@@ -17,13 +17,14 @@ from score_embed.drive.books import Books
 from score_embed.drive.kit import KitGiver
 from score_embed.errors import ScoreError, UsageError
 from score_embed.explore.pair import is_serialised
-from score_embed.fleet import condition, service
-from score_embed.fleet.frontier import Commit, Snapshot
+from score_embed.fleet import service
 from score_embed.fleet.messages import SERVER, Ack, DecodeError, FromClient, Pair, Pairs, Results, ToServer
 from score_embed.fleet.protocol import Send, Status, Timing, Wake
-from score_embed.fleet.server_side import Server
-from score_embed.fleet.server_table import Effect
-from score_embed.fleet.sessions import Session
+from score_embed.fleet.server import condition
+from score_embed.fleet.server.frontier import Commit, Snapshot
+from score_embed.fleet.server.sessions import Session
+from score_embed.fleet.server.side import Server
+from score_embed.fleet.server.table import Effect
 from score_embed.witness.witness import Witness
 
 Orders = Callable[[service.Order], service.Done]  # raises ScoreError

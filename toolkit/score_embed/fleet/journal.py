@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from score_embed.fleet.frontier import Commit, Opened, Snapshot, Write
 from score_embed.fleet.messages import Pair, Peer
+from score_embed.fleet.server.frontier import Commit, Opened, Snapshot, Write
 
 
 class Violation(AssertionError):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from score_embed.fleet.assignment import Campaign
-from score_embed.fleet.dealing import Grant, Request
 from score_embed.fleet.messages import (
     SERVER as SERVER_PEER,
 )
@@ -21,8 +19,10 @@ from score_embed.fleet.messages import (
     Settled,
 )
 from score_embed.fleet.protocol import Send, ServerEvent
-from score_embed.fleet.server_table import ServerTable
-from score_embed.fleet.sessions import Session
+from score_embed.fleet.server.assignment import Campaign
+from score_embed.fleet.server.dealing import Grant, Request
+from score_embed.fleet.server.sessions import Session
+from score_embed.fleet.server.table import ServerTable
 
 
 class Exchange(ServerTable):

@@ -11,11 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from score_embed.fleet.assignment import Campaign
-from score_embed.fleet.dealing import Grant
-from score_embed.fleet.exchange import Exchange
-from score_embed.fleet.frontier import Opened
-from score_embed.fleet.membership import Members
 from score_embed.fleet.messages import (
     Ack,
     Alive,
@@ -30,8 +25,13 @@ from score_embed.fleet.messages import (
     ToServer,
 )
 from score_embed.fleet.protocol import ServerEvent, Status, Wake
-from score_embed.fleet.server_table import Effect
-from score_embed.fleet.sessions import Session
+from score_embed.fleet.server.assignment import Campaign
+from score_embed.fleet.server.dealing import Grant
+from score_embed.fleet.server.exchange import Exchange
+from score_embed.fleet.server.frontier import Opened
+from score_embed.fleet.server.membership import Members
+from score_embed.fleet.server.sessions import Session
+from score_embed.fleet.server.table import Effect
 
 _EVENTS: dict[type, ServerEvent] = {
     Hello: ServerEvent.HELLO,

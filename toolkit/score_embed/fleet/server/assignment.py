@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from score_embed.fleet.dealing import Dealer
-from score_embed.fleet.frontier import Frontier, Opened
 from score_embed.fleet.messages import MAX_DROP, Ack, Peer, Result, Results
 from score_embed.fleet.protocol import Timing
+from score_embed.fleet.server.dealing import Dealer
+from score_embed.fleet.server.frontier import Frontier, Opened
 
 
 class Campaign:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from score_embed.fleet.assignment import Campaign
 from score_embed.fleet.messages import VERSION, Hello
+from score_embed.fleet.server.assignment import Campaign
 
 
 def objection(message: Hello, campaigns: Mapping[int, Campaign]) -> tuple[str, str] | None:

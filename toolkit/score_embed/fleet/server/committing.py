@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 
-from score_embed.fleet.frontier import Commit, Frontier
+from score_embed.fleet.server.frontier import Commit, Frontier
 
 
 class Committing:

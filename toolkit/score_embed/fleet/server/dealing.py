@@ -11,10 +11,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from score_embed.fleet.frontier import Frontier
 from score_embed.fleet.messages import MAX_PAIRS, MAX_RECEIVERS, Peer
 from score_embed.fleet.protocol import Status, Timing
-from score_embed.fleet.sessions import Crowd, Session
+from score_embed.fleet.server.frontier import Frontier
+from score_embed.fleet.server.sessions import Crowd, Session
 
 CHOICE = 4  # clients of which the one with the longest queue is asked
 _REFUSALS = 16  # that are counted

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from score_embed.fleet import admission
 from score_embed.fleet.messages import (
     Bye,
     Empty,
@@ -20,8 +19,9 @@ from score_embed.fleet.messages import (
     Welcome,
 )
 from score_embed.fleet.protocol import ServerEvent, Status
-from score_embed.fleet.server_table import ServerTable
-from score_embed.fleet.sessions import Session
+from score_embed.fleet.server import admission
+from score_embed.fleet.server.sessions import Session
+from score_embed.fleet.server.table import ServerTable
 
 _IN_ANY_EPOCH = (Hello, Results, Bye)  # true whatever the server has forgotten
 

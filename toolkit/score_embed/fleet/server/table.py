@@ -11,9 +11,6 @@ from collections import Counter
 from functools import partial
 from typing import Any
 
-from score_embed.fleet.assignment import Campaign
-from score_embed.fleet.committing import Committing
-from score_embed.fleet.frontier import Commit, Reader, Snapshot
 from score_embed.fleet.messages import (
     FromServer,
     Pairs,
@@ -23,7 +20,10 @@ from score_embed.fleet.messages import (
     ToServer,
 )
 from score_embed.fleet.protocol import EPOCH_SHIFT, IGNORE, SERVER, Send, ServerEvent, Status, Timing, Wake
-from score_embed.fleet.sessions import Session
+from score_embed.fleet.server.assignment import Campaign
+from score_embed.fleet.server.committing import Committing
+from score_embed.fleet.server.frontier import Commit, Reader, Snapshot
+from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.timers import Timers
 
 Effect = Send | Commit | Wake

@@ -1,0 +1,1 @@
+"""The server's side of the SCORE protocol, without I/O."""
