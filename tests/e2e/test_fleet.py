@@ -11,7 +11,7 @@ import pytest
 from runner import explore_files, score_embed
 
 from score_embed.cli.main import main
-from score_embed.fleet.recorded import Recording
+from score_embed.fleet.simulation.recorded import Recording
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,14 +15,14 @@ from fleets import TIMING, survive, troubled
 
 from score_embed.fleet.client.outbox import Outbox
 from score_embed.fleet.client.side import Client
-from score_embed.fleet.journal import Journal, Violation
 from score_embed.fleet.messages import Ack, Nack, Pairs, Peer, Results, Stored, ToServer
 from score_embed.fleet.protocol import Status
 from score_embed.fleet.server.frontier import Commit, Write
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.server.side import Server
-from score_embed.fleet.simulate import World
-from score_embed.fleet.trees import SHAPES, Tree, pairs
+from score_embed.fleet.simulation.journal import Journal, Violation
+from score_embed.fleet.simulation.simulate import World
+from score_embed.fleet.simulation.trees import SHAPES, Tree, pairs
 
 SCHEDULES = int(os.environ.get("SCORE_FLEET_SCHEDULES", "0"))
 SUPPORT = Path(__file__).parents[1] / "support"

@@ -6,10 +6,10 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from score_embed.fleet.faults import schedule
 from score_embed.fleet.protocol import Timing
-from score_embed.fleet.simulate import Costs, World
-from score_embed.fleet.trees import SHAPES, Tree
+from score_embed.fleet.simulation.faults import schedule
+from score_embed.fleet.simulation.simulate import Costs, World
+from score_embed.fleet.simulation.trees import SHAPES, Tree
 
 # Everything that is waited for is short, so that little simulated time shows much.
 TIMING = Timing(

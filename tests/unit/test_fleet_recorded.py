@@ -14,10 +14,10 @@ import pytest
 
 from score_embed.board import share
 from score_embed.errors import UsageError
-from score_embed.fleet.recorded import RecordedTree, Recording, two_digits
-from score_embed.fleet.rehearsal import Plan, costs
-from score_embed.fleet.simulate import Costs
-from score_embed.fleet.trees import pairs
+from score_embed.fleet.simulation.recorded import RecordedTree, Recording, two_digits
+from score_embed.fleet.simulation.rehearsal import Plan, costs
+from score_embed.fleet.simulation.simulate import Costs
+from score_embed.fleet.simulation.trees import pairs
 
 SMALL = Recording("p", "native", "dfs", True, [0, 1, 1, 3, 1], [0, 4, 9, 2, 7], [100, 200, 300, 50, 60])
 

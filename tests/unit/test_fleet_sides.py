@@ -18,7 +18,7 @@ from score_embed.fleet.server import condition
 from score_embed.fleet.server.assignment import Campaign
 from score_embed.fleet.server.frontier import Commit, Opened, Snapshot
 from score_embed.fleet.server.side import Server
-from score_embed.fleet.trees import Tree
+from score_embed.fleet.simulation.trees import Tree
 
 
 class Line:

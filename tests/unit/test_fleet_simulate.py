@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from score_embed.fleet.faults import Crash, Faults
-from score_embed.fleet.figures import figures
-from score_embed.fleet.simulate import Costs, World
-from score_embed.fleet.trees import SHAPES, Tree, pairs, seed_of
+from score_embed.fleet.simulation.faults import Crash, Faults
+from score_embed.fleet.simulation.figures import figures
+from score_embed.fleet.simulation.simulate import Costs, World
+from score_embed.fleet.simulation.trees import SHAPES, Tree, pairs, seed_of
 
 
 @pytest.mark.parametrize("shape", SHAPES)

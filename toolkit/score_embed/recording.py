@@ -23,7 +23,7 @@ from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
-from score_embed.fleet.recorded import Recording, two_digits
+from score_embed.fleet.simulation.recorded import Recording, two_digits
 from score_embed.image.image import Image, load_image
 from score_embed.results import summary
 from score_embed.results.store import Store

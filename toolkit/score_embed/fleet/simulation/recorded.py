@@ -14,7 +14,7 @@ from itertools import chain
 
 from score_embed.errors import UsageError
 from score_embed.fleet.messages import Pair, Result
-from score_embed.fleet.trees import DATA, digest
+from score_embed.fleet.simulation.trees import DATA, digest
 
 VERSION = 1
 # What reading any other file ends with.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from score_embed.fleet.simulate import Node, World
+from score_embed.fleet.simulation.simulate import Node, World
 from score_embed.results.fleet import ClientFigures, FleetFigures
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from score_embed.fleet.faults import Faults, schedule
-from score_embed.fleet.figures import figures
 from score_embed.fleet.protocol import Timing
-from score_embed.fleet.recorded import RecordedTree, Recording
-from score_embed.fleet.simulate import Costs, World
-from score_embed.fleet.trees import Explorable, Tree
+from score_embed.fleet.simulation.faults import Faults, schedule
+from score_embed.fleet.simulation.figures import figures
+from score_embed.fleet.simulation.recorded import RecordedTree, Recording
+from score_embed.fleet.simulation.simulate import Costs, World
+from score_embed.fleet.simulation.trees import Explorable, Tree
 from score_embed.results.fleet import FleetFigures
 
 MOST_CLIENTS = 4096

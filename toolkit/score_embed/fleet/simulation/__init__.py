@@ -1,0 +1,1 @@
+"""Both sides without processes: seeded faults, and rehearsals of recorded explorations."""
