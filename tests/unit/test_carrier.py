@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from score_embed.carrier import address, keys
-from score_embed.carrier.line import Caller, Listener
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet.messages import MAX_FRAME
+from score_embed.fleet.transport import address, keys
+from score_embed.fleet.transport.line import Caller, Listener
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from score_embed.carrier import keys
+from score_embed.fleet.transport import keys
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:

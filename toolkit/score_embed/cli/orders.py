@@ -9,8 +9,6 @@ from pathlib import Path
 
 from rich.table import Table
 
-from score_embed.carrier import keys as keyring
-from score_embed.carrier.line import Caller
 from score_embed.cli import words
 from score_embed.cli.output import Printer
 from score_embed.drive.local import ADDRESS_FILE
@@ -18,6 +16,8 @@ from score_embed.errors import TargetError, UsageError
 from score_embed.fleet import service
 from score_embed.fleet.messages import DecodeError
 from score_embed.fleet.server import condition
+from score_embed.fleet.transport import keys as keyring
+from score_embed.fleet.transport.line import Caller
 
 _WITHIN = 10.0  # seconds for an answer
 _WIDE = 1000  # columns, where nobody looks

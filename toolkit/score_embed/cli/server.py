@@ -13,13 +13,13 @@ from score_embed import config
 from score_embed.board.desk import DeskRun
 from score_embed.campaign import opening
 from score_embed.campaign.opening import Opened
-from score_embed.carrier import address
-from score_embed.carrier import keys as keyring
 from score_embed.cli import run
 from score_embed.cli.output import readers_may_leave
 from score_embed.drive import local
 from score_embed.drive.session import Plan
 from score_embed.errors import UsageError
+from score_embed.fleet.transport import address
+from score_embed.fleet.transport import keys as keyring
 from score_embed.results.store import Store
 
 LISTEN = "tcp://127.0.0.1:5470"

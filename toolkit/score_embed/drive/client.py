@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from score_embed import __version__
 from score_embed.campaign.interrupt import Interrupt
-from score_embed.carrier.line import Caller
 from score_embed.drive import kit as kits
 from score_embed.drive.hand import SwitchedHand
 from score_embed.drive.work import Work
@@ -24,6 +23,7 @@ from score_embed.fleet.client.side import Client
 from score_embed.fleet.client.trade import Effect
 from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Rejoin, Welcome
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
+from score_embed.fleet.transport.line import Caller
 
 _ANSWER = 30.0  # seconds for an answer about the kit
 _ASK_AGAIN = 2.0

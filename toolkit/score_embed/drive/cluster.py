@@ -22,9 +22,6 @@ from urllib.parse import urlsplit
 
 from score_embed import config
 from score_embed.campaign.ending import Result
-from score_embed.carrier import keys as keyring
-from score_embed.carrier.address import is_loopback
-from score_embed.carrier.line import Listener
 from score_embed.drive import local
 from score_embed.drive.actor import Device
 from score_embed.drive.crew import Gone
@@ -32,6 +29,9 @@ from score_embed.drive.place import place
 from score_embed.drive.session import FleetSession, Plan
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet.protocol import Timing
+from score_embed.fleet.transport import keys as keyring
+from score_embed.fleet.transport.address import is_loopback
+from score_embed.fleet.transport.line import Listener
 from score_embed.results.store import Store
 
 RESOURCE = "score_device"

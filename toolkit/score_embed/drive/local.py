@@ -16,8 +16,6 @@ from score_embed.campaign.describing import Describer
 from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
 from score_embed.campaign.opening import Opened
 from score_embed.campaign.running import Runner
-from score_embed.carrier.keys import Keys
-from score_embed.carrier.line import Listener
 from score_embed.drive.books import Books
 from score_embed.drive.crew import Crew
 from score_embed.drive.kit import KitGiver
@@ -27,6 +25,8 @@ from score_embed.drive.session import FleetSession, Plan
 from score_embed.errors import TargetError, UsageError
 from score_embed.explore.pair import first_pairs
 from score_embed.fleet.protocol import Timing
+from score_embed.fleet.transport.keys import Keys
+from score_embed.fleet.transport.line import Listener
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 from score_embed.witness import witness

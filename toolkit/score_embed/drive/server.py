@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from score_embed import __version__
-from score_embed.carrier.line import Listener
 from score_embed.drive.books import Books
 from score_embed.drive.kit import KitGiver
 from score_embed.errors import ScoreError, UsageError
@@ -25,6 +24,7 @@ from score_embed.fleet.server.frontier import Commit, Snapshot
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.server.side import Server
 from score_embed.fleet.server.table import Effect
+from score_embed.fleet.transport.line import Listener
 from score_embed.witness.witness import Witness
 
 Orders = Callable[[service.Order], service.Done]  # raises ScoreError

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.status import Status
-from score_embed.carrier.line import Listener
 from score_embed.drive.crew import Gone
 from score_embed.drive.launcher import Launcher
 from score_embed.drive.server import FleetServer, Hosted
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet import service
 from score_embed.fleet.protocol import Timing
+from score_embed.fleet.transport.line import Listener
 
 _TURN = 0.1  # seconds between two looks at clients, limits and Ctrl-C
 _START = 30.0  # seconds for the first client to come; then the time begins without

@@ -14,10 +14,10 @@ import zmq
 import zmq.utils.monitor
 import zmq.utils.z85
 
-from score_embed.carrier import address as addresses
-from score_embed.carrier.keys import Keys
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet.messages import MAX_FRAME
+from score_embed.fleet.transport import address as addresses
+from score_embed.fleet.transport.keys import Keys
 
 _AT_ONCE = 256  # frames that one `wait` returns at most
 _QUEUE = 64  # frames on the way to one peer

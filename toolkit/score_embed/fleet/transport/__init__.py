@@ -1,0 +1,1 @@
+"""Addresses, keys and sockets of a fleet."""
