@@ -32,7 +32,7 @@ def arm(role, step, number, mark):
         os.kill(os.getpid(), signal.SIGKILL)
 
     if step in ("before", "after"):
-        from score_embed.drive.books import Books
+        from score_embed.fleet.process.books import Books
         commit = Books.commit
 
         def watched_commit(*arguments):

@@ -171,7 +171,7 @@ def test_who_is_refused(work: Path) -> None:
     def refused(code: int, why: str, *words: str, version: str = "") -> None:
         program = "from score_embed.cli import main; import sys"
         if version:
-            program += f"; import score_embed.drive.client as c; c.__version__ = {version!r}"
+            program += f"; import score_embed.fleet.process.client as c; c.__version__ = {version!r}"
         command = [sys.executable, "-c", f"{program}; sys.exit(main.main())", *words]
         done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == code, done.stderr

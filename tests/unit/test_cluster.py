@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from score_embed import config
-from score_embed.drive import cluster
 from score_embed.errors import UsageError
+from score_embed.fleet.process import cluster
 
 ROOT = Path(__file__).parents[2]
 

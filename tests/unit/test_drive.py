@@ -16,16 +16,16 @@ import pytest
 import recorded
 
 from score_embed import config
-from score_embed.drive.books import DIFFERS, UNREADABLE, Books
-from score_embed.drive.hand import PairHand
-from score_embed.drive.place import place
-from score_embed.drive.server import _is_sound as is_sound
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet import messages, service
 from score_embed.fleet import record as records
 from score_embed.fleet.messages import DecodeError, Peer, Result
+from score_embed.fleet.process.books import DIFFERS, UNREADABLE, Books
+from score_embed.fleet.process.hand import PairHand
+from score_embed.fleet.process.place import place
+from score_embed.fleet.process.server import _is_sound as is_sound
 from score_embed.fleet.record import Tallied, TestRecord, Where
 from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
@@ -279,7 +279,7 @@ def test_only_pairs_that_can_be_run_get_into_the_record() -> None:
 def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     code = (
-        "import os, tempfile; from score_embed.drive.place import place; here = place(); here.__enter__(); os._exit(0)"
+        "import os, tempfile; from score_embed.fleet.process.place import place; here = place(); here.__enter__(); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, timeout=60, check=True)
     (left,) = tmp_path.iterdir()

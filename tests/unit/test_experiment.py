@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from score_embed import experiment
 from score_embed.errors import UsageError
-from score_embed.experiment import Plan
+from score_embed.fleet.process import experiment
+from score_embed.fleet.process.experiment import Plan
 from score_embed.report import experiment as report
 from score_embed.results import trial
 from score_embed.results.fleet import ClientFigures, FleetFigures

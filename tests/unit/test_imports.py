@@ -38,7 +38,7 @@ ONLY_IN = {
     "zmq": ("carrier/",),
     "matplotlib": ("report/plots.py",),
     "scipy": ("report/experiment.py",),
-    "ray": ("drive/cluster.py", "drive/actor.py"),
+    "ray": ("fleet/process/cluster.py", "fleet/process/actor.py"),
 }
 NO_IO = {"os", "socket", "subprocess", "pathlib", "sqlite3", "select", "threading", "asyncio", "tempfile"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

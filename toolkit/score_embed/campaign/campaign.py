@@ -27,13 +27,13 @@ from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.running import Runner
 from score_embed.campaign.status import Status
 from score_embed.contract.outcome import Finished, Run, Target
-from score_embed.drive import cluster, local
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
+from score_embed.fleet.process import cluster, local
 from score_embed.image.image import Image
 from score_embed.results import completeness, summary
 from score_embed.results.coverage import directions_of

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from score_embed import config
 from score_embed.campaign.interrupt import Interrupt
-from score_embed.drive.client import ClientProcess, Manner
-from score_embed.drive.crew import die_with
 from score_embed.errors import UsageError
+from score_embed.fleet.process.client import ClientProcess, Manner
+from score_embed.fleet.process.crew import die_with
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.line import Caller

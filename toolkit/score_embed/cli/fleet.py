@@ -13,12 +13,12 @@ from score_embed import yamlfile
 from score_embed.board import share
 from score_embed.cli import orders, words
 from score_embed.errors import UsageError
+from score_embed.fleet.process.recording import record_tree
 from score_embed.fleet.simulation import rehearsal
 from score_embed.fleet.simulation.recorded import Recording
 from score_embed.fleet.simulation.rehearsal import MOST_CLIENTS, Plan
 from score_embed.fleet.simulation.simulate import Costs
 from score_embed.fleet.simulation.trees import SHAPES
-from score_embed.recording import record_tree
 from score_embed.report import fleet as report
 from score_embed.report import plots
 from score_embed.report.output import folder_of, write, write_bytes

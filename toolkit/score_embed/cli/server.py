@@ -15,9 +15,9 @@ from score_embed.campaign import opening
 from score_embed.campaign.opening import Opened
 from score_embed.cli import run
 from score_embed.cli.output import readers_may_leave
-from score_embed.drive import local
-from score_embed.drive.session import Plan
 from score_embed.errors import UsageError
+from score_embed.fleet.process import local
+from score_embed.fleet.process.session import Plan
 from score_embed.fleet.transport import address
 from score_embed.fleet.transport import keys as keyring
 from score_embed.results.store import Store

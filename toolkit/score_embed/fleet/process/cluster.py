@@ -22,12 +22,12 @@ from urllib.parse import urlsplit
 
 from score_embed import config
 from score_embed.campaign.ending import Result
-from score_embed.drive import local
-from score_embed.drive.actor import Device
-from score_embed.drive.crew import Gone
-from score_embed.drive.place import place
-from score_embed.drive.session import FleetSession, Plan
 from score_embed.errors import TargetError, UsageError
+from score_embed.fleet.process import local
+from score_embed.fleet.process.actor import Device
+from score_embed.fleet.process.crew import Gone
+from score_embed.fleet.process.place import place
+from score_embed.fleet.process.session import FleetSession, Plan
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.address import is_loopback

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.status import Status
-from score_embed.drive.crew import Gone
-from score_embed.drive.launcher import Launcher
-from score_embed.drive.server import FleetServer, Hosted
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet import service
+from score_embed.fleet.process.crew import Gone
+from score_embed.fleet.process.launcher import Launcher
+from score_embed.fleet.process.server import FleetServer, Hosted
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport.line import Listener
 

@@ -9,8 +9,6 @@ from score_embed.campaign import folder as workplace
 from score_embed.campaign.describing import Describer, Entry
 from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import LinkCounters, Verdict
-from score_embed.drive.hand import NoQueue, PairHand
-from score_embed.drive.kit import Unpacked
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer, Tally
@@ -18,6 +16,8 @@ from score_embed.explore.strategy import STRATEGIES, DepthFirst
 from score_embed.fleet import record as records
 from score_embed.fleet.client.outbox import room
 from score_embed.fleet.messages import Pair, Result
+from score_embed.fleet.process.hand import NoQueue, PairHand
+from score_embed.fleet.process.kit import Unpacked
 from score_embed.fleet.record import Tallied, TestRecord, Where
 from score_embed.results import summary
 from score_embed.results.bugs import Place

@@ -14,14 +14,14 @@ from typing import TypeVar
 
 from score_embed import __version__
 from score_embed.campaign.interrupt import Interrupt
-from score_embed.drive import kit as kits
-from score_embed.drive.hand import SwitchedHand
-from score_embed.drive.work import Work
 from score_embed.errors import ScoreError, TargetError, UsageError
 from score_embed.fleet import service
 from score_embed.fleet.client.side import Client
 from score_embed.fleet.client.trade import Effect
 from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Rejoin, Welcome
+from score_embed.fleet.process import kit as kits
+from score_embed.fleet.process.hand import SwitchedHand
+from score_embed.fleet.process.work import Work
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.transport.line import Caller
 

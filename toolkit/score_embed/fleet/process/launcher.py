@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from score_embed.drive.crew import Gone
+from score_embed.fleet.process.crew import Gone
 
 
 class Launcher(Protocol):

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from score_embed import __version__
-from score_embed.drive.books import Books
-from score_embed.drive.kit import KitGiver
 from score_embed.errors import ScoreError, UsageError
 from score_embed.explore.pair import is_serialised
 from score_embed.fleet import service
 from score_embed.fleet.messages import SERVER, Ack, DecodeError, FromClient, Pair, Pairs, Results, ToServer
+from score_embed.fleet.process.books import Books
+from score_embed.fleet.process.kit import KitGiver
 from score_embed.fleet.protocol import Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
 from score_embed.fleet.server.frontier import Commit, Snapshot

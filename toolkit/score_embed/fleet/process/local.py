@@ -16,14 +16,14 @@ from score_embed.campaign.describing import Describer
 from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
 from score_embed.campaign.opening import Opened
 from score_embed.campaign.running import Runner
-from score_embed.drive.books import Books
-from score_embed.drive.crew import Crew
-from score_embed.drive.kit import KitGiver
-from score_embed.drive.place import place
-from score_embed.drive.server import Hosted
-from score_embed.drive.session import FleetSession, Plan
 from score_embed.errors import TargetError, UsageError
 from score_embed.explore.pair import first_pairs
+from score_embed.fleet.process.books import Books
+from score_embed.fleet.process.crew import Crew
+from score_embed.fleet.process.kit import KitGiver
+from score_embed.fleet.process.place import place
+from score_embed.fleet.process.server import Hosted
+from score_embed.fleet.process.session import FleetSession, Plan
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport.keys import Keys
 from score_embed.fleet.transport.line import Listener

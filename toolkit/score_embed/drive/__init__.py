@@ -1,1 +1,0 @@
-"""What drives the fleet: its clients run tests on targets, its server keeps the record. The I/O around `fleet`."""

@@ -1,0 +1,1 @@
+"""The processes of a fleet: server, clients, what they write down."""
