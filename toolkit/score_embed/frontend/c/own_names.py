@@ -20,6 +20,18 @@ _TOKEN = re.compile(
 )
 _SUSPECT = re.compile(r"\b(?:sc|SC)_")
 _PREFIXED = re.compile(rf"\b{OWN}(?=sc_|SC_)")
+PRELUDE = """#include "probe.h"
+typedef __UINTPTR_TYPE__ sc_word;
+#define SC_LO(x) ((sc_word) ((sc_u64) (x) & 0xffffffffu))
+#define SC_HI(x) ((sc_word) ((sc_u64) (x) >> 32))
+#define SC_PART(type, x, shift) ((sc_word) ((type) (x) >> (shift)))
+#define SC_TOUCH(p) ((void) *(const volatile char *) (p))
+#define SC_STORED(bits, p) (((const struct { __INT##bits##_TYPE__ v; } __attribute__((packed)) *) (p))->v)
+#define sc_f (&sc_a.head)
+#define sc_m sc_a.m
+#define SC_SITES(n) static const sc_word sc_sites##n[] __attribute__((section(".sc_sites"), used))
+"""
+HANDLER = "SC_HANDLER"  # what an interrupt handler begins with
 
 
 def set_apart(text: str) -> str:

@@ -12,8 +12,8 @@ from score_embed.frontend.emit.memory import move
 from score_embed.frontend.emit.probes import Probes
 from score_embed.frontend.ir.body import Assembly, Call, Return, Stmt, VaStart, Verbatim
 from score_embed.frontend.ir.exp import Const, Exp, Place, SlotRef
-from score_embed.frontend.probes.blocks import RETURNS_TWICE
 from score_embed.frontend.probes.templates import LeafText, leaf_word
+from score_embed.frontend.types.builtin_names import RETURNS_TWICE
 from score_embed.frontend.types.ctype import (
     CType,
     Function,

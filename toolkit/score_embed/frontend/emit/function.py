@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from score_embed.contract.sites import Place as Where
 from score_embed.contract.sites import SiteKind
+from score_embed.frontend.c.own_names import HANDLER
 from score_embed.frontend.c.printer import line_directive
 from score_embed.frontend.declarations.objects import is_text
 from score_embed.frontend.emit.calls import CallEmitter
@@ -49,18 +50,6 @@ VERDICTS = {
 }
 _MOST_WORDS = 16_000  # of an array of the site table
 
-PRELUDE = """#include "probe.h"
-typedef __UINTPTR_TYPE__ sc_word;
-#define SC_LO(x) ((sc_word) ((sc_u64) (x) & 0xffffffffu))
-#define SC_HI(x) ((sc_word) ((sc_u64) (x) >> 32))
-#define SC_PART(type, x, shift) ((sc_word) ((type) (x) >> (shift)))
-#define SC_TOUCH(p) ((void) *(const volatile char *) (p))
-#define SC_STORED(bits, p) (((const struct { __INT##bits##_TYPE__ v; } __attribute__((packed)) *) (p))->v)
-#define sc_f (&sc_a.head)
-#define sc_m sc_a.m
-#define SC_SITES(n) static const sc_word sc_sites##n[] __attribute__((section(".sc_sites"), used))
-"""
-HANDLER = "SC_HANDLER"  # what an interrupt handler begins with
 OBJECTS = "#define SC_OBJECTS\n"  # before it, in all units, if the runtime has to find objects
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from score_embed.contract.sites import Op
 from score_embed.frontend.types.ctype import CType, declare
 
 
@@ -188,6 +189,15 @@ class Convert(Exp):
 
     def children(self) -> tuple[Exp, ...]:
         return (self.operand,)
+
+
+MATH = {  # functions of a number with a result of the same type
+    "fabs": Op.FABS,
+    "sqrt": Op.FSQRT,
+    "floor": Op.FFLOOR,
+    "ceil": Op.FCEIL,
+    "trunc": Op.FTRUNC,
+}
 
 
 @dataclass(frozen=True)

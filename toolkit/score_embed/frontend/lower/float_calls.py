@@ -10,10 +10,9 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
-from score_embed.frontend.ir.exp import Binary, Const, Exp, FloatConst, MathCall, Raw, SlotRef
+from score_embed.frontend.ir.exp import MATH, Binary, Const, Exp, FloatConst, MathCall, Raw, SlotRef
 from score_embed.frontend.lower.arithmetic import zero
 from score_embed.frontend.lower.expressions import Expressions
-from score_embed.frontend.probes.templates import MATH
 from score_embed.frontend.types.ctype import CType, Float, is_float, is_integer
 
 _BUILTIN = "__builtin_"

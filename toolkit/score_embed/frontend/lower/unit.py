@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
+from score_embed.frontend.c.own_names import HANDLER, PRELUDE
 from score_embed.frontend.c.printer import line_directive, to_c
 from score_embed.frontend.c.scopes import FUNCTION_NAMES
 from score_embed.frontend.c.signature import (
@@ -44,7 +45,6 @@ from score_embed.frontend.declarations.symbols import (
     Unusable,
     Variable,
 )
-from score_embed.frontend.emit.function import HANDLER, PRELUDE
 from score_embed.frontend.ir.body import HARNESS_FILE, Body, Coord
 from score_embed.frontend.ir.exp import Slot, Storage
 from score_embed.frontend.lower.assembly import names_in_assembly

@@ -12,6 +12,7 @@ from score_embed.contract.sites import Op
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.exp import (
+    MATH,
     AddressOf,
     Binary,
     Const,
@@ -58,13 +59,6 @@ _FLOAT = {
     "==": Op.FEQ,
     "<": Op.FLT,
     "<=": Op.FLE,
-}
-MATH = {  # functions of a number with a result of the same type
-    "fabs": Op.FABS,
-    "sqrt": Op.FSQRT,
-    "floor": Op.FFLOOR,
-    "ceil": Op.FCEIL,
-    "trunc": Op.FTRUNC,
 }
 FLOATS = 0x8000  # SC_FLOATS of runtime/state.h
 

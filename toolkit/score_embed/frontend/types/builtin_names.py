@@ -47,6 +47,9 @@ _MATH = {
     "ilogb": "ix",
     "nan": "xT",
 }
+RETURNS_TWICE = frozenset(
+    ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp", "savectx", "vfork", "getcontext"]
+)
 
 
 def signature(name: str, types: Types) -> Function | None:

@@ -6,7 +6,7 @@ reads what it has written. Some keep it (`srand`, `setenv`), or keep a pointer (
 
 from __future__ import annotations
 
-from score_embed.frontend.probes.blocks import RETURNS_TWICE
+from score_embed.frontend.types.builtin_names import RETURNS_TWICE
 from score_embed.frontend.types.ctype import Function, Pointer
 
 RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
