@@ -18,8 +18,7 @@ from typing import Any
 
 from score_embed import config
 from score_embed.board.profile import Board
-from score_embed.campaign import first_test as firsttest
-from score_embed.campaign import opening
+from score_embed.campaign import first_test, opening
 from score_embed.campaign.describing import Describer
 from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
 from score_embed.campaign.interrupt import Interrupt
@@ -33,7 +32,6 @@ from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
-from score_embed.fleet.process import cluster, local
 from score_embed.image.image import Image
 from score_embed.results import completeness, summary
 from score_embed.results.coverage import directions_of
@@ -55,17 +53,9 @@ class _Recorded:
     fresh: list[int]  # coverage indices it was the first to set
 
 
-def run(settings: config.Settings) -> Result:
-    """Start a campaign, or go on with the one in `settings.resume`, until it ends or is told to."""
+def run(settings: config.Settings, record: Store | None = None) -> Result:
+    """Start a campaign, or go on with that of `record`, until it ends or is told to."""
     with ExitStack() as stack:
-        record = None
-        if settings.resume is not None:
-            record = stack.enter_context(Store.open(settings.resume))
-            settings = opening.resumed_settings(record, settings)
-        if settings.cluster is not None:
-            return cluster.run(settings, record)
-        if (settings.clients or 1) > 1:
-            return local.run(settings, record)
         opened = opening.go_on(record, settings, stack) if record is not None else opening.begin(settings, stack)
         assert opened.target is not None
         return Campaign(opened.settings, opened.board, opened.image, opened.record, opened.target).run()
@@ -120,9 +110,9 @@ class Campaign:
 
     def _fresh(self) -> Explorer:
         """Find the first test, see that the program is deterministic, and begin with it."""
-        inputs, difference = firsttest.find(self._runner, self._settings, self._image, self._describer)
+        inputs, difference = first_test.find(self._runner, self._settings, self._image, self._describer)
         if difference is not None:
-            self._ledger.note(firsttest.DIFFERS, difference.file, difference.line)
+            self._ledger.note(first_test.DIFFERS, difference.file, difference.line)
         explorer = self._explorer_from(inputs)
         opening.describe(self._record, self._settings, self._board, self._image)
         self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in explorer.frontier())

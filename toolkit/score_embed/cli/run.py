@@ -6,10 +6,11 @@ import argparse
 import json
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from score_embed import config
-from score_embed.campaign import campaign
+from score_embed.campaign import campaign, opening
 from score_embed.campaign.ending import Result
 from score_embed.cli import show
 from score_embed.cli.output import readers_may_leave
@@ -38,10 +39,29 @@ def execute(values: argparse.Namespace) -> int:
     else:
         settings = config.resolve(given, os.environ, Path.cwd())
         require_sources(settings)
-    result = campaign.run(settings)
+    result = explored(settings)
     with readers_may_leave():
         tell([result], settings.json)
     return result.exit_code
+
+
+def explored(settings: config.Settings) -> Result:
+    """Start a campaign, or go on with the one in `settings.resume`: with one target here, or with the clients of a
+    fleet, whose modules are imported only then."""
+    with ExitStack() as stack:
+        record = None
+        if settings.resume is not None:
+            record = stack.enter_context(Store.open(settings.resume))
+            settings = opening.resumed_settings(record, settings)
+        if settings.cluster is not None:
+            from score_embed.fleet.process import cluster
+
+            return cluster.run(settings, record)
+        if (settings.clients or 1) > 1:
+            from score_embed.fleet.process import local
+
+            return local.run(settings, record)
+        return campaign.run(settings, record)
 
 
 def require_sources(settings: config.Settings) -> None:

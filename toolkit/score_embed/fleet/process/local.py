@@ -10,8 +10,7 @@ from score_embed import config
 from score_embed.board.desk import DeskRun
 from score_embed.board.lab import find_lab
 from score_embed.board.profile import Board, find_profile, load_board
-from score_embed.campaign import first_test as firsttest
-from score_embed.campaign import opening
+from score_embed.campaign import first_test, opening
 from score_embed.campaign.describing import Describer
 from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
 from score_embed.campaign.opening import Opened
@@ -140,15 +139,15 @@ def _find_first_test(opened: Opened) -> None:
     difference = None
     if opened.target is not None:
         runner = Runner(opened.target, settings, opened.image)
-        inputs, difference = firsttest.find(runner, settings, opened.image, Describer(opened.image))
+        inputs, difference = first_test.find(runner, settings, opened.image, Describer(opened.image))
         opened.target.close()
     elif settings.first is not None:
-        inputs = (firsttest.raw(settings.first),)
+        inputs = (first_test.raw(settings.first),)
     opening.describe(record, settings, opened.board, opened.image)
     record.add_pairs((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
     books = Books(record, settings.seed, opened.image.build_id)
     if difference is not None:
-        books.ledger.note(firsttest.DIFFERS, difference.file, difference.line)
+        books.ledger.note(first_test.DIFFERS, difference.file, difference.line)
     books.commit(0, {}, {})
 
 
