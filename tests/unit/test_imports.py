@@ -1,47 +1,34 @@
-"""The import rule of ARCHITECTURE.md, checked on the syntax tree of every module."""
+"""The tables of ARCHITECTURE.md, checked on the syntax tree of every module of the toolkit."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "toolkit" / "score_embed"
-EVERYWHERE = {"errors", "config", "yamlfile", ""}  # "": the package itself, for __version__
-
-# package → what it may import besides itself and EVERYWHERE
-ALLOWED: dict[str, set[str]] = {
-    "errors": set(),
-    "config": set(),
-    "yamlfile": set(),
-    "board": set(),
-    "frontend": {"board"},
-    "build": {"board", "frontend"},
-    "link": {"target.base"},
-    "target": {"board", "link"},
-    "simulate": {"board", "build", "link", "target"},
-    "solve": set(),
-    "trace": {"solve", "frontend.sites"},
-    "explore": {"solve", "trace", "target.base", "frontend.sites"},
-    "results": {"explore", "frontend.sites", "target.base"},
-    "report": {"results"},
-    "witness": {"board", "build", "frontend", "results"},  # it builds the program and books what it finds
-    "fleet": {"explore", "results"},
-    "carrier": {"fleet"},
-}
-ONLY_IN = {
-    "z3": ("solve/smt.py", "solve/terms.py"),
-    "pycparser": ("frontend/",),
-    "serial": ("link/transport.py", "target/"),
-    "msgspec": ("fleet/",),
-    "zmq": ("carrier/",),
-    "matplotlib": ("report/plots.py",),
-    "scipy": ("report/experiment.py",),
-    "ray": ("fleet/process/cluster.py", "fleet/process/actor.py"),
-}
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "toolkit" / "score_embed"
+EVERYBODY = {"errors", "config", "yamlfile"}
 NO_IO = {"os", "socket", "subprocess", "pathlib", "sqlite3", "select", "threading", "asyncio", "tempfile"}
-MODULES = sorted(PACKAGE.rglob("*.py"))
+WITHOUT_IO = {"trace", "solve", "explore", "fleet", "fleet/client", "fleet/server", "fleet/simulation"}
+MODULES = [p for p in sorted(PACKAGE.rglob("*.py")) if p.parent != PACKAGE]
+
+
+def table(heading: str) -> dict[str, tuple[str, ...]]:
+    """The rows of a table of ARCHITECTURE.md: the word of the first column and those of the last."""
+    rows = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition(heading)[2].partition("\n\n")[0]
+    cells = [line.strip("| ").split("|") for line in rows.splitlines()[2:]]
+    return {_words(row[0])[0]: _words(row[-1]) if len(row) > 1 else () for row in cells}
+
+
+def _words(cell: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"`([^`]+)`", cell))
+
+
+ROOMS = table("| room | what it does | imports |")
+LIBRARIES = table("| library | only in |")
 
 
 def imports(path: Path) -> list[tuple[str, int]]:
@@ -56,28 +43,59 @@ def imports(path: Path) -> list[tuple[str, int]]:
     return found
 
 
+def room_of(name: str) -> str:
+    """The room of an imported name of ours: `frontend/c` of score_embed.frontend.c.parse.parse."""
+    parts = name.split(".")[1:]
+    while parts and not (PACKAGE.joinpath(*parts[:-1]) / f"{parts[-1]}.py").is_file():
+        parts.pop()
+    return "/".join(parts[:-1]) or (parts[0] if parts else "")
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports(path: Path) -> None:
     relative = path.relative_to(PACKAGE).as_posix()
-    package = relative.split("/")[0].removesuffix(".py")
+    room = relative.rpartition("/")[0]
+    allowed = {*ROOMS[room], room, *EVERYBODY, ""}  # "": the package itself, for __version__
     for name, line in imports(path):
         where = f"{relative}:{line}: {name}"
         top = name.split(".")[0]
-        if top in ONLY_IN:
-            assert relative.startswith(ONLY_IN[top]), where
-        if package in ("trace", "solve", "explore", "fleet"):
-            assert top not in NO_IO, f"{where}: this package does no I/O"
-        assert not name.startswith("score_embed.report") or package in ("report", "cli"), f"{where}: for cli only"
-        if top != "score_embed" or package not in ALLOWED:  # campaign, drive, cli and __init__ may import everything
-            continue
-        inner = name.removeprefix("score_embed.") if name != "score_embed" else ""
-        first = inner.split(".")[0]
-        if first in EVERYWHERE or first == package or first.startswith("__"):
-            continue
-        assert any(inner == ok or inner.startswith(ok + ".") for ok in ALLOWED[package]), where
+        if top in LIBRARIES:
+            assert relative.startswith(LIBRARIES[top]), where
+        if room in WITHOUT_IO:
+            assert top not in NO_IO, f"{where}: this room does no I/O"
+        if top == "score_embed":
+            assert room_of(name) in allowed, where
+
+
+@pytest.mark.parametrize("name", ["errors", "yamlfile", "config"])
+def test_what_everybody_imports_imports_no_room(name: str) -> None:
+    used = {room_of(each) for each, _ in imports(PACKAGE / f"{name}.py") if each.startswith("score_embed.")}
+    assert used <= EVERYBODY | {""}
+
+
+def test_imports_flow_one_way() -> None:
+    order = list(ROOMS)
+    assert sorted(order) == sorted({path.parent.relative_to(PACKAGE).as_posix() for path in MODULES})
+    for room, allowed in ROOMS.items():
+        assert all(order.index(other) < order.index(room) for other in allowed), room
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_permission_is_used(room: str) -> None:
+    paths = [path for path in MODULES if path.parent == PACKAGE / room]
+    used = {room_of(name) for path in paths for name, _ in imports(path) if name.startswith("score_embed.")}
+    assert set(ROOMS[room]) <= used
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_each_library_is_imported_where_it_is_said(library: str) -> None:
+    for place in LIBRARIES[library]:
+        paths = [path for path in MODULES if path.relative_to(PACKAGE).as_posix().startswith(place)]
+        assert any(name.split(".")[0] == library for path in paths for name, _ in imports(path)), place
 
 
 def test_the_rule_has_teeth(tmp_path: Path) -> None:
     module = tmp_path / "bad.py"
-    module.write_text("from score_embed.cli import main\nimport z3.z3\n", encoding="utf-8")
-    assert imports(module) == [("score_embed.cli.main", 1), ("z3.z3", 2)]
+    module.write_text("from score_embed.cli.main import main\nimport z3.z3\n", encoding="utf-8")
+    assert imports(module) == [("score_embed.cli.main.main", 1), ("z3.z3", 2)]
+    assert room_of("score_embed.cli.main.main") == "cli"
