@@ -14,6 +14,9 @@ from score_embed.campaign import folder as workplace
 from score_embed.contract.outcome import Run
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.prf import grow
+from score_embed.explore.queue import Queue
+from score_embed.explore.search import Search
+from score_embed.explore.strategy import DepthFirst
 from score_embed.image.image import Image, build_image
 from score_embed.solve.chain import default_chain
 from score_embed.trace.trail import Trail
@@ -327,13 +330,14 @@ def test_no_formula_is_wrong_where_an_opaque_result_flows_into_it(tmp_path: Path
     tried: Counter[str] = Counter()
     with closing(workplace.start_target(find_board("native"), image.elf, image.build_id)) as target:
         for seed in range(1000):
-            explorer = Explorer(Trail(image.sites, verify), default_chain(), seed, grow(seed, b"", 4))
-            while pair := explorer.next():
+            explorer = Explorer(Trail(image.sites, verify), default_chain())
+            search = Search(explorer, Queue(DepthFirst()), [grow(seed, b"", 4)])
+            while pair := search.next():
                 plain = Run(1, pair.input, pair.predicted, pair.condition_hash)
                 whole = target.run(plain)
                 found = target.run(plain._replace(prefix=explorer.expected(pair)))
                 assert found._replace(coverage=()) == whole._replace(coverage=())
-                outcome = explorer.record(pair, found, pair.input)
+                outcome = search.record(pair, found, pair.input).outcome
                 tried["tests"] += 1
                 tried["mispredicted"] += outcome.mispredicted
                 tried["elided"] += bool(explorer.expected(pair))

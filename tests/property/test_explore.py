@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 import pytest
 from decision_tree import Branch, End, Program, Switch, Tree
 from events import replay
+from exploring import search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,13 +20,15 @@ from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import ROOT, Pair, decided, first_pair
 from score_embed.explore.prf import prf
 from score_embed.explore.queue import MEMORY, Queue
+from score_embed.explore.scope import Routes
+from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.formula.build import negate
-from score_embed.solve.chain import Chain, DomainLayer, default_chain
+from score_embed.solve.chain import Chain, DomainLayer, Gate
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Result
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import SmtLayer
+from score_embed.solve.smt import Limit, SmtLayer
 from score_embed.trace.trail import Trail
 
 SIZE = 2
@@ -96,25 +100,45 @@ class Record:
         self.pairs[ident] = rank, self.pairs[ident][1]
 
 
-class Search:
+class Exploration:
     """An exploration with a record that it can be taken up from."""
 
-    def __init__(self, program: Program, strategy: str, first: bytes, memory: int = MEMORY) -> None:
+    def __init__(
+        self,
+        program: Program,
+        strategy: str,
+        first: bytes,
+        memory: int = MEMORY,
+        waits: bool = False,
+        routes: int = 1000,
+    ) -> None:
+        """`waits`: all flips wait until their turn comes; `routes`: conditions of paths that are remembered for them."""
         self._program, self._strategy, self._memory = program, strategy, memory
+        self._waits, self._routes = waits, routes
         self.record, self.covered = Record(), set[int]()
         self.ids: list[bytes] = []  # of the pairs in the order in which they were run
         self.paths: list[int] = []  # those that violate no assumption, in order
-        self.explorer = self._fresh(first)
-        self.record.add(self.explorer.frontier())
+        self.again = 0  # runs that were made to ask
+        self.search = self._fresh([first])
+        self.record.add(self.search.waiting_in_memory())
 
-    def _fresh(self, first: bytes) -> Explorer:
+    def _fresh(self, firsts: Sequence[bytes]) -> Search:
         queue = Queue(STRATEGIES[self._strategy](7, self.covered), self.record, self._memory)
-        return Explorer(Trail(self._program.table), plain_chain(), seed=1, first=first, queue=queue)
+        explorer = Explorer(Trail(self._program.table), waiting_chain() if self._waits else plain_chain())
+        explorer._routes = Routes(self._routes)
+        return Search(explorer, queue, firsts)
 
-    def run(self, limit: int = 10_000) -> Search:
-        """Run what the explorer asks for, at most `limit` tests."""
+    @property
+    def notes(self) -> Counter[tuple[str, int]]:
+        return self.search.explorer.notes
+
+    def run(self, limit: int = 10_000) -> Exploration:
+        """Run what the search asks for, at most `limit` tests."""
         for _ in range(limit):
-            pair = self.explorer.next()
+            pair = self.search.next()
+            for flip, brought in self.search.answered:
+                self._done(flip, brought)
+            self.search.answered.clear()
             if pair is None:
                 break
             self.step(pair)
@@ -122,34 +146,45 @@ class Search:
 
     def step(self, pair: Pair) -> None:
         assert pair.id not in self.ids, "run twice"
-        waiting = self.explorer.waiting
         finished = self._program.run(pair)
-        assert finished.events.startswith(self.explorer.expected(pair))
-        outcome = self.explorer.record(pair, finished, pair.input)
-        assert not outcome.mispredicted
-        assert not outcome.redundant
+        assert finished.events.startswith(self.search.explorer.expected(pair))
+        brought = self.search.record(pair, finished, pair.input)
+        assert not brought.outcome.mispredicted
+        assert not brought.outcome.redundant or pair.pending
+        self._done(pair, brought)
+        assert self.search.waiting == self.record.waiting()
+        if pair.pending:
+            self.again += 1
+            return
         self.covered.update(finished.coverage)
-        del self.record.pairs[pair.id]
-        self.record.add(zip(outcome.ranks, outcome.children, strict=True))
-        assert self.explorer.waiting == waiting + len(outcome.children) == self.record.waiting()
         self.ids.append(pair.id)
         if finished.verdict is not Verdict.ASSUMPTION:
             self.paths.append(finished.path_hash)
 
+    def _done(self, pair: Pair, brought: Ranked) -> None:
+        del self.record.pairs[pair.id]
+        self.record.add(zip(brought.ranks, brought.outcome.children, strict=True))
+
     def resume(self, from_fleet: bool = False) -> None:
         """`from_fleet`: several clients were at work meanwhile, so no pair has a rank."""
-        state = self.explorer.state()
+        state = self.search.state()
         if from_fleet:
             self.record.pairs = {ident: (b"", data) for ident, (_, data) in self.record.pairs.items()}
-        self.explorer = self._fresh(b"")
-        self.explorer.restore(state, self.paths)
-        assert self.explorer.state() == state or from_fleet
-        assert self.explorer.waiting == len(self.record.pairs)
+        self.search = self._fresh([])
+        self.search.restore(state, self.paths)
+        assert self.search.state() == state or from_fleet
+        assert self.search.waiting == len(self.record.pairs)
 
 
 def plain_chain() -> Chain:
     """Answers depend on the question only, not on earlier ones."""
     return Chain(DomainLayer(EnumerateLayer(SmtLayer())))
+
+
+def waiting_chain() -> Chain:
+    """The same answers, none of them at once."""
+    gate = Gate(DomainLayer(EnumerateLayer(SmtLayer())))
+    return Chain(gate, gate=gate, limit=Limit())
 
 
 def algorithm_1(program: Program, data: bytes, neg_limit: int, ident: bytes, seen: list[tuple[bytes, int]]) -> None:
@@ -179,39 +214,42 @@ TINY = 1500  # bytes: two pairs
 @given(trees(), firsts)
 def test_every_layer_tells_the_truth_on_trees(tree: Tree, first: bytes) -> None:
     program = Program(tree, SIZE)
-    explorer = Explorer(Trail(program.table), default_chain(validate=True), seed=1, first=first)
+    made = search(program.table, first)
     paths: list[int] = []
-    while (pair := explorer.next()) is not None:
+    while (pair := made.next()) is not None:
         finished = program.run(pair)
-        assert not explorer.record(pair, finished, pair.input).redundant
+        assert not made.record(pair, finished, pair.input).outcome.redundant
         if finished.verdict is not Verdict.ASSUMPTION:
             paths.append(finished.path_hash)
     assert len(paths) == len(set(paths))
     assert set(paths) == all_inputs(program)
-    assert not explorer.notes
+    assert not made.explorer.notes
 
 
-@pytest.mark.parametrize("memory", [MEMORY, TINY])
+@pytest.mark.parametrize(
+    ("memory", "waits", "routes"),
+    [(MEMORY, False, 0), (TINY, False, 0), (TINY, True, 1000), (MEMORY, True, 20)],
+)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(deadline=None, max_examples=40)
 @given(tree=trees(), first=firsts, stops=st.lists(st.integers(1, 10), max_size=3))
 def test_same_flips_as_algorithm_1_none_twice(
-    strategy: str, memory: int, tree: Tree, first: bytes, stops: list[int]
+    strategy: str, memory: int, waits: bool, routes: int, tree: Tree, first: bytes, stops: list[int]
 ) -> None:
     program = Program(tree, SIZE)
     reference: list[tuple[bytes, int]] = []
     algorithm_1(program, first, 0, ROOT, reference)
-    search = Search(program, strategy, first, memory)
+    made = Exploration(program, strategy, first, memory, waits, routes)
     for stop in stops:
-        search.run(stop).resume()
-    search.run()
-    assert not search.explorer.notes
-    assert len(search.ids) == len(set(search.ids))
-    assert set(search.ids) == {ident for ident, _ in reference}
-    assert len(search.paths) == len(set(search.paths))
-    assert set(search.paths) == all_inputs(program)
+        made.run(stop).resume()
+    made.run()
+    assert not made.notes
+    assert len(made.ids) == len(set(made.ids))
+    assert set(made.ids) == {ident for ident, _ in reference}
+    assert len(made.paths) == len(set(made.paths))
+    assert set(made.paths) == all_inputs(program)
     if strategy == "dfs":
-        assert search.ids == [ident for ident, _ in reference]
+        assert made.ids == [ident for ident, _ in reference]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -219,12 +257,12 @@ def test_same_flips_as_algorithm_1_none_twice(
 @given(tree=trees(), first=firsts, stops=st.lists(st.integers(1, 10), min_size=1, max_size=3))
 def test_going_on_alone_after_a_fleet_misses_nothing(strategy: str, tree: Tree, first: bytes, stops: list[int]) -> None:
     program = Program(tree, SIZE)
-    search = Search(program, strategy, first, TINY)
+    made = Exploration(program, strategy, first, TINY)
     for stop in stops:
-        search.run(stop).resume(from_fleet=True)
-    search.run()
-    assert set(search.paths) == all_inputs(program)
-    assert len(search.ids) == len(set(search.ids))
+        made.run(stop).resume(from_fleet=True)
+    made.run()
+    assert set(made.paths) == all_inputs(program)
+    assert len(made.ids) == len(set(made.ids))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -232,7 +270,7 @@ def test_going_on_alone_after_a_fleet_misses_nothing(strategy: str, tree: Tree, 
 @given(tree=trees(), first=firsts)
 def test_spilling_changes_no_order(strategy: str, tree: Tree, first: bytes) -> None:
     program = Program(tree, SIZE)
-    assert Search(program, strategy, first, TINY).run().ids == Search(program, strategy, first).run().ids
+    assert Exploration(program, strategy, first, TINY).run().ids == Exploration(program, strategy, first).run().ids
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 200), (63, 65), (64, 128), (10, 10)])

@@ -17,7 +17,7 @@ from score_embed.solve.chain import default_chain
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Query, Result
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import SmtLayer
+from score_embed.solve.smt import Limit, SmtLayer
 from score_embed.solve.terms import Translator
 
 BYTES = 3
@@ -212,7 +212,7 @@ def test_enumeration_is_brute_force_is_z3(conditions: list[Both], sets: tuple[in
     answer = EnumerateLayer(SmtLayer()).solve(query)
     assert (answer.result, answer.layer) == (Result.SAT if found else Result.UNSAT, "enumerate")
     assert not found or answer.assignment == found[0]
-    judged = SmtLayer(rlimit=3_000_000).solve(query).result
+    judged = SmtLayer(Limit(3_000_000)).solve(query).result
     assert judged in (answer.result, Result.UNKNOWN)
 
 

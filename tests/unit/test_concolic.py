@@ -6,18 +6,19 @@ import dataclasses
 
 import pytest
 from events import Stream, compare, condition, pin, replay, slot, symbolic, table
+from exploring import answered, next_pair, search
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
 from score_embed.errors import StorageError
-from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import LeftOut, Pair, first_pair
+from score_embed.explore.search import Search
 from score_embed.formula import build
-from score_embed.formula.expr import Expr, Kind, table_size
-from score_embed.solve.chain import Chain, UnsoundAnswer, default_chain
+from score_embed.formula.expr import Expr, Kind, evaluate, table_size
+from score_embed.solve.chain import Chain, Gate, UnsoundAnswer
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import SmtLayer
+from score_embed.solve.smt import Limit, SmtLayer
 from score_embed.trace.trail import Trail
 
 X, Y = symbolic(16, slot(1), 4, "x"), symbolic(17, slot(2), 4, "y")
@@ -53,50 +54,48 @@ def run_foo(data: bytes) -> Trail:
     return replay(TABLE, bytes(stream), data)
 
 
-def explorer(first: bytes, sites: SiteTable = TABLE) -> tuple[Explorer, Pair]:
-    made = Explorer(Trail(sites), default_chain(validate=True), seed=0, first=first)
-    pair = made.next()
-    assert pair is not None
-    return made, pair
+def exploration(first: bytes, sites: SiteTable = TABLE) -> tuple[Search, Pair]:
+    made = search(sites, first)
+    return made, next_pair(made)
 
 
 def test_a_flip_keeps_the_arguments_of_opaque_calls_if_it_can() -> None:
-    made, pair = explorer(ints(0, 8))
+    made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path), path.data)
+    outcome = made.record(pair, finish(path), path.data).outcome
     (child,) = outcome.children
     assert child.input == ints(14, 8)  # y is pinned, so foo(y) stays 14
     follow = run_foo(child.input)
     assert follow.condition_hash(child.predicted) == child.condition_hash
-    assert made.notes
+    assert made.explorer.notes
 
 
 def test_without_a_model_under_the_pins_they_are_dropped() -> None:
-    made, pair = explorer(ints(14, 8))
+    made, pair = exploration(ints(14, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path), path.data)
-    flipped = {child.neg_limit: child.input for child in outcome.children}
+    outcome = made.record(pair, finish(path), path.data).outcome
+    flipped = {child.neg_limit: child.input for child in answered(made, outcome.children)}
     # x == 14 and y >= x needs another y than the pinned one.
     assert int.from_bytes(flipped[2][:4], "little") == 14
     assert int.from_bytes(flipped[2][4:], "little", signed=True) >= 14
 
 
 def test_nothing_is_derived_from_a_mispredicted_run() -> None:
-    made, pair = explorer(ints(0, 8))
+    made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path, condition_match=False, events=b""), path.data)
+    outcome = made.record(pair, finish(path, condition_match=False, events=b""), path.data).outcome
     assert outcome.mispredicted
     assert outcome.new_path  # its path counts all the same
     assert not outcome.children
     assert made.next() is None
-    assert made.notes
+    assert made.explorer.notes
 
 
 def test_the_host_checks_the_prediction_itself() -> None:
-    made, pair = explorer(ints(0, 8))
+    made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
     wrong = dataclasses.replace(pair, predicted=1, condition_hash=1)
-    assert made.record(wrong, finish(path), path.data).mispredicted
+    assert made.record(wrong, finish(path), path.data).outcome.mispredicted
 
 
 @pytest.mark.parametrize(
@@ -113,59 +112,61 @@ def test_the_host_checks_the_prediction_itself() -> None:
 )
 def test_what_each_verdict_means(verdict: Verdict, is_path: bool, children: int, stopped: str) -> None:
     sites = table(X, condition(23, compare(Op.EQ, slot(1), 5)))
-    made, pair = explorer(bytes(4), sites)
+    made, pair = exploration(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 0)), pair.input)
-    outcome = made.record(pair, finish(path, verdict=verdict), path.data)
+    outcome = made.record(pair, finish(path, verdict=verdict), path.data).outcome
     assert (outcome.is_path, outcome.new_path, len(outcome.children)) == (is_path, is_path, children)
-    assert bool(made.notes) == (stopped == "drained")
+    assert bool(made.explorer.notes) == (stopped == "drained")
 
 
 def test_a_lost_run_is_not_called_mispredicted() -> None:
-    made, pair = explorer(ints(0, 8))
+    made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    outcome = made.record(pair, finish(path, verdict=Verdict.LOST, condition_match=False, events=b""), path.data)
+    outcome = made.record(
+        pair, finish(path, verdict=Verdict.LOST, condition_match=False, events=b""), path.data
+    ).outcome
     assert not outcome.mispredicted
     assert not outcome.children
     assert {what for what, _ in outcome.notes} == {"lost"}
 
 
 def test_a_missing_trace_is_noted() -> None:
-    made, pair = explorer(ints(0, 8))
+    made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    assert made.record(pair, finish(path, events=b""), path.data).notes == {("trace lost", 0): 1}
+    assert made.record(pair, finish(path, events=b""), path.data).outcome.notes == {("trace lost", 0): 1}
 
 
 def test_a_path_seen_before_is_redundant() -> None:
-    made, pair = explorer(ints(0, 8))
+    made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    assert not made.record(pair, finish(path), path.data).redundant
-    assert made.record(pair, finish(path), path.data).redundant
+    assert not made.record(pair, finish(path), path.data).outcome.redundant
+    assert made.record(pair, finish(path), path.data).outcome.redundant
 
 
 def test_operands_that_differ_make_the_result_incomplete() -> None:
-    made, pair = explorer(ints(0, 8))
+    made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
     made.record(pair, finish(path, operand_hash=1), path.data)
-    assert made.divergences == 1
+    assert made.explorer.divergences == 1
 
 
 def test_concrete_conditions_keep_their_index_but_are_not_solved() -> None:
-    made, pair = explorer(ints(0, 8))
+    made, pair = exploration(ints(0, 8))
     stream = Stream().head(16).head(17).head(18).signed(14).head(22, 0).head(20, 0).varint(0b0101)
     path = replay(TABLE, bytes(stream), pair.input)
-    outcome = made.record(pair, finish(path), path.data)
+    outcome = made.record(pair, finish(path), path.data).outcome
     (child,) = outcome.children
     assert (child.neg_limit, child.predicted) == (2, 2)
-    assert made.unflipped == {(TABLE[22].coverage + 1, "concrete"): 1}
+    assert made.explorer.unflipped == {(TABLE[22].coverage + 1, "concrete"): 1}
 
 
 def test_unsat_flips_are_booked_under_what_they_did_not_reach() -> None:
     sites = table(X, condition(23, compare(Op.ULT, slot(1), 5)), condition(24, compare(Op.ULT, slot(1), 9)))
-    made, pair = explorer(bytes(4), sites)
+    made, pair = exploration(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 1).head(24, 1)), pair.input)
-    outcome = made.record(pair, finish(path), path.data)
-    assert [child.neg_limit for child in outcome.children] == [1]
-    assert made.unflipped == {(sites[24].coverage, "unsat"): 1}
+    outcome = made.record(pair, finish(path), path.data).outcome
+    assert [child.neg_limit for child in answered(made, outcome.children)] == [1]
+    assert made.explorer.unflipped == {(sites[24].coverage, "unsat"): 1}
 
 
 class _GivesUp:
@@ -179,63 +180,147 @@ class _Lies:
 
 
 def test_unknown_is_never_unsat() -> None:
-    made = Explorer(Trail(TABLE), Chain(_GivesUp()), seed=0, first=ints(0, 8))
-    pair = made.next()
-    assert pair is not None
+    made = search(TABLE, ints(0, 8), Chain(_GivesUp()))
+    pair = next_pair(made)
     path = run_foo(pair.input)
     made.record(pair, finish(path), path.data)
-    assert made.notes["solver gave up", 20] == 1
-    assert made.solver.unknown == 1
+    assert made.explorer.notes["solver gave up", 20] == 1
+    assert made.explorer.take_tally().solver.unknown == 1
 
 
-def _three_flips() -> tuple[Explorer, Pair, Trail]:
+def _three_flips(chain: Chain | None = None) -> tuple[Search, Pair, Trail]:
     limits = [(23, 5), (24, 9), (25, 7)]
     sites = table(X, *(condition(site, compare(Op.ULT, slot(1), limit)) for site, limit in limits))
-    made, pair = explorer(ints(6, 0)[:4], sites)
+    made = search(sites, ints(6, 0)[:4], chain)
+    pair = next_pair(made)
     path = replay(sites, bytes(Stream().head(16).head(23, 0).head(24, 1).head(25, 1)), pair.input)
     return made, pair, path
 
 
 @pytest.mark.parametrize("questions", [0, 1, 2])
 def test_flips_broken_off_are_taken_up_where_they_ended(questions: int) -> None:
-    made, pair, path = _three_flips()
-    whole = made.record(pair, finish(path), path.data).children
+    made, pair, path = _three_flips(Chain(SmtLayer()))
+    whole = made.record(pair, finish(path), path.data).outcome.children
     assert len(whole) == 3
-    made, pair, path = _three_flips()
+    made, pair, path = _three_flips(Chain(SmtLayer()))
     stops = iter([False] * questions)
-    made.stop_if(lambda: next(stops, True))
-    first = made.record(pair, finish(path), path.data)
+    made.explorer.stop_if(lambda: next(stops, True))
+    first = made.record(pair, finish(path), path.data).outcome
     assert not first.notes
     assert [child.id for child in first.children[:-1]] == [child.id for child in whole[:questions]]
-    made.stop_if(lambda: False)
+    made.explorer.stop_if(lambda: False)
     left = made.next()
     assert left == first.children[-1]
     assert left.id not in {pair.id, *(child.id for child in whole)}
     assert path.condition_hash(left.predicted) == left.condition_hash
-    again = made.record(left, finish(path), path.data)
+    again = made.record(left, finish(path), path.data).outcome
     assert [child.id for child in again.children] == [child.id for child in whole[questions:]]
     assert again.redundant
-    assert sum(made.solver.by.values()) == 3
+    assert sum(made.explorer.take_tally().solver.by.values()) == 3
+
+
+class _Hard:
+    """Answers the question for which `x < 9` is false with the largest limit only."""
+
+    def __init__(self, limit: Limit) -> None:
+        self._limit, self._inner = limit, SmtLayer()
+        self.asked: list[int] = []  # the limits of that question
+
+    def solve(self, query: Query) -> Answer:
+        if evaluate(query.target, bytes([10, 0, 0, 0])) and not evaluate(query.target, bytes([8, 0, 0, 0])):
+            self.asked.append(self._limit.rlimit)
+            if self._limit.rlimit < 1000:
+                return Answer(Result.UNKNOWN, "smt")
+        return self._inner.solve(query)
+
+
+def _waiting() -> tuple[Search, Pair, Trail, _Hard]:
+    """As `_three_flips`, where all flips wait, and one is hard."""
+    limit = Limit(1000)
+    hard = _Hard(limit)
+    gate = Gate(hard)
+    return *_three_flips(Chain(gate, gate=gate, limit=limit)), hard
+
+
+def test_what_is_hard_comes_back_behind_all_others_with_more() -> None:
+    made, pair, path, hard = _waiting()
+    outcome = made.record(pair, finish(path), path.data).outcome
+    assert [(child.pending, child.depth) for child in outcome.children] == [(1, 1), (1, 2), (1, 3)]
+    assert not hard.asked
+    run = [made.next() for _ in range(3)]
+    assert [one and (one.pending, one.depth) for one in run] == [
+        (0, 3),
+        (0, 1),
+        (0, 2),
+    ]  # depth first, the hard one last
+    assert made.next() is None
+    assert hard.asked == [100, 333, 1000]
+    assert not made.explorer.notes
+    assert made.explorer.take_tally().solver.sat == 3
+    done = [flip.id for flip, _ in made.answered]
+    known = [child.id for _, brought in made.answered for child in brought.outcome.children]
+    assert len({*done, *known}) == len(done) + 3  # each question once
+
+
+def test_what_stays_too_hard_is_given_up_at_the_end() -> None:
+    limit = Limit(1000)
+    gate = Gate(_GivesUp())
+    made, pair, path = _three_flips(Chain(gate, gate=gate, limit=limit))
+    made.record(pair, finish(path), path.data)
+    assert made.next() is None
+    assert sum(count for (what, _), count in made.explorer.notes.items() if what == "solver gave up") == 3
+    assert made.explorer.take_tally().solver.unknown == 3
+
+
+def test_a_question_that_is_not_waited_for_stays_in_the_work_list() -> None:
+    made, pair, path, _ = _waiting()
+    made.record(pair, finish(path), path.data)
+    assert made.next(lambda: True) is None
+    assert (made.waiting, made.answered) == (3, [])
+    made.explorer.stop_if(lambda: True)
+    assert made.next() is None
+    assert (made.waiting, made.answered) == (3, [])
+    made.explorer.stop_if(lambda: False)
+    assert next_pair(made).depth == 3
+
+
+def test_a_flip_whose_path_nobody_remembers_is_run_for() -> None:
+    made, pair, path, _ = _waiting()
+    flips = made.record(pair, finish(path), path.data).outcome.children
+    elsewhere, _, _, _ = _waiting()
+    stranger = Pair.from_bytes(flips[0].to_bytes())
+    assert stranger == flips[0]
+    assert elsewhere.explorer.ask(stranger) is None
+    (child,) = elsewhere.record(stranger, finish(path), path.data).outcome.children
+    (mine,) = answered(made, flips[:1])
+    assert (child.id, child.input) == (mine.id, mine.input)
+
+
+def test_a_run_that_does_not_reach_its_flip_again_is_mispredicted() -> None:
+    made, pair, path, _ = _waiting()
+    (*_, deepest) = made.record(pair, finish(path), path.data).outcome.children
+    elsewhere, _, _, _ = _waiting()
+    short = replay(path.table, bytes(Stream().head(16).head(23, 0).head(24, 1)), pair.input)
+    assert elsewhere.record(Pair.from_bytes(deepest.to_bytes()), finish(short), short.data).outcome.mispredicted
+    assert elsewhere.explorer.notes["mispredicted", 25] == 1
 
 
 def test_a_question_broken_off_is_not_given_up() -> None:
     stopping = iter([False, True])
-    made = Explorer(Trail(TABLE), Chain(_GivesUp()), seed=0, first=ints(0, 8))
-    made.stop_if(lambda: next(stopping))
-    pair = made.next()
-    assert pair is not None
+    made = search(TABLE, ints(0, 8), Chain(_GivesUp()))
+    made.explorer.stop_if(lambda: next(stopping))
+    pair = next_pair(made)
     path = run_foo(pair.input)
-    (left,) = made.record(pair, finish(path), path.data).children
+    (left,) = made.record(pair, finish(path), path.data).outcome.children
     assert left.neg_limit == 0
-    assert "solver gave up" not in {what for what, _ in made.notes}
-    assert made.solver.unknown == 0
-    assert not made.unflipped
+    assert "solver gave up" not in {what for what, _ in made.explorer.notes}
+    assert made.explorer.take_tally().solver.unknown == 0
+    assert not made.explorer.unflipped
 
 
 def test_a_wrong_model_is_caught_before_use() -> None:
-    made = Explorer(Trail(TABLE), Chain(_Lies()), seed=0, first=ints(0, 8))
-    pair = made.next()
-    assert pair is not None
+    made = search(TABLE, ints(0, 8), Chain(_Lies()))
+    pair = next_pair(made)
     path = run_foo(pair.input)
     with pytest.raises(UnsoundAnswer):
         made.record(pair, finish(path), path.data)
@@ -250,7 +335,7 @@ def test_z3_gives_up_at_its_resource_limit() -> None:
     odd = build.binary(Kind.ULT, build.const(0xFFFFFFFF, 64), wide(0))
     slicer = Slicer()
     slicer.add(odd)
-    answer = SmtLayer(rlimit=5_000).solve(slicer.query(hard, bytes(16)))
+    answer = SmtLayer(Limit(5_000)).solve(slicer.query(hard, bytes(16)))
     assert answer.result is Result.UNKNOWN
 
 
@@ -273,17 +358,16 @@ def run_objects(data: bytes) -> Trail:
 
 
 def test_one_object_after_the_other_is_tried() -> None:
-    made, pair = explorer(bytes(4), OBJECTS)
+    made, pair = exploration(bytes(4), OBJECTS)
     seen: list[int] = []
     waiting: Pair | None = pair
     while waiting is not None:
         path = run_objects(waiting.input)
-        outcome = made.record(Pair.from_bytes(waiting.to_bytes()), finish(path), path.data)
-        assert not outcome.mispredicted
+        assert not made.record(Pair.from_bytes(waiting.to_bytes()), finish(path), path.data).outcome.mispredicted
         seen.append(waiting.input[0] & 3)
         waiting = made.next()
     assert sorted(seen) == [0, 1, 2, 3]
-    assert not made.notes
+    assert not made.explorer.notes
 
 
 def test_a_run_that_finds_another_object_is_not_the_predicted_one() -> None:
@@ -296,12 +380,12 @@ def test_a_run_that_finds_another_object_is_not_the_predicted_one() -> None:
         return replay(table_, bytes(stream.head(25, data == bytes([9, 0, 0, 0]))), data)
 
     for size, is_the_same in ((8, True), (16, False)):
-        made, pair = explorer(bytes([1, 0, 0, 0]), table_)
+        made, pair = exploration(bytes([1, 0, 0, 0]), table_)
         path = run(pair.input, 8)
-        children = made.record(pair, finish(path), path.data).children
+        children = made.record(pair, finish(path), path.data).outcome.children
         (to_nine,) = (child for child in children if child.input == bytes([9, 0, 0, 0]))
         path = run(to_nine.input, size)
-        assert made.record(to_nine, finish(path), path.data).mispredicted is not is_the_same
+        assert made.record(to_nine, finish(path), path.data).outcome.mispredicted is not is_the_same
 
 
 def test_pairs_survive_the_store() -> None:

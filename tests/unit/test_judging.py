@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from events import Stream, compare, condition, slot, symbolic, table
+from exploring import next_pair, search
 
 from score_embed import config
 from score_embed.campaign.judging import NOT_AGAIN, Judge
@@ -14,9 +15,7 @@ from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import Finished, LinkCounters, Run, TargetInfo, Verdict
 from score_embed.contract.sites import Op
 from score_embed.errors import TargetError
-from score_embed.explore.concolic import Explorer
-from score_embed.solve.chain import default_chain
-from score_embed.trace.trail import Trail
+from score_embed.explore.search import Search
 
 SITES = table(symbolic(16, slot(1), 4, "x"), condition(17, compare(Op.EQ, slot(1), 5)))
 EVENTS = bytes(Stream().head(16).head(17, 0))
@@ -112,42 +111,43 @@ def test_events_that_break_off_or_make_no_sense_count_as_far_as_they_are_whole()
         assert found.events == (EVENTS[:1] if len(events) < len(EVENTS) else EVENTS)
 
 
-def runner(target: Scripted) -> tuple[Runner, Explorer]:
+def runner(target: Scripted) -> tuple[Runner, Search]:
     settings = config.Settings(sources=(), max_branches=1000, seed=1)
-    return Runner(target, settings, IMAGE), Explorer(Trail(SITES), default_chain(), 1, DATA)
+    return Runner(target, settings, IMAGE), search(SITES, DATA)
 
 
 def test_a_trace_that_cannot_be_read_twice_is_the_program_s_doing() -> None:
     damaged = lives(EVENTS + b"\xff" * 12)
     target = Scripted(damaged, damaged._replace(passed=((17, 1), (16, 99))))
-    made, explorer = runner(target)
-    pair = explorer.next()
-    assert pair is not None
-    done = made.finish(explorer, pair, made.begin(pair, 1, b""))
+    made, searched = runner(target)
+    pair = next_pair(searched)
+    done = made.finish(searched.record, pair, made.begin(pair, 1, b""))
     assert (done.finished.verdict, done.finished.site) == (Verdict.CORRUPTED, 17)  # what came later is not believed
-    assert (done.outcome.is_path, len(done.outcome.children), not explorer.notes) == (True, 1, True)
+    assert (done.brought.outcome.is_path, len(done.brought.outcome.children), not searched.explorer.notes) == (
+        True,
+        1,
+        True,
+    )
     assert made.shows_again(done.test, done.finished)
 
 
 def test_a_target_that_is_lost_in_every_test_ends_the_campaign() -> None:
     target = Scripted(*[end(Verdict.SIGNAL, 9), lives()] * 20)
-    made, explorer = runner(target)
-    pair = explorer.next()
-    assert pair is not None
+    made, searched = runner(target)
+    pair = next_pair(searched)
     for _ in range(19):
-        assert made.finish(explorer, pair, made.begin(pair, 1, b"")).finished.verdict is Verdict.LOST
+        assert made.finish(searched.record, pair, made.begin(pair, 1, b"")).finished.verdict is Verdict.LOST
     with pytest.raises(TargetError, match="lost in each of the last 20 tests"):
-        made.finish(explorer, pair, made.begin(pair, 1, b""))
+        made.finish(searched.record, pair, made.begin(pair, 1, b""))
 
 
 def test_more_input_than_fits_loses_one_test_only() -> None:
     asks = lives(b"", input_used=100, condition_match=False)
     bounded = lives(input_used=100)._replace(verdict=Verdict.HANG)
-    made, explorer = runner(Scripted(asks, bounded))
-    pair = explorer.next()
-    assert pair is not None
-    done = made.finish(explorer, pair, made.begin(pair, 1, b""))
+    made, searched = runner(Scripted(asks, bounded))
+    pair = next_pair(searched)
+    done = made.finish(searched.record, pair, made.begin(pair, 1, b""))
     assert (done.finished.verdict, len(done.test.input), done.test.bounded) == (Verdict.LOST, 64, True)
-    assert explorer.notes
+    assert searched.explorer.notes
     with pytest.raises(TargetError, match="needs 100 bytes of input, the target's buffer has 64"):
         runner(Scripted(asks))[0].complete(b"")

@@ -7,18 +7,17 @@ from collections import Counter
 
 import pytest
 from events import Stream, compare, condition, replay, slot, symbolic, table
+from exploring import next_pair, search
 from test_concolic import finish
 
 from score_embed import config
 from score_embed.contract.sites import Op
 from score_embed.explore.bounds import BoundedPath, Bounds
-from score_embed.explore.concolic import Explorer
 from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
+from score_embed.explore.search import Search
 from score_embed.explore.strategy import STRATEGIES
-from score_embed.solve.chain import default_chain
-from score_embed.trace.trail import Trail
 
 
 def pair(depth: int, name: str = "", targets: range = range(0)) -> Pair:
@@ -118,24 +117,22 @@ X = symbolic(16, slot(1), 1, "x")
 SITES = table(X, *(condition(20 + i, compare(Op.EQ, slot(1), i)) for i in range(3)))
 
 
-def explored(bounds: Bounds, directions: list[tuple[int, int]]) -> tuple[Explorer, list[int]]:
+def explored(bounds: Bounds, directions: list[tuple[int, int]]) -> tuple[Search, list[int]]:
     """An explorer after the run x = 200 that took these (site, direction); the depths of its children."""
     stream = Stream().head(16)
     for site, direction in directions:
         stream.head(site, direction)
     path = replay(SITES, bytes(stream), b"\xc8")
-    made = Explorer(Trail(SITES), default_chain(), seed=0, first=b"\xc8", bounds=bounds)
-    first = made.next()
-    assert first is not None
-    return made, [child.neg_limit for child in made.record(first, finish(path), path.data).children]
+    made = search(SITES, b"\xc8", bounds=bounds)
+    return made, [child.neg_limit for child in made.record(next_pair(made), finish(path), path.data).outcome.children]
 
 
 def test_conditions_deeper_than_the_bound_are_not_flipped() -> None:
     path = [(20, 0), (21, 0), (22, 0)]
     made, children = explored(Bounds(depth=2), path)
     assert children == [1, 2]
-    assert made.notes == {("bound (--max-depth)", 22): 1}
-    assert made.unflipped == {(SITES[22].coverage + 1, "bound"): 1}
+    assert made.explorer.notes == {("bound (--max-depth)", 22): 1}
+    assert made.explorer.unflipped == {(SITES[22].coverage + 1, "bound"): 1}
     assert explored(Bounds(depth=3), path)[1] == [1, 2, 3]
 
 
@@ -144,7 +141,7 @@ def test_a_bounded_search_is_never_exhausted() -> None:
         made, _ = explored(bounds, [(20, 0), (21, 0)])
         while made.next() is not None:
             pass
-        assert bool(made.notes) == (stopped == "drained")
+        assert bool(made.explorer.notes) == (stopped == "drained")
 
 
 def test_a_path_goes_through_one_direction_at_most_so_often() -> None:

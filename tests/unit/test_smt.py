@@ -12,7 +12,7 @@ from score_embed.solve import smt
 from score_embed.solve.chain import ArithmeticLayer, Chain, UnsoundAnswer, ValidatingLayer
 from score_embed.solve.query import Answer, Query, Result, Stopped
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
+from score_embed.solve.smt import LearningLayer, Limit, PathLayer, SmtLayer
 from score_embed.solve.terms import Translator
 
 SIZE = 16
@@ -61,7 +61,7 @@ EASY = query([below(word(0), word(8))], build.binary(Kind.EQ, word(0), constant(
 @pytest.mark.parametrize("kind", STAYING)
 def test_what_is_too_hard_goes_on_and_the_next_question_is_not_affected(kind: Staying) -> None:
     inner = Fixed(Answer(Result.UNKNOWN, "inner"))
-    layer = kind(inner, rlimit=5_000)
+    layer = kind(inner, Limit(5_000))
     for _ in range(3):
         assert layer.solve(EASY).result is Result.SAT
         assert layer.solve(HARD).layer == "inner"
@@ -70,7 +70,7 @@ def test_what_is_too_hard_goes_on_and_the_next_question_is_not_affected(kind: St
 
 @pytest.mark.parametrize("kind", STAYING)
 def test_the_limit_is_a_question_s_not_a_campaign_s(kind: Staying) -> None:
-    layer = kind(Fixed(Answer(Result.UNKNOWN, "inner")), rlimit=20_000)
+    layer = kind(Fixed(Answer(Result.UNKNOWN, "inner")), Limit(20_000))
     for limit in range(1, 400):
         assert layer.solve(query([below(word(0), word(8))], below(word(8), constant(limit * 7)))).layer == "smt"
 
@@ -224,6 +224,6 @@ def test_floating_point_has_a_limit_of_its_own() -> None:
     quotient = build.float_binary(Kind.FDIV, *numbers)
     target = build.float_binary(Kind.FEQ, quotient, build.const(0x3FF5555555555555, 64))
     not_that = build.float_binary(Kind.FLT, build.const(0x3FF0000000000000, 64), numbers[1])
-    chain = SmtLayer(20_000)
+    chain = SmtLayer(Limit(20_000))
     assert chain.solve(query([not_that], target)).result is Result.UNKNOWN
     assert chain.solve(EASY).result is Result.SAT

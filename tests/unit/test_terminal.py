@@ -19,7 +19,7 @@ from score_embed.formula.expr import Kind
 from score_embed.results.store import TestRow
 from score_embed.solve import smt
 from score_embed.solve.query import Query, Result
-from score_embed.solve.smt import SmtLayer
+from score_embed.solve.smt import Limit, SmtLayer
 
 
 def show(shown: status.Status) -> None:
@@ -89,7 +89,7 @@ def test_a_query_of_z3_is_hurried(hurried: threading.Event) -> None:
     bounds = [build.binary(Kind.ULT, part, build.const(1 << 33, 64)) for part in (a, b)]
     bounds += [build.binary(Kind.ULT, build.const(1, 64), part) for part in (a, b)]
     query = Query(product, {}, bounds, bytes(16))
-    layer = SmtLayer(rlimit=4_000_000_000)
+    layer = SmtLayer(Limit(4_000_000_000))
     began = time.monotonic()
     with Interrupt(smt.interrupt) as wish:
         wish.deadline = began + 0.5

@@ -7,7 +7,6 @@ record. The record is committed between tests only, so whatever ends a campaign,
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import sys
 import time
 from collections import Counter
@@ -22,23 +21,21 @@ from score_embed.campaign import first_test, opening
 from score_embed.campaign.describing import Describer
 from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
 from score_embed.campaign.interrupt import Interrupt
-from score_embed.campaign.ledger import Ledger
-from score_embed.campaign.running import Runner
+from score_embed.campaign.ledger import REPEATED, Ledger
+from score_embed.campaign.running import Runner, explorer_of
 from score_embed.campaign.status import Status
 from score_embed.contract.outcome import Finished, Run, Target
 from score_embed.errors import TargetError
-from score_embed.explore.bounds import Bounds
-from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.concolic import Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
+from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.image.image import Image
 from score_embed.results import completeness, summary
 from score_embed.results.coverage import directions_of
 from score_embed.results.store import Store
 from score_embed.solve import smt
-from score_embed.solve.chain import default_chain
-from score_embed.trace.trail import Trail
 from score_embed.witness import witness
 from score_embed.witness.witness import Witness
 
@@ -70,9 +67,10 @@ class Campaign:
         self._runner = Runner(target, settings, image)
         self._describer = Describer(image)
         self._ledger = Ledger(record, directions_of(image.sites))
-        self._explorer: Explorer | None = None
+        self._search: Search | None = None
         self._witness: Witness | None = None
         self._free_ram = target.info.free_ram
+        self._tests = 0  # of this session
         self._before = 0.0  # seconds of earlier sessions
         self._link_before: Counter[str] = Counter()  # traffic of earlier sessions
         self._rss_before = 0
@@ -85,15 +83,15 @@ class Campaign:
         title = f"{self._image.program} on {self._board.name}"
         try:
             with Interrupt(smt.interrupt) as interrupt, Status(title) as status:
-                self._explorer = self._restored() if self._record.get("progress") else self._fresh()
+                self._search = self._restored() if self._record.get("progress") else self._fresh()
                 self._witness = witness.of(self._record, self._settings)
-                stopped = self._loop(self._explorer, interrupt, status)
+                stopped = self._loop(self._search, interrupt, status)
                 self._ended = time.monotonic()
                 if self._witness is not None:
-                    self._commit(self._explorer, stopped)  # who is in a hurry loses nothing
+                    self._commit(self._search, stopped)  # who is in a hurry loses nothing
                     self._witness.finish(hurried=stopped == "interrupted")
         except TargetError:
-            if self._explorer is not None:
+            if self._search is not None:
                 self._save(stopped)
                 print(how_to_go_on(self._record.folder), file=sys.stderr)
             raise
@@ -108,84 +106,108 @@ class Campaign:
             print(how_to_go_on(self._record.folder), file=sys.stderr)
         return result(found, self._record.folder)
 
-    def _fresh(self) -> Explorer:
+    def _fresh(self) -> Search:
         """Find the first test, see that the program is deterministic, and begin with it."""
         inputs, difference = first_test.find(self._runner, self._settings, self._image, self._describer)
         if difference is not None:
             self._ledger.note(first_test.DIFFERS, difference.file, difference.line)
-        explorer = self._explorer_from(inputs)
+        search = self._search_from(inputs)
         opening.describe(self._record, self._settings, self._board, self._image)
-        self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in explorer.frontier())
-        self._commit(explorer)
-        return explorer
+        self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
+        self._commit(search)
+        return search
 
-    def _explorer_from(self, inputs: Sequence[bytes]) -> Explorer:
+    def _search_from(self, inputs: Sequence[bytes] = ()) -> Search:
         settings = self._settings
         order = STRATEGIES[settings.strategy](settings.seed, self._ledger.coverage.covered)
-        bounds = Bounds(settings.max_depth, settings.loop_bound)
-        queue = Queue(order, self._record)
-        trail = Trail(self._image.sites, self._image.verify, self._image.constants)
-        return Explorer(trail, default_chain(), settings.seed, inputs, queue, bounds)
+        return Search(explorer_of(self._image, settings), Queue(order, self._record), inputs)
 
-    def _loop(self, explorer: Explorer, interrupt: Interrupt, status: Status) -> str:
+    def _loop(self, search: Search, interrupt: Interrupt, status: Status) -> str:
         """Run pair after pair; returns why it ended."""
         self._began = time.monotonic()
         if self._settings.time is not None:
             interrupt.deadline = self._began + self._settings.time
-        explorer.stop_if(interrupt.pressing)
+        search.explorer.stop_if(interrupt.pressing)
         last: _Recorded | None = None  # is entered into the books while the target runs the next test
-        for session in itertools.count():
-            stopped = self._wants_end(interrupt, session)
-            pair = explorer.next() if not stopped else None
+        while True:
+            stopped = self._wants_end(interrupt)
+            pair = None if stopped else search.next(lambda: self._has_chores(interrupt, status))
+            self._settle(search)
             if pair is None or (last is not None and last.finished.verdict.is_bug):
                 self._enter(last)
                 last = None
-            if pair is None:
-                return stopped or completeness.word(self._record.sources(), explorer.notes, self._ledger.notes)
+            if pair is None and (stopped or not search.waiting):
+                return stopped or self._ending(search)
             try:
-                number = last.test.number + 1 if last else self._ledger.totals["runs"] + 1
-                test = self._runner.begin(pair, number, explorer.expected(pair))
+                if pair is not None:
+                    number = last.test.number + 1 if last else self._ledger.totals["runs"] + 1
+                    test = self._runner.begin(pair, number, search.explorer.expected(pair))
             finally:
                 self._enter(last)
+            last = None
             if self._witness is not None:
                 self._witness.turn()
             if self._record.due():
-                self._commit(explorer)
+                self._commit(search)
             if status.due:
-                self._show(explorer, status)
-            last = self._finish(explorer, pair, test)
-        raise AssertionError("endless")
+                self._show(search, status)
+            if pair is not None:
+                last = self._finish(search, pair, test)
+                self._tests += 1
 
-    def _wants_end(self, interrupt: Interrupt, session: int) -> str:
+    def _has_chores(self, interrupt: Interrupt, status: Status) -> bool:
+        """Whether anything has to be done before the next question."""
+        return bool(self._wants_end(interrupt)) or self._record.due() or status.due
+
+    def _ending(self, search: Search) -> str:
+        """What it means that nothing is left to run."""
+        return completeness.word(self._record.sources(), search.explorer.notes, self._ledger.notes)
+
+    def _wants_end(self, interrupt: Interrupt) -> str:
         """Why no further test is to be run, or an empty text."""
         settings = self._settings
         if interrupt.wanted:
             return "interrupted"
         if interrupt.deadline is not None and time.monotonic() >= interrupt.deadline:
             return "time"
-        if settings.max_tests is not None and session >= settings.max_tests:
+        if settings.max_tests is not None and self._tests >= settings.max_tests:
             return "max-tests"
         return ""
 
-    def _show(self, explorer: Explorer, status: Status) -> None:
+    def _show(self, search: Search, status: Status) -> None:
         ledger = self._ledger
         status.show(
             runs=ledger.totals["runs"],
             paths=ledger.totals["paths"],
-            waiting=explorer.waiting,
+            waiting=search.waiting,
             covered=len(ledger.coverage.covered),
             total=ledger.coverage.total,
             bugs=len(ledger.bugs),
         )
 
-    def _finish(self, explorer: Explorer, pair: Pair, begun: Run) -> _Recorded:
-        """The end of the test that was begun, and what the explorer makes of it."""
-        test, finished, outcome = self._runner.finish(explorer, pair, begun)
-        self._record.pair_done(pair.id, finished.path_hash if outcome.is_path else None)
-        ranked = zip(outcome.children, outcome.ranks, strict=True)
-        self._record.add_pairs((child.id, rank, child.to_bytes()) for child, rank in ranked)
+    def _finish(self, search: Search, pair: Pair, begun: Run) -> _Recorded | None:
+        """The end of the test that was begun, and what it brought. None: it was run for its pending flip only."""
+        test, finished, brought = self._runner.finish(search.record, pair, begun)
+        outcome = brought.outcome
+        if pair.pending:
+            self._done(pair, brought)
+            self._ledger.totals[REPEATED] += 1
+            return None
+        self._done(pair, brought, finished.path_hash if outcome.is_path else None)
         fresh = self._ledger.coverage.add(finished.coverage)
         return _Recorded(test, finished, outcome, fresh)
+
+    def _settle(self, search: Search) -> None:
+        """The record of the flips that were asked meanwhile."""
+        for pair, brought in search.answered:
+            self._done(pair, brought)
+        search.answered.clear()
+
+    def _done(self, pair: Pair, brought: Ranked, path: int | None = None) -> None:
+        """A pair is done with, and these wait instead."""
+        self._record.pair_done(pair.id, path)
+        ranked = zip(brought.outcome.children, brought.ranks, strict=True)
+        self._record.add_pairs((child.id, rank, child.to_bytes()) for child, rank in ranked)
 
     def _enter(self, done: _Recorded | None) -> None:
         """Put a test that was recorded into the books."""
@@ -197,18 +219,18 @@ class Campaign:
             bug.confirmed = self._runner.shows_again(done.test, done.finished)
             self._record.put_bug(bug)
 
-    def _commit(self, explorer: Explorer, stopped: str | None = None) -> None:
+    def _commit(self, search: Search, stopped: str | None = None) -> None:
         """Put what was reached into the record; `stopped`: why no more tests follow."""
         progress = self._ledger.progress()
         progress["stopped"] = stopped
         progress["seconds"] = self._before + (self._ended or time.monotonic()) - self._began
-        progress["explorer"] = explorer.state()
+        progress["explorer"] = search.state()
         progress["link"] = self._link_before + Counter(dataclasses.asdict(self._target.counters))
         rss = max(self._rss_before, summary.host_rss())
         progress["memory"] = {"host_rss": rss, "target": self._free_ram}
         self._record.commit(progress)
 
-    def _restored(self) -> Explorer:
+    def _restored(self) -> Search:
         """Go on where the record ends."""
         progress = self._record.get("progress")
         self._before = progress["seconds"]
@@ -216,12 +238,12 @@ class Campaign:
         self._rss_before = progress["memory"]["host_rss"]
         self._ledger.restore(progress)
         self._record.free()
-        explorer = self._explorer_from([b""])
-        explorer.restore(progress["explorer"], self._record.path_hashes())
-        return explorer
+        search = self._search_from()
+        search.restore(progress["explorer"], self._record.path_hashes())
+        return search
 
     def _save(self, stopped: str) -> dict[str, Any]:
         """Commit, and write the summary."""
-        assert self._explorer is not None
-        self._commit(self._explorer, stopped)
+        assert self._search is not None
+        self._commit(self._search, stopped)
         return sum_up(self._record)

@@ -19,6 +19,7 @@ from score_embed.results.testcase import TestCase, Value, named_inputs
 
 SHOWN_OUTPUT = 80
 UNCHECKED = "unchecked"  # among the totals: accesses through pointers of which nobody knows the bounds
+REPEATED = "re-asked"  # among the totals: runs of a path for a flip of it whose question had been forgotten
 LOST = "lost"  # among the totals: tests that the target did not survive, and not in the same way a second time
 
 

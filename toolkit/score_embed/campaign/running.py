@@ -1,18 +1,23 @@
-"""Runs inputs on a target, each with as much input as the program asks for, and sees each to a verdict."""
+"""Runs inputs on a target, each with as much input as the program asks for, and sees each to a verdict; and what makes the
+explorer of an image's paths, for whoever has what it derives run: a campaign, a client of a fleet, a recording."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
 
 from score_embed import config
 from score_embed.campaign.judging import Judge, is_doubtful
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
 from score_embed.errors import TargetError
-from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.bounds import Bounds
+from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
 from score_embed.image.image import Image
+from score_embed.solve.chain import default_chain
 from score_embed.trace.cursor import TraceError
+from score_embed.trace.trail import Trail
 
 _POLL = 256  # bytes of input that a test which does not end gets
 _PIECE = 64  # bytes that are asked for at once, at most, where a program polls
@@ -23,12 +28,21 @@ _LESS = "make less data symbolic, or give the runtime a larger buffer (SC_INPUT_
 _ENDLESS = frozenset({Verdict.HANG, Verdict.WATCHDOG})
 
 
-class Done(NamedTuple):
-    """A test as it was run in the end, and what came of it."""
+Brought = TypeVar("Brought")
+
+
+class Done(NamedTuple, Generic[Brought]):
+    """A test as it was run in the end, and what it brought."""
 
     test: Run
     finished: Finished
-    outcome: Outcome
+    brought: Brought
+
+
+def explorer_of(image: Image, settings: config.Settings, room: Callable[[int, int], bool] | None = None) -> Explorer:
+    """`room`: see Explorer."""
+    trail = Trail(image.sites, image.verify, image.constants)
+    return Explorer(trail, default_chain(), Bounds(settings.max_depth, settings.loop_bound), room)
 
 
 class Runner:
@@ -69,20 +83,20 @@ class Runner:
         self.target.begin(test)
         return test
 
-    def finish(self, explorer: Explorer, pair: Pair, begun: Run) -> Done:
-        """The end of the test that was begun, and what the explorer makes of it.
+    def finish(self, record: Callable[[Pair, Finished, bytes], Brought], pair: Pair, begun: Run) -> Done[Brought]:
+        """The end of the test that was begun, and what `record` makes of its pair, its end and its input.
 
         Raises TargetError if the target cannot be started again, or is lost in each test.
         """
         test, finished = self._see_through(begun, self._first(begun))
         try:
-            outcome = explorer.record(pair, finished, test.input)
+            brought = record(pair, finished, test.input)
         except TraceError as error:
             test, finished = self._see_through(test, self._judge.judge(test, _damaged(finished, error.what)))
-            outcome = explorer.record(pair, finished, test.input)
+            brought = record(pair, finished, test.input)
         self._count_lost(finished)
         self._longest = max(self._longest, finished.input_used)
-        return Done(test, finished, outcome)
+        return Done(test, finished, brought)
 
     def replay(self, number: int, data: bytes) -> Finished:
         """A recorded test once more, as in a campaign."""

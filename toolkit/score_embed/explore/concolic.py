@@ -1,13 +1,17 @@
-"""Algorithm 2 of SCORE: take a pair, have it run, check the prediction, flip each condition from neg_limit on.
+"""Algorithm 2 of SCORE: a pair was run; check the prediction, flip each condition from neg_limit on.
 
-The explorer runs nothing itself: `next` hands out a pair, `record` takes what came of it. So a campaign can store
-children and the finished pair together, and what is known but not done is all that a resumed campaign needs.
+The explorer runs nothing and queues nothing: `derive` takes what came of a run and returns the flips of its path, `ask`
+answers one of them. Flips that the cheap layers answer are pairs to run at once; the others are *pending*: they wait in
+the same work list, and are asked when their turn comes. A question that is too hard comes back with a larger limit, behind
+all others. So a campaign can store children and the finished pair together, and what is known but not done is all that a
+resumed campaign needs.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -21,14 +25,12 @@ from score_embed.explore.pair import (
     Pair,
     child,
     decided,
-    first_pairs,
+    pending_flip,
     rest,
     without,
 )
 from score_embed.explore.paths import PathSet
-from score_embed.explore.queue import Queue
-from score_embed.explore.scope import Scope
-from score_embed.explore.strategy import DepthFirst
+from score_embed.explore.scope import Route, Routes, Scope
 from score_embed.formula.build import binary, negate
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.chain import Chain, SolverStats
@@ -40,6 +42,7 @@ from score_embed.trace.trail import Trail
 
 _Notes = defaultdict[tuple[str, int], int]  # a Counter takes a microsecond to be made
 _LOOK_UP = 1024  # conditions between two looks at whether the end has come
+_AT_ONCE = 4096  # conditions of a path that are looked at for flips before others have a turn
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 
@@ -48,10 +51,10 @@ def _no_notes() -> _Notes:
 
 
 class Outcome(NamedTuple):
-    """What one test brought. `new_path`: its path was not seen before (also of a mispredicted run)."""
+    """What one test, or the answer to a pending flip, brought. `new_path`: its path was not seen before (also of a
+    mispredicted run)."""
 
     children: tuple[Pair, ...]  # shallowest flip first
-    ranks: tuple[bytes, ...]  # of the children in the queue
     objects: tuple[SymbolicObject, ...]  # the inputs the run declared; none if it sent no events
     is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
     new_path: bool
@@ -93,18 +96,15 @@ class Explorer:
         self,
         trail: Trail,
         chain: Chain,
-        seed: int,
-        first: bytes | Sequence[bytes] = b"",
-        queue: Queue | None = None,
         bounds: Bounds | None = None,
         room: Callable[[int, int], bool] | None = None,
     ) -> None:
-        """`first`: the input to begin with, or several; `room`: may a run that has so many children, of so many bytes, have one more?"""
-        self._chain, self._seed, self._room = chain, seed, room
-        self._queue = queue if queue is not None else Queue(DepthFirst())
-        self._queue.add(first_pairs([first] if isinstance(first, bytes) else first))
+        """`room`: may a run that has so many children, of so many bytes, have one more?"""
+        self._chain, self._room = chain, room
         self._trail = trail
-        self._scope = Scope(self._trail)
+        self._scope = Scope()
+        self._routes = Routes()
+        self._pinned: list[int] = []  # by each condition of the trail: how many of its pins stand before it
         self._bounded = BoundedPath(bounds if bounds is not None else Bounds())
         self._origin = Origin()  # the run that the trail is of
         self._ids = [ROOT]  # of the decisions before each condition of the trail
@@ -114,29 +114,9 @@ class Explorer:
         self.divergences = 0
         self.concretized = 0
 
-    # The queue ----------------------------------------------------------------------------------------------
-
-    def next(self) -> Pair | None:
-        """The pair to run now, or None if none is left."""
-        return self._queue.take()
-
-    def frontier(self) -> Iterable[tuple[bytes, Pair]]:
-        """The pairs that wait in memory, with their ranks."""
-        return iter(self._queue)
-
-    @property
-    def waiting(self) -> int:
-        return len(self._queue)
-
-    @property
-    def solver(self) -> SolverStats:
-        return self._chain.stats
-
     def stop_if(self, wanted: Callable[[], bool]) -> None:
-        """Ask no further questions when this says so; what was not asked stays in the queue."""
+        """Ask no further questions when this says so; what was not asked waits."""
         self._chain.stop = wanted
-
-    # Results ------------------------------------------------------------------------------------------------
 
     def expected(self, pair: Pair) -> bytes:
         """The beginning of the event stream that this pair's run will most likely repeat from the last one's."""
@@ -152,8 +132,8 @@ class Explorer:
         common = in_common(pair.origin, self._origin)
         return len(trail.conditions) if common is None else common
 
-    def record(self, pair: Pair, finished: Finished, data: bytes) -> Outcome:
-        """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""
+    def derive(self, pair: Pair, finished: Finished, data: bytes) -> Outcome:
+        """What follows from a run of `pair` with input `data`. Raises TraceError if its events make no sense."""
         notes = _no_notes()
         is_path = finished.verdict not in _NO_PATH
         new = is_path and self._paths.add(finished.path_hash)
@@ -171,7 +151,7 @@ class Explorer:
             whole = self._follow(pair, finished, data, flips)
             objects = tuple(self._trail.objects)
             if whole:
-                as_predicted = self._went_as_predicted(pair)
+                as_predicted = self._went_as_predicted(pair) and self._has_flip(pair)
                 if not as_predicted:
                     self._origin = Origin()
                 # From any other run nothing is derived.
@@ -185,14 +165,34 @@ class Explorer:
         if mispredicted:
             notes["mispredicted", pair.site] += 1
             self.unflipped.update((index, "mispredicted") for index in pair.targets)
+        self._book(flips, notes)
+        return Outcome(tuple(flips.children), objects, is_path, new, mispredicted, notes)
+
+    def _book(self, flips: _Flips, notes: _Notes) -> None:
+        """Count what came of flips, beside other notes, which get theirs."""
         for note, count in flips.notes.items():
             notes[note] += count
         if flips.unflipped:
             self.unflipped.update(flips.unflipped)
         if notes:
             self.notes.update(notes)
-        ranks = self._queue.add(flips.children)
-        return Outcome(tuple(flips.children), ranks, objects, is_path, new, mispredicted, notes)
+
+    def ask(self, pair: Pair) -> Outcome | None:
+        """The answer to a pending flip: its child, itself again with a larger limit, or nothing.
+
+        None: nobody here remembers the path that it is of, so its run has to be repeated first. Raises Stopped.
+        """
+        route, index = pair.route, pair.neg_limit
+        if route is None or index >= len(route.conditions):
+            return None
+        self._scope.go_to(route, index)
+        self._scope.reach(route.pins[: route.pinned[index]])
+        flips, notes = _Flips(), _no_notes()
+        assert pair.decided is not None
+        assert pair.origin is not None
+        self._answer(pair, route.conditions[index], pair.origin, flips)
+        self._book(flips, notes)
+        return Outcome(tuple(flips.children), (), False, False, False, notes)
 
     def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> bool:
         """Take over the run's path; each condition from neg_limit on is flipped while descending.
@@ -201,7 +201,8 @@ class Explorer:
         """
         asked_for = data[: finished.input_used] if finished.input_used else data
         kept = self._trail.rewind(finished.events, data, pair.neg_limit)
-        self._scope.cut(kept)
+        del self._pinned[kept:]
+        self._scope.go_to(Route(self._trail.conditions, self._trail.pins, self._pinned), kept)
         self._bounded.cut(kept)
         del self._ids[kept + 1 :]
         self._origin = pair.origin or Origin()
@@ -214,10 +215,14 @@ class Explorer:
                 begin = hashes.value(condition.before)
             elif index > pair.neg_limit and index % _LOOK_UP == 0 and self._chain.stop():
                 raise Stopped  # a path of a million branches takes minutes, also without questions
-            self._scope.reach()
-            if index >= pair.neg_limit and condition.flippable and not flips.broken_off:
+            self._scope.reach(self._trail.pins)
+            self._pinned.append(len(self._trail.pins))
+            if pair.pending:
+                if index == pair.neg_limit:
+                    self._answer(pair, condition, Origin(self._origin, index), flips)
+            elif index >= pair.neg_limit and condition.flippable and not flips.broken_off:
                 try:
-                    if self._room is not None and not self._room(len(flips.children), flips.bytes):
+                    if not self._has_room(pair, index, flips):
                         raise Stopped
                     self._flip(index, condition, asked_for, flips, without(pair, index, condition))
                 except Stopped:
@@ -230,9 +235,11 @@ class Explorer:
 
         try:
             self._trail.extend(visit)
+            self._remember(flips)
         except Stopped:
-            left = rest(pair, self._ids[pair.neg_limit], asked_for, pair.neg_limit, begin, self._origin)
-            flips.children[:] = [left]
+            decisions = pair.decided if pair.pending else self._ids[pair.neg_limit]
+            assert decisions is not None
+            flips.children[:] = [rest(pair, decisions, asked_for, pair.neg_limit, begin, self._origin)]
             flips.notes.clear()
             flips.unflipped.clear()
             return False
@@ -249,6 +256,10 @@ class Explorer:
         if len(trail.conditions) < pair.predicted or trail.condition_hash(pair.predicted) != pair.condition_hash:
             return False
         return self._ids[pair.predicted] == (pair.decided or pair.id)
+
+    def _has_flip(self, pair: Pair) -> bool:
+        """Whether a pending flip's condition is there again."""
+        return not pair.pending or len(self._trail.conditions) > pair.neg_limit
 
     def _check(self, finished: Finished, notes: _Notes) -> bool:
         """Take over what the path says was lost, and compare it with what the target counted.
@@ -276,10 +287,27 @@ class Explorer:
         self.divergences += len(trail.disagreements)
         return not trail.disagreements
 
+    def _has_room(self, pair: Pair, index: int, flips: _Flips) -> bool:
+        """Whether one more condition of this run is looked at now. Of a long path the first conditions are, then as many
+        as they were, and so on: children run before all of a path of a million branches was seen through."""
+        if index - pair.neg_limit >= max(_AT_ONCE, pair.neg_limit):
+            return False
+        return self._room is None or self._room(len(flips.children), flips.bytes)
+
+    def _remember(self, flips: _Flips) -> None:
+        """The pending flips of this run keep its path."""
+        pending = [at for at, child in enumerate(flips.children) if child.pending]
+        if not pending:
+            return
+        trail = self._trail
+        route = self._routes.keep(Route(tuple(trail.conditions), tuple(trail.pins), tuple(self._pinned)))
+        for at in pending:
+            flips.children[at] = dataclasses.replace(flips.children[at], route=route)
+
     def _flip(
         self, index: int, condition: Condition, data: bytes, flips: _Flips, left_out: LeftOut | None = None
     ) -> None:
-        """A pair that takes the condition's other side, or the reason why there is none."""
+        """A pair that takes the condition's other side, the question for one, or the reason why there is none."""
         if condition.concrete:
             reason = "concrete"
         elif condition.settled:
@@ -291,20 +319,45 @@ class Explorer:
             reason = "bound"
             flips.notes[f"bound ({option})", condition.site] += 1
         else:
-            answer = self._chain.solve(*self._scope.queries(_other_side(condition, left_out), data))
-            if answer.result is Result.SAT:
-                origin = Origin(self._origin, index)
-                derived = child(self._ids[index], answer.apply(data), index, condition, origin, left_out)
+            origin, decisions = Origin(self._origin, index), self._ids[index]
+            answer = self._chain.answer_cheaply(*self._scope.queries(_other_side(condition, left_out), data))
+            if answer is None:
+                derived = child(decisions, data, index, condition, origin, left_out)
+                derived = pending_flip(derived, decisions, data, index, condition, 1, None)
                 flips.children.append(derived)
-                flips.bytes += len(derived.input)
-                if condition.loose:
-                    flips.notes[OUTSIDE, condition.site] += 1
+                flips.bytes += len(data)
                 return
-            reason = answer.result.value
-            if answer.result is Result.UNKNOWN:
-                flips.notes["solver gave up", condition.site] += 1
+            derived = child(decisions, answer.apply(data), index, condition, origin, left_out)
+            self._conclude(answer.result, derived, condition, flips)
+            return
         for elsewhere in condition.elsewhere:
             flips.unflipped[elsewhere, reason] += 1
+
+    def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: _Flips) -> None:
+        """Ask a pending flip, where the scope is. Raises Stopped."""
+        assert pair.decided is not None
+        target = _other_side(condition, pair.left_out)
+        answer = self._chain.solve(*self._scope.queries(target, pair.input), effort=pair.pending - 1)
+        index = pair.neg_limit
+        derived = child(pair.decided, answer.apply(pair.input), index, condition, origin, pair.left_out)
+        if answer.result is Result.UNKNOWN and pair.pending < self._chain.efforts:
+            again = (pair.decided, pair.input, index, condition, pair.pending + 1, pair.route)
+            flips.children.append(pending_flip(derived, *again))
+            return
+        self._conclude(answer.result, derived, condition, flips)
+
+    def _conclude(self, result: Result, derived: Pair, condition: Condition, flips: _Flips) -> None:
+        """The last answer to a flip: `derived` is to be run if there is an input for it."""
+        if result is Result.SAT:
+            flips.children.append(derived)
+            flips.bytes += len(derived.input)
+            if condition.loose:
+                flips.notes[OUTSIDE, condition.site] += 1
+            return
+        if result is Result.UNKNOWN:
+            flips.notes["solver gave up", condition.site] += 1
+        for elsewhere in condition.elsewhere:
+            flips.unflipped[elsewhere, result.value] += 1
 
     def take_tally(self) -> Tally:
         """What was counted since this was last called; counting begins anew."""
@@ -319,8 +372,6 @@ class Explorer:
     def state(self) -> dict[str, Any]:
         """All but the waiting pairs and the paths, which the store keeps, as plain values."""
         return {
-            "seed": self._seed,
-            "queue": self._queue.state(),
             "notes": [[*key, count] for key, count in self.notes.items()],
             "unflipped": [[*key, count] for key, count in self.unflipped.items()],
             "divergences": self.divergences,
@@ -329,9 +380,7 @@ class Explorer:
         }
 
     def restore(self, state: Mapping[str, Any], paths: Iterable[int]) -> None:
-        """Go on with the pairs that the queue's backlog knows."""
-        self._seed = state["seed"]
-        self._queue.restore(state["queue"])
+        """Go on with what is known so far."""
         self._paths = PathSet(paths)
         self.notes.update({(what, site): count for what, site, count in state["notes"]})
         for index, why, count in state["unflipped"]:

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from score_embed.errors import StorageError
 from score_embed.explore.lineage import Origin
+from score_embed.explore.scope import Route
 from score_embed.formula.digest import digest
 from score_embed.trace.hash import START, value
 from score_embed.trace.path import Condition
 
 ID_BYTES = 16
 _HEAD = struct.Struct("<BIIQIII")  # version, neg_limit, predicted, condition hash, site, targets from, to
-_MORE = struct.Struct("<B16s")  # behind the id: how many objects are left out, and the digest of the address
+_MORE = struct.Struct("<BB16s")  # behind the id: `asked`, how many objects are left out, the digest of the address
 _OBJECT = struct.Struct("<QQ")
 _DECISION = struct.Struct("<IiB")
-_VERSION = 5
+_VERSION = 6
 _HAS_DECISIONS = 0x80  # beside the number of objects
 MOST_LEFT_OUT = 64
 
@@ -35,18 +36,14 @@ class LeftOut:
     address: bytes  # the formula's digest
     objects: tuple[tuple[int, int], ...]  # base, size in bytes
 
-    def to_bytes(self) -> bytes:
-        return _MORE.pack(len(self.objects), self.address) + b"".join(_OBJECT.pack(*found) for found in self.objects)
-
-
-_NOTHING = LeftOut(bytes(16), ())
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """`neg_limit`: conditions before it are not flipped. `site`: the branch whose other side it is (0: the first).
 
-    `targets`: the coverage indices it may lead to; none if that is not known.
+    `targets`: the coverage indices it may lead to; none if that is not known. `pending`: the flip of condition
+    `neg_limit` that nobody has an input for yet, which is asked for the `pending`-th time when its turn comes; `input` is
+    that of the run whose condition it is.
     """
 
     id: bytes  # of the predicted decisions: the same pair derived twice has the same id
@@ -58,14 +55,21 @@ class Pair:
     targets: range = range(0)
     left_out: LeftOut | None = None
     decided: bytes | None = None  # the id of the predicted decisions, if it is not `id`
+    pending: int = 0
+    route: Route | None = field(default=None, compare=False, repr=False)  # of a pending flip; in memory only
     origin: Origin | None = field(default=None, compare=False, repr=False)  # known in memory only
+
+    @property
+    def depth(self) -> int:
+        """The number of conditions of its path that are decided, with the one that is flipped."""
+        return self.neg_limit + bool(self.pending)
 
     def to_bytes(self) -> bytes:
         start, stop = self.targets.start, self.targets.stop
         head = _HEAD.pack(_VERSION, self.neg_limit, self.predicted, self.condition_hash, self.site, start, stop)
-        more = bytearray((self.left_out or _NOTHING).to_bytes())
-        if self.decided is not None:
-            more[0] |= _HAS_DECISIONS
+        address, objects = (self.left_out.address, self.left_out.objects) if self.left_out else (bytes(16), ())
+        count = len(objects) | (_HAS_DECISIONS if self.decided is not None else 0)
+        more = _MORE.pack(self.pending, count, address) + b"".join(_OBJECT.pack(*found) for found in objects)
         return head + self.id + more + (self.decided or b"") + self.input
 
     @staticmethod
@@ -74,7 +78,7 @@ class Pair:
         if len(data) < start + _MORE.size or data[0] != _VERSION:
             raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
         _, neg_limit, predicted, condition_hash, site, *targets = _HEAD.unpack_from(data)
-        count, address = _MORE.unpack_from(data, start)
+        pending, count, address = _MORE.unpack_from(data, start)
         end = start + _MORE.size + (count & ~_HAS_DECISIONS) * _OBJECT.size
         rest_of_it = end + (ID_BYTES if count & _HAS_DECISIONS else 0)
         if len(data) < rest_of_it:
@@ -83,7 +87,8 @@ class Pair:
         left_out = LeftOut(address, objects) if objects else None
         ident, decisions = data[_HEAD.size : start], data[end:rest_of_it] or None
         of = range(*targets)
-        return Pair(ident, data[rest_of_it:], neg_limit, predicted, condition_hash, site, of, left_out, decisions)
+        flip = (neg_limit, predicted, condition_hash, site, of, left_out, decisions, pending)
+        return Pair(ident, data[rest_of_it:], *flip)
 
 
 def is_serialised(data: bytes, ident: bytes) -> bool:
@@ -116,11 +121,43 @@ def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition_hash:
 
     `before`: the id of the decisions up to there.
     """
+    if pair.pending:
+        return asked_later(pair)
     ident = blake2b(pair.id + neg_limit.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
     left_out = pair.left_out if neg_limit == pair.neg_limit else None
     origin = Origin(origin, neg_limit)
     return Pair(
         ident, data, neg_limit, neg_limit, condition_hash, pair.site, left_out=left_out, decided=before, origin=origin
+    )
+
+
+def asked_later(pair: Pair) -> Pair:
+    """A pending flip whose answer was not waited for, under another id: this one is done with."""
+    return replace(pair, id=blake2b(pair.id + b"later", digest_size=ID_BYTES).digest())
+
+
+def pending_flip(
+    child: Pair, decisions: bytes, data: bytes, index: int, condition: Condition, asked: int, route: Route | None
+) -> Pair:
+    """The question for `child`, of condition `index` of the run with input `data`, asked for the `asked`-th time.
+
+    `decisions`: the id of those before.
+    """
+    ident = blake2b(child.id + b"ask" + bytes([asked]), digest_size=ID_BYTES).digest()
+    before = value(condition.before)
+    return Pair(
+        ident,
+        data,
+        index,
+        index,
+        before,
+        condition.site,
+        child.targets,
+        child.left_out,
+        decisions,
+        asked,
+        route,
+        child.origin,
     )
 
 
@@ -162,7 +199,11 @@ def elsewhere_id(before: bytes, condition: Condition, left_out: LeftOut | None =
     other = decided(before, condition, flipped=True)
     if left_out is None or len(left_out.objects) == 1:
         return other
-    return blake2b(other + left_out.to_bytes(), digest_size=ID_BYTES).digest()
+    return blake2b(other + _left(left_out), digest_size=ID_BYTES).digest()
+
+
+def _left(out: LeftOut) -> bytes:
+    return bytes([len(out.objects)]) + out.address + b"".join(_OBJECT.pack(*found) for found in out.objects)
 
 
 def without(pair: Pair, index: int, condition: Condition) -> LeftOut | None:

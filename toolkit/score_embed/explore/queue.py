@@ -2,6 +2,8 @@
 
 The backlog is the campaign's record, which knows every waiting pair with its rank anyway. So to spill is to forget:
 all pairs ranked above `_end` wait in the backlog only, and are fetched when memory has run out of better ones.
+
+A flip that was too hard before waits behind all others, whatever the strategy says: a byte before the strategy's rank.
 """
 
 from __future__ import annotations
@@ -42,10 +44,11 @@ class Queue:
         self._end: bytes | None = None  # the pairs ranked above it are in the backlog only; None: all are in memory
         self._away = 0  # how many these are
         self._runs = 0  # that brought pairs
+        self.taken = b""  # the rank of the pair that was taken last
 
     def add(self, pairs: Sequence[Pair]) -> tuple[bytes, ...]:
         """Pairs derived from one run, shallowest flip first; returns their ranks, for the backlog."""
-        ranks = tuple(self._strategy.rank(pair, Place(self._runs, flip)) for flip, pair in enumerate(pairs))
+        ranks = tuple(ranked(self._strategy, pair, Place(self._runs, flip)) for flip, pair in enumerate(pairs))
         self._runs += bool(pairs)
         for rank, pair in zip(ranks, pairs, strict=True):
             self._push(rank, pair)
@@ -58,13 +61,18 @@ class Queue:
         while self._heap or self._fetch():
             rank, _, pair = heappop(self._heap)
             self._bytes -= _size(pair)
-            now = self._strategy.on_top(pair, rank)
+            now = rank[:1] + self._strategy.on_top(pair, rank[1:])
             if now == rank:
+                self.taken = rank
                 return pair
             if self._backlog is not None:
                 self._backlog.rerank(pair.id, now)
             self._push(now, pair)
         return None
+
+    def put_back(self, pair: Pair) -> None:
+        """The pair that was taken last was not run."""
+        self._push(self.taken, pair)
 
     def __len__(self) -> int:
         return len(self._heap) + self._away
@@ -84,7 +92,7 @@ class Queue:
         assert self._backlog is not None
         self._runs = state
         for ident, data in self._backlog.unranked():
-            self._backlog.rerank(ident, self._strategy.rank(Pair.from_bytes(data), Place(self._runs, 0)))
+            self._backlog.rerank(ident, ranked(self._strategy, Pair.from_bytes(data), Place(self._runs, 0)))
             self._runs += 1
         self._heap.clear()
         self._bytes, self._end, self._away = 0, b"", self._backlog.waiting()
@@ -124,3 +132,8 @@ class Queue:
 
 def _size(pair: Pair) -> int:
     return _OVERHEAD + len(pair.input)
+
+
+def ranked(strategy: Strategy, pair: Pair, place: Place) -> bytes:
+    """The pair's rank in this order, behind how often it was given up so far."""
+    return bytes([max(0, pair.pending - 1)]) + strategy.rank(pair, place)

@@ -60,7 +60,7 @@ class BreadthFirst(Strategy):
     """The shallowest flip of all paths, the oldest of equally deep ones: the execution tree level by level."""
 
     def rank(self, pair: Pair, place: Place) -> bytes:
-        return _RANK.pack(pair.neg_limit, place.run, place.flip)
+        return _RANK.pack(pair.depth, place.run, place.flip)
 
 
 class Random(Strategy):

@@ -54,12 +54,14 @@ class Pair(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 class Result(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A test that was run. Its children become known in the transaction in which it becomes done."""
+    """A pair that is done with: a test that was run, or a question that was answered without one. Its children become
+    known in the transaction in which it becomes done."""
 
     id: PairId
     path: Annotated[bytes, Meta(min_length=8, max_length=8)]  # hash of the path it took
     record: Annotated[bytes, Meta(max_length=MAX_RECORD)]
     children: Annotated[tuple[Pair, ...], Meta(max_length=MAX_PAIRS)]
+    is_test: bool = True
 
 
 class Receiver(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

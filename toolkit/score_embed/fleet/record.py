@@ -34,7 +34,7 @@ class Where(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     stack: tuple[str, ...]
 
 
-class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="test"):
     __test__ = False  # not a pytest class
 
     client: Name
@@ -58,12 +58,23 @@ class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
     unchecked: Number  # accesses through pointers of which nobody knows the bounds
 
 
+class Asked(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="asked"):
+    """A pending flip that was answered."""
+
+    client: Name
+    seconds: float
+    again: bool  # its path had been forgotten, and was run for it once more
+    tally: Tallied
+
+
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(TestRecord)
+_decoder = msgspec.msgpack.Decoder(TestRecord | Asked)
 
 
-def encode(record: TestRecord) -> bytes:
+def encode(record: TestRecord | Asked) -> bytes:
     """As much of it as a message may hold: the program's output goes first, then the names of its inputs."""
+    if isinstance(record, Asked):
+        return _encoder.encode(record)
     for smaller in ({}, {"output": b""}, {"output": b"", "objects": ()}):
         data = _encoder.encode(msgspec.structs.replace(record, **smaller) if smaller else record)
         if len(data) <= MAX_RECORD:
@@ -71,9 +82,10 @@ def encode(record: TestRecord) -> bytes:
     raise ValueError(f"a test's input of {len(record.input)} bytes is too large for a fleet")
 
 
-def decode(data: bytes) -> TestRecord:
+def decode(data: bytes) -> TestRecord | Asked:
     """Raises DecodeError, whatever the data hold."""
     try:
-        return _decoder.decode(data)
+        decoded: TestRecord | Asked = _decoder.decode(data)
+        return decoded
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise DecodeError(str(error)) from None

@@ -54,6 +54,7 @@ def of(record: Store) -> dict[str, Any]:
         "paths": paths,
         "redundant": totals["redundant"],
         "mispredicted": totals["mispredicted"],
+        "re_asked": totals["re-asked"],
         "unchecked": totals["unchecked"],
         "lost": totals["lost"],
         "divergences": explorer["divergences"],

@@ -21,9 +21,9 @@ from score_embed.solve.cache import CacheLayer
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.integral import integral
-from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
+from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stopped
 from score_embed.solve.ranges import RangeLayer
-from score_embed.solve.smt import DEFAULT_RLIMIT, LEARNING_RLIMIT, LearningLayer, PathLayer, SmtLayer
+from score_embed.solve.smt import DEFAULT_RLIMIT, LearningLayer, Limit, PathLayer, SmtLayer
 
 LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
 _REFUTED = Answer(Result.UNSAT, "domain")
@@ -79,6 +79,19 @@ class ModelLayer:
             if all(evaluate(condition, candidate, memo) for condition in bound):
                 return value
         return -1
+
+
+class Gate:
+    """Before the layers that search. While it is shut, what comes here waits: raises Later."""
+
+    def __init__(self, inner: Solver) -> None:
+        self._inner = inner
+        self.shut = False
+
+    def solve(self, query: Query) -> Answer:
+        if self.shut:
+            raise Later
+        return self._inner.solve(query)
 
 
 class ArithmeticLayer:
@@ -146,18 +159,46 @@ class SolverStats:
 class Chain:
     """What exploration asks. Counts every flip once, whoever answers it."""
 
-    def __init__(self, first: Solver, stats: SolverStats | None = None) -> None:
+    def __init__(
+        self, first: Solver, stats: SolverStats | None = None, gate: Gate | None = None, limit: Limit | None = None
+    ) -> None:
+        """`gate`: behind it are the dear layers; `limit`: theirs. Without a gate, all layers are cheap."""
         self.first = first
         self.stats = stats or SolverStats()
+        self._gate, self._limit = gate, limit
+        self._efforts = _efforts(limit.rlimit) if limit else (0,)
         self.stop: Callable[[], bool] = lambda: False  # when it says so, `solve` raises Stopped
 
-    def solve(self, strict: Query, loose: Query | None = None) -> Answer:
+    @property
+    def efforts(self) -> int:
+        """How often a question is asked at most, each time with a larger limit."""
+        return len(self._efforts)
+
+    def answer_cheaply(self, strict: Query, loose: Query | None = None) -> Answer | None:
+        """As `solve`, by the layers that do not search; None if they have no answer."""
+        if self._gate is None:
+            return self.solve(strict, loose)
+        began = time.perf_counter()
+        self._gate.shut = True
+        try:
+            return self.solve(strict, loose)
+        except Later:
+            self.stats.seconds += time.perf_counter() - began
+            return None
+        finally:
+            self._gate.shut = False
+
+    def solve(self, strict: Query, loose: Query | None = None, effort: int = 0) -> Answer:
         """Answer `strict` (with the path's pins); if it has no model, `loose` (without them), if given.
 
         A pin says "this concretized value stays as it was": with it, a model is sure to lead where it should.
+        `effort`: how often the question was asked before, from 0 to `efforts` - 1; before the last time, an answer
+        "unknown" does not count.
         """
         if self.stop():
             raise Stopped
+        if self._limit is not None:
+            self._limit.rlimit, self._limit.again = self._efforts[effort], effort > 0
         began = time.perf_counter()
         answer = self._checked(strict)
         if loose is not None and answer.result is not Result.SAT:
@@ -167,6 +208,8 @@ class Chain:
         stats = self.stats
         took = time.perf_counter() - began
         stats.seconds += took
+        if answer.result is Result.UNKNOWN and effort < self.efforts - 1:
+            return answer
         stats.seconds_by[answer.layer] = stats.seconds_by.get(answer.layer, 0.0) + took
         stats.by[answer.layer] += 1
         if answer.result is Result.SAT:
@@ -188,9 +231,13 @@ class Chain:
 
 def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain:
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
-    enumerate_ = EnumerateLayer(SmtLayer(rlimit))
-    learning = LearningLayer(enumerate_, min(rlimit, LEARNING_RLIMIT))
-    path = PathLayer(enumerate_, min(rlimit, LEARNING_RLIMIT))
-    last = RangeLayer(ArithmeticLayer(enumerate_, learning, path))
-    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(last))))
-    return Chain(ValidatingLayer(layers) if validate else layers)
+    limit = Limit(rlimit)
+    enumerate_ = EnumerateLayer(SmtLayer(limit))
+    gate = Gate(ArithmeticLayer(enumerate_, LearningLayer(enumerate_, limit), PathLayer(enumerate_, limit)))
+    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(gate)))))
+    return Chain(ValidatingLayer(layers) if validate else layers, gate=gate, limit=limit)
+
+
+def _efforts(rlimit: int) -> tuple[int, ...]:
+    """The limits of a question, each time it is asked: what is hard does not hold up what is not."""
+    return (max(1, rlimit // 10), max(1, rlimit // 3), rlimit)

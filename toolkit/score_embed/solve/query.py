@@ -10,6 +10,10 @@ from typing import NamedTuple, Protocol
 from score_embed.formula.expr import Expr, bytes_of, evaluate
 
 
+class Later(Exception):
+    """The cheap layers have no answer: the question waits until its turn comes."""
+
+
 class Stopped(Exception):
     """No more answers are wanted: the campaign has to end."""
 

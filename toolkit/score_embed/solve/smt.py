@@ -23,8 +23,8 @@ from score_embed.solve.query import Answer, Query, Result, Solver
 from score_embed.solve.terms import Translator
 
 DEFAULT_RLIMIT = 20_000_000  # about ten seconds
-LEARNING_RLIMIT = DEFAULT_RLIMIT // 10
-FLOAT_RLIMIT = DEFAULT_RLIMIT // 4  # of a question with floating point: what is hard there mostly stays so
+LEARNING_RLIMIT = DEFAULT_RLIMIT // 10  # of a solver that stays: what it finds hard, a new one may not
+_FLOAT_SHARE = 4  # of a question's limit with floating point: what is hard there mostly stays so
 _LITERALS_KEPT = 100  # besides twice those of the question: Z3 assigns them all, and blasts their arithmetic
 _BACKSTOP_MS = 60_000
 _UNKNOWN = Answer(Result.UNKNOWN, "smt")
@@ -78,23 +78,33 @@ def _limited(solver: Any, rlimit: int) -> Any:
     return solver
 
 
+class Limit:
+    """Of Z3's resource count, what a question may use; one object for all layers of a chain.
+
+    `again`: the question was asked before with less, so that solvers that stay have given it up already.
+    """
+
+    def __init__(self, rlimit: int = DEFAULT_RLIMIT) -> None:
+        self.rlimit, self.again = rlimit, False
+
+
 class _StayingLayer(ABC):
     """A solver that stays from question to question. What is too hard for it, it hands on, and begins anew."""
 
-    def __init__(self, inner: Solver, rlimit: int = LEARNING_RLIMIT) -> None:
-        self._inner, self._rlimit = inner, rlimit
+    def __init__(self, inner: Solver, limit: Limit | None = None) -> None:
+        self._inner, self._limit = inner, limit or Limit()
         self._translator = Translator()
         self._forget()
 
     def _forget(self) -> None:
-        self._solver = _limited(z3.Solver(), self._rlimit)
+        self._solver = _limited(z3.Solver(), min(self._limit.rlimit, LEARNING_RLIMIT))
 
     @abstractmethod
     def _ask(self, query: Query) -> Answer:
         """The question, put to the solver."""
 
     def solve(self, query: Query) -> Answer:
-        if query.unexplained:
+        if query.unexplained or self._limit.again:
             return self._inner.solve(query)
         answer = _interrupts.unless(self._ask, query)
         if answer is not None and answer.result is not Result.UNKNOWN:
@@ -140,8 +150,8 @@ class PathLayer(_StayingLayer):
     which an unsat answer says which ones it needed.
     """
 
-    def __init__(self, inner: Solver, rlimit: int = LEARNING_RLIMIT) -> None:
-        super().__init__(inner, rlimit)
+    def __init__(self, inner: Solver, limit: Limit | None = None) -> None:
+        super().__init__(inner, limit)
         self._names: list[Any] = []  # Z3 never forgets a name, so few are used, again and again: one a scope
 
     def _forget(self) -> None:
@@ -199,8 +209,8 @@ def _sat(solver: Any, translator: Translator, query: Query) -> Answer:
 class SmtLayer:
     """The last word: a new solver for each question."""
 
-    def __init__(self, rlimit: int = DEFAULT_RLIMIT) -> None:
-        self._rlimit = rlimit
+    def __init__(self, limit: Limit | None = None) -> None:
+        self._limit = limit or Limit()
         self._translator = Translator()
 
     def solve(self, query: Query) -> Answer:
@@ -232,9 +242,9 @@ class SmtLayer:
 
     def _fresh(self, formulas: Sequence[Any], query: Query, floats: bool) -> Answer:
         if floats:
-            solver = _limited(z3.SolverFor("QF_FPBV"), min(self._rlimit, FLOAT_RLIMIT))
+            solver = _limited(z3.SolverFor("QF_FPBV"), max(1, self._limit.rlimit // _FLOAT_SHARE))
         else:
-            solver = _limited(z3.SolverFor("QF_BV"), self._rlimit)
+            solver = _limited(z3.SolverFor("QF_BV"), self._limit.rlimit)
         solver.add(*formulas)
         result = solver.check()
         if result == z3.unsat:

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from score_embed.fleet.messages import MAX_PAIRS, Pair, Result
 from score_embed.fleet.protocol import Timing
 
@@ -107,7 +109,7 @@ def room(children: int, size: int) -> bool:
 def _slim(result: Result, done: set[bytes]) -> Result:
     """Most pairs are run soon after they were found, so the record need not have their data."""
     children = tuple(Pair(child.id, child.depth, b"") if child.id in done else child for child in result.children)
-    return Result(result.id, result.path, result.record, children)
+    return msgspec.structs.replace(result, children=children)
 
 
 def _size(result: Result) -> int:

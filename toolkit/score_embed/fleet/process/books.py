@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from score_embed.campaign.describing import NOWHERE, Entry
-from score_embed.campaign.ledger import Ledger
+from score_embed.campaign.ledger import REPEATED, Ledger
 from score_embed.contract.outcome import Verdict
 from score_embed.explore import pair as explored
 from score_embed.explore.paths import PathSet
 from score_embed.fleet import record as records
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
-from score_embed.fleet.record import Tallied, TestRecord
+from score_embed.fleet.record import Asked, Tallied, TestRecord
 from score_embed.fleet.server.frontier import Opened, Write
 from score_embed.results import completeness, summary
 from score_embed.results.bugs import Place
@@ -154,7 +154,6 @@ class Books:
         progress["stopped"] = self.stopped
         progress["seconds"] = self._seconds + self._lasted
         progress["explorer"] = {
-            "seed": self._seed,
             "queue": self._runs,
             "notes": [[*key, count] for key, count in self._notes.items()],
             "unflipped": [[*key, count] for key, count in self._unflipped.items()],
@@ -178,6 +177,9 @@ class Books:
         path_hash = int.from_bytes(result.path, "little")
         try:
             test = records.decode(result.record)
+            if isinstance(test, Asked):
+                self._answered(result, test)
+                return
             entry = _entry(test, path_hash)
         except (DecodeError, ValueError):
             self.ledger.note(UNREADABLE, "", 0)
@@ -191,10 +193,20 @@ class Books:
         attendance = self._attendance.setdefault(test.client, _Attendance())
         attendance.tests += 1
         attendance.busy += test.seconds
-        self._count(test)
+        self._count(test.tally)
+        for key, amount in zip(_LINK, test.link, strict=True):
+            self._link[key] += amount
+        self._rss = max(self._rss, test.memory[0])
+        self._free_ram = test.memory[1] or self._free_ram
 
-    def _count(self, test: TestRecord) -> None:
-        tally = test.tally
+    def _answered(self, result: Result, asked: Asked) -> None:
+        """A pending flip is done with."""
+        self.record.pair_done(result.id)
+        self._attendance.setdefault(asked.client, _Attendance()).busy += asked.seconds
+        self.ledger.totals[REPEATED] += asked.again
+        self._count(asked.tally)
+
+    def _count(self, tally: Tallied) -> None:
         for what, site, count in tally.notes:
             self._notes[what, site] += count
         for index, why, count in tally.unflipped:
@@ -202,10 +214,6 @@ class Books:
         self._divergences += tally.divergences
         self._concretized += tally.concretized
         _add(self._solver, tally)
-        for key, amount in zip(_LINK, test.link, strict=True):
-            self._link[key] += amount
-        self._rss = max(self._rss, test.memory[0])
-        self._free_ram = test.memory[1] or self._free_ram
 
     def _compare(self, result: Result) -> None:
         """A test that was recorded before: a board that takes another path the second time is told of, never merged."""
@@ -214,7 +222,7 @@ class Books:
             test = records.decode(result.record)
         except DecodeError:
             return
-        if before is None or not test.is_path or before == int.from_bytes(result.path, "little"):
+        if before is None or isinstance(test, Asked) or not test.is_path or before == int.from_bytes(result.path, "little"):
             return
         self._divergences += 1
         file, line = (test.place.file, test.place.line) if test.place else ("", 0)
@@ -257,8 +265,8 @@ def _add(stats: SolverStats, tally: Tallied) -> None:
 
 
 def _depth(data: bytes) -> int:
-    """A serialised pair's neg_limit."""
-    return explored.Pair.from_bytes(data).neg_limit
+    """How deep a serialised pair's flip is."""
+    return explored.Pair.from_bytes(data).depth
 
 
 def _text(peer: Peer | None) -> str | None:

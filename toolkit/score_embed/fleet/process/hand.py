@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from score_embed.explore.pair import Pair
-from score_embed.explore.queue import Queue
+from score_embed.explore.queue import ranked
 from score_embed.explore.strategy import Place, Strategy
 from score_embed.fleet import messages
 from score_embed.fleet.client.hand import Hand, Stack
@@ -39,13 +39,13 @@ class PairHand:
     def derived(self, pairs: Sequence[Pair]) -> tuple[messages.Pair, ...]:
         """Pairs that a run here has brought, as others may have them. The protocol will add those that stay."""
         self._derived = {pair.id: pair for pair in pairs}
-        return tuple(messages.Pair(pair.id, pair.neg_limit, pair.to_bytes()) for pair in pairs)
+        return tuple(messages.Pair(pair.id, pair.depth, pair.to_bytes()) for pair in pairs)
 
     def add(self, pairs: Iterable[messages.Pair]) -> None:
         for flip, given in enumerate(pairs):
             if given.id not in self._held:
                 pair = self._derived.get(given.id) or Pair.from_bytes(given.data)
-                self._push(_Held(self._strategy.rank(pair, Place(self._runs, flip)), given, pair))
+                self._push(_Held(ranked(self._strategy, pair, Place(self._runs, flip)), given, pair))
         self._runs += 1
         self._derived = {}
 
@@ -55,7 +55,7 @@ class PairHand:
             held = self._held.get(ident)
             if held is None or held.rank != rank:
                 continue
-            now = self._strategy.on_top(held.pair, rank)
+            now = rank[:1] + self._strategy.on_top(held.pair, rank[1:])
             del self._held[ident]
             if now == rank:
                 self.taken = held.pair
@@ -93,10 +93,3 @@ class SwitchedHand:
 
     def drop(self, ids: Iterable[bytes]) -> None:
         self.inner.drop(ids)
-
-
-class NoQueue(Queue):
-    """For an explorer whose pairs are held elsewhere."""
-
-    def add(self, pairs: Sequence[Pair]) -> tuple[bytes, ...]:
-        return ()

@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.board.profile import find_board
 from score_embed.campaign import folder as workplace
 from score_embed.campaign.opening import recorded_settings
+from score_embed.campaign.running import Runner, explorer_of
 from score_embed.config import Settings
-from score_embed.contract.outcome import Run, Target
+from score_embed.contract.outcome import Target
 from score_embed.errors import ReplayMismatch, UsageError
-from score_embed.explore.bounds import Bounds
-from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
-from score_embed.explore.prf import grow
 from score_embed.explore.queue import Queue
+from score_embed.explore.search import Search
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet.simulation.recorded import Recording, two_digits
 from score_embed.image.image import Image, load_image
 from score_embed.results import summary
 from score_embed.results.store import Store
-from score_embed.solve.chain import default_chain
-from score_embed.trace.trail import Trail
 
 TELL_SECONDS = 10.0
 
@@ -72,43 +70,46 @@ class _Again:
         self.depth: list[int] = []
         self.microseconds: list[int] = []
         self.paths: set[int] = set()  # hashes
-        self._settings, self._target = settings, target
+        self._runner = Runner(target, settings, image)
         self._covered: set[int] = set()
         queue = Queue(STRATEGIES[settings.strategy](settings.seed, self._covered))
-        bounds = Bounds(settings.max_depth, settings.loop_bound)
-        trail = Trail(image.sites, image.verify, image.constants)
-        self._explorer = Explorer(trail, default_chain(), settings.seed, first, queue, bounds)
+        self._search = Search(explorer_of(image, settings), queue, [first])
         self._source: dict[bytes, int] = {}  # pair → the test that brought it
-        self._longest = 0  # bytes of input that some test asked for
 
     def explore(self, wanted: int) -> bool:
         """Run so many tests; True if no more are left."""
         tell = time.monotonic() + TELL_SECONDS
-        while len(self.back) < wanted and (pair := self._explorer.next()) is not None:
+        while len(self.back) < wanted:
             began = time.perf_counter()
+            pair = self._search.next()
+            for flip, brought in self._search.answered:
+                self._follow(flip, brought.outcome.children)
+            self._search.answered.clear()
+            if pair is None:
+                return True
             children = self._test(pair)
-            self._note(pair, children, time.perf_counter() - began)
+            if pair.pending:
+                self._follow(pair, children)
+            else:
+                self._note(pair, children, time.perf_counter() - began)
             if time.monotonic() > tell:
                 tell += TELL_SECONDS
                 print(f"{len(self.back)} of {wanted} tests", file=sys.stderr, flush=True)
-        return not self._explorer.waiting
+        return not self._search.waiting
 
     def _test(self, pair: Pair) -> tuple[Pair, ...]:
         """Run a pair; returns its children."""
-        settings, explorer = self._settings, self._explorer
-        number, data = len(self.back) + 1, grow(settings.seed, pair.input, self._longest)
-        prefix = explorer.expected(pair)
-        test = Run(number, data, pair.predicted, pair.condition_hash, settings.max_branches, prefix)
-        finished = self._target.run(test)
-        while finished.input_used > len(test.input):  # once more with as much input as the program asks for
-            test = test._replace(input=grow(settings.seed, test.input, finished.input_used))
-            finished = self._target.run(test)
-        self._longest = max(self._longest, finished.input_used)
+        begun = self._runner.begin(pair, len(self.back) + 1, self._search.explorer.expected(pair))
+        _, finished, (outcome, _) = self._runner.finish(self._search.record, pair, begun)
         self._covered.update(finished.coverage)
-        outcome = explorer.record(pair, finished, test.input)
         if outcome.new_path:
             self.paths.add(finished.path_hash)
         return outcome.children
+
+    def _follow(self, flip: Pair, children: Sequence[Pair]) -> None:
+        """The answer to a pending flip comes from the test that the flip is of."""
+        source = self._source.pop(flip.id)
+        self._source.update((child.id, source) for child in children)
 
     def _note(self, pair: Pair, children: tuple[Pair, ...], seconds: float) -> None:
         here = len(self.back)

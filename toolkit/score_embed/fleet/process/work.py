@@ -7,22 +7,22 @@ from collections.abc import Callable
 
 from score_embed.campaign import folder as workplace
 from score_embed.campaign.describing import Describer, Entry
-from score_embed.campaign.running import Runner
+from score_embed.campaign.running import Runner, explorer_of
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.errors import TargetError
-from score_embed.explore.bounds import Bounds
-from score_embed.explore.concolic import Explorer, Tally
-from score_embed.explore.strategy import STRATEGIES, DepthFirst
+from score_embed.explore.concolic import Tally
+from score_embed.explore.pair import Pair, asked_later
+from score_embed.explore.strategy import STRATEGIES
+from score_embed.fleet import messages
 from score_embed.fleet import record as records
 from score_embed.fleet.client.outbox import room
-from score_embed.fleet.messages import Pair, Result
-from score_embed.fleet.process.hand import NoQueue, PairHand
+from score_embed.fleet.messages import Result
+from score_embed.fleet.process.hand import PairHand
 from score_embed.fleet.process.kit import Unpacked
-from score_embed.fleet.record import Tallied, TestRecord, Where
+from score_embed.fleet.record import Asked, Tallied, TestRecord, Where
 from score_embed.results import summary
 from score_embed.results.bugs import Place
-from score_embed.solve.chain import default_chain
-from score_embed.trace.trail import Trail
+from score_embed.solve.query import Stopped
 
 _MEMORY_EVERY = 256  # tests
 
@@ -43,24 +43,23 @@ class Work:
         self._describer = Describer(image)
         self._covered: set[int] = set()
         self.hand = PairHand(STRATEGIES[settings.strategy](settings.seed, self._covered))
-        bounds = Bounds(settings.max_depth, settings.loop_bound)
-        trail = Trail(image.sites, image.verify, image.constants)
-        queue = NoQueue(DepthFirst())
-        self._explorer = Explorer(trail, default_chain(), settings.seed, b"", queue, bounds, room)
+        self._explorer = explorer_of(image, settings, room)
         self._explorer.stop_if(wants_end)
         self._bugs: set[tuple[Verdict, Place]] = set()
         self._link = LinkCounters()
         self._tests = 0
 
-    def run(self, pair: Pair) -> Result:
-        """Run the pair that was just taken from the hand. Raises TargetError if it cannot be run here."""
+    def run(self, pair: messages.Pair) -> Result:
+        """Run the pair that was just taken from the hand, or answer it. Raises TargetError if it cannot be run here."""
         mine = self.hand.taken
         assert mine is not None
         assert mine.id == pair.id
+        if mine.pending:
+            return self._answer(mine)
         self._tests += 1
         began = time.perf_counter()
         begun = self._runner.begin(mine, self._tests, self._explorer.expected(mine))
-        test, finished, outcome = self._runner.finish(self._explorer, mine, begun)
+        test, finished, outcome = self._runner.finish(self._explorer.derive, mine, begun)
         coverage = set(finished.coverage) - self._covered
         self._covered |= coverage
         entry = self._describer.entry(test, finished, outcome, sorted(coverage))
@@ -71,6 +70,22 @@ class Work:
         return Result(
             pair.id, finished.path_hash.to_bytes(8, "little"), self._said(entry, time.perf_counter() - began), children
         )
+
+    def _answer(self, mine: Pair) -> Result:
+        """Ask a pending flip, after another run of its path if that is not known here."""
+        began = time.perf_counter()
+        again = False
+        try:
+            outcome = self._explorer.ask(mine)
+            if outcome is None:
+                again = True
+                begun = self._runner.begin(mine, self._tests, self._explorer.expected(mine))
+                outcome = self._runner.finish(self._explorer.derive, mine, begun).brought
+            children = outcome.children
+        except Stopped:
+            children = (asked_later(mine),)
+        record = Asked(self._client, time.perf_counter() - began, again, _tallied(self._explorer.take_tally()))
+        return Result(mine.id, bytes(8), records.encode(record), self.hand.derived(children), is_test=False)
 
     def close(self) -> None:
         self._target.close()

@@ -119,7 +119,7 @@ class Frontier:
         self._known.pop(result.id, None)
         self._moved.pop(result.id, None)
         self._tests[result.id] = result
-        self.tests += 1
+        self.tests += result.is_test
         return True
 
     def move(self, ident: bytes, owner: Peer | None) -> None:

@@ -1,0 +1,88 @@
+"""One exploration in one place: the explorer and its work list.
+
+Who runs pairs and keeps the record is somebody else: `next` hands out a pair, `record` takes what came of its run. What was
+asked in between needs no run and is in `answered`, for the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from score_embed.contract.outcome import Finished
+from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.pair import Pair, first_pairs
+from score_embed.explore.queue import Queue
+from score_embed.solve.query import Stopped
+
+
+class Ranked(NamedTuple):
+    """What a pair brought, and the ranks of its children in the work list."""
+
+    outcome: Outcome
+    ranks: tuple[bytes, ...]
+
+
+class Answered(NamedTuple):
+    """A pending flip that is done with."""
+
+    pair: Pair
+    brought: Ranked
+
+
+class Search:
+    """Deterministic: the same runs in the same order give the same pairs."""
+
+    def __init__(self, explorer: Explorer, queue: Queue, firsts: Sequence[bytes] = ()) -> None:
+        """`firsts`: the inputs to begin with; none if the queue's backlog has pairs."""
+        self.explorer, self._queue = explorer, queue
+        self.answered: list[Answered] = []  # since somebody last took them
+        if firsts:
+            queue.add(first_pairs(firsts))
+
+    def next(self, enough: Callable[[], bool] = lambda: False) -> Pair | None:
+        """The pair to run now, or None if none is left or `enough`, which is asked between questions, says so.
+
+        A pending flip that comes back has to be run, too: again, as nobody remembers the path that it is of.
+        """
+        while (pair := self._queue.take()) is not None and pair.pending:
+            try:
+                if enough():
+                    raise Stopped
+                outcome = self.explorer.ask(pair)
+            except Stopped:
+                self._queue.put_back(pair)
+                return None
+            if outcome is None:
+                return pair
+            child = outcome.children[0] if outcome.children else None
+            if child is None or child.pending:
+                self.answered.append(Answered(pair, Ranked(outcome, self._queue.add(outcome.children))))
+                continue
+            self.answered.append(Answered(pair, Ranked(outcome, (self._queue.taken,))))
+            return child  # it is its question's turn
+        return pair
+
+    def record(self, pair: Pair, finished: Finished, data: bytes) -> Ranked:
+        """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""
+        outcome = self.explorer.derive(pair, finished, data)
+        return Ranked(outcome, self._queue.add(outcome.children))
+
+    def waiting_in_memory(self) -> Iterable[tuple[bytes, Pair]]:
+        """Rank and pair."""
+        return iter(self._queue)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._queue)
+
+    # Keeping and going on -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All but the waiting pairs and the paths, which the store keeps, as plain values."""
+        return {**self.explorer.state(), "queue": self._queue.state()}
+
+    def restore(self, state: Mapping[str, Any], paths: Iterable[int]) -> None:
+        """Go on with the pairs that the queue's backlog knows."""
+        self._queue.restore(state["queue"])
+        self.explorer.restore(state, paths)
