@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-VERSION = 1
+VERSION = 2
 
 MAX_FRAME = 8 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it

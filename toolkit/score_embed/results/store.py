@@ -25,7 +25,7 @@ from score_embed.results.testcase import stem
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 LOCK = "campaign.lock"
-VERSION = 5
+VERSION = 6
 BATCH_SECONDS = 1.0
 LOCK_TRIES = 5
 LOCK_PAUSE = 0.02  # seconds
