@@ -12,7 +12,7 @@ import pytest
 from score_embed.fleet.client.hand import Stack
 from score_embed.fleet.client.outbox import Outbox
 from score_embed.fleet.client.side import Client
-from score_embed.fleet.messages import Alive, Empty, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
+from score_embed.fleet.messages import VERSION, Alive, Empty, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
 from score_embed.fleet.server.assignment import Campaign
@@ -130,7 +130,7 @@ def test_statuses_are_those_of_the_paper() -> None:
 )
 def test_who_does_not_fit_is_refused_with_a_reason(hello: dict[str, Any], what: str) -> None:
     line = Line(a=10)
-    plain: dict[str, Any] = {"version": 1, "address": "", "where": "", "campaign": 0, "image": b""}
+    plain: dict[str, Any] = {"version": VERSION, "address": "", "where": "", "campaign": 0, "image": b""}
     client = line.clients["one"] = Client(Peer("one", 1), Stack(), Timing())
     line.carry_out("one", line.server.receive(Hello(Peer("one", 1), 0, **{**plain, **hello}), 0.0))
     line.settle()
