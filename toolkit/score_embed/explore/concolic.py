@@ -20,11 +20,10 @@ from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import (
     MOST_LEFT_OUT,
-    ROOT,
+    Decisions,
     LeftOut,
     Pair,
     child,
-    decided,
     pending_flip,
     rest,
     without,
@@ -104,10 +103,11 @@ class Explorer:
         self._trail = trail
         self._scope = Scope()
         self._routes = Routes()
-        self._pinned: list[int] = []  # by each condition of the trail: how many of its pins stand before it
         self._bounded = BoundedPath(bounds if bounds is not None else Bounds())
+        self._decisions = Decisions()
+        trail.register(self._bounded)
+        trail.register(self._decisions)
         self._origin = Origin()  # the run that the trail is of
-        self._ids = [ROOT]  # of the decisions before each condition of the trail
         self._paths = PathSet()
         self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
         self.unflipped: Counter[tuple[int, str]] = Counter()  # (coverage index, reason)
@@ -186,7 +186,7 @@ class Explorer:
         if route is None or index >= len(route.conditions):
             return None
         self._scope.go_to(route, index)
-        self._scope.reach(route.pins[: route.pinned[index]])
+        self._scope.reach(route.conditions[index], route.pins)
         flips, notes = _Flips(), _no_notes()
         assert pair.decided is not None
         assert pair.origin is not None
@@ -201,10 +201,7 @@ class Explorer:
         """
         asked_for = data[: finished.input_used] if finished.input_used else data
         kept = self._trail.rewind(finished.events, data, pair.neg_limit)
-        del self._pinned[kept:]
-        self._scope.go_to(Route(self._trail.conditions, self._trail.pins, self._pinned), kept)
-        self._bounded.cut(kept)
-        del self._ids[kept + 1 :]
+        self._scope.go_to(Route(self._trail.conditions, self._trail.pins), kept)
         self._origin = pair.origin or Origin()
 
         begin = 0
@@ -215,8 +212,7 @@ class Explorer:
                 begin = hashes.value(condition.before)
             elif index > pair.neg_limit and index % _LOOK_UP == 0 and self._chain.stop():
                 raise Stopped  # a path of a million branches takes minutes, also without questions
-            self._scope.reach(self._trail.pins)
-            self._pinned.append(len(self._trail.pins))
+            self._scope.reach(condition, self._trail.pins)
             if pair.pending:
                 if index == pair.neg_limit:
                     self._answer(pair, condition, Origin(self._origin, index), flips)
@@ -228,16 +224,16 @@ class Explorer:
                 except Stopped:
                     flips.broken_off = True
                     before = hashes.value(condition.before)
-                    flips.children.append(rest(pair, self._ids[index], asked_for, index, before, self._origin))
+                    flips.children.append(
+                        rest(pair, self._decisions.ids[index], asked_for, index, before, self._origin)
+                    )
             self._scope.pass_by(condition)
-            self._bounded.pass_by(condition)
-            self._ids.append(decided(self._ids[-1], condition))
 
         try:
             self._trail.extend(visit)
             self._remember(flips)
         except Stopped:
-            decisions = pair.decided if pair.pending else self._ids[pair.neg_limit]
+            decisions = pair.decided if pair.pending else self._decisions.ids[pair.neg_limit]
             assert decisions is not None
             flips.children[:] = [rest(pair, decisions, asked_for, pair.neg_limit, begin, self._origin)]
             flips.notes.clear()
@@ -255,7 +251,7 @@ class Explorer:
             return True
         if len(trail.conditions) < pair.predicted or trail.condition_hash(pair.predicted) != pair.condition_hash:
             return False
-        return self._ids[pair.predicted] == (pair.decided or pair.id)
+        return self._decisions.ids[pair.predicted] == (pair.decided or pair.id)
 
     def _has_flip(self, pair: Pair) -> bool:
         """Whether a pending flip's condition is there again."""
@@ -300,7 +296,7 @@ class Explorer:
         if not pending:
             return
         trail = self._trail
-        route = self._routes.keep(Route(tuple(trail.conditions), tuple(trail.pins), tuple(self._pinned)))
+        route = self._routes.keep(Route(tuple(trail.conditions), tuple(trail.pins)))
         for at in pending:
             flips.children[at] = dataclasses.replace(flips.children[at], route=route)
 
@@ -319,7 +315,7 @@ class Explorer:
             reason = "bound"
             flips.notes[f"bound ({option})", condition.site] += 1
         else:
-            origin, decisions = Origin(self._origin, index), self._ids[index]
+            origin, decisions = Origin(self._origin, index), self._decisions.ids[index]
             answer = self._chain.answer_cheaply(*self._scope.queries(_other_side(condition, left_out), data))
             if answer is None:
                 derived = child(decisions, data, index, condition, origin, left_out)

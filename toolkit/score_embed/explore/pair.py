@@ -194,6 +194,19 @@ def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes
     return blake2b(before + decision + which, digest_size=ID_BYTES).digest()
 
 
+class Decisions:
+    """Follows a trail: the ids of the decisions before each of its conditions, and of all."""
+
+    def __init__(self) -> None:
+        self.ids = [ROOT]
+
+    def cut(self, count: int) -> None:
+        del self.ids[count + 1 :]
+
+    def pass_by(self, condition: Condition) -> None:
+        self.ids.append(decided(self.ids[-1], condition))
+
+
 def elsewhere_id(before: bytes, condition: Condition, left_out: LeftOut | None = None) -> bytes:
     """The id of the decisions `before` followed by the condition's other side."""
     other = decided(before, condition, flipped=True)

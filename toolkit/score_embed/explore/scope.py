@@ -33,7 +33,6 @@ class Route:
 
     conditions: Sequence[Condition]
     pins: Sequence[Pin]
-    pinned: Sequence[int]  # by each condition: how many of the pins stand before it
 
 
 class Routes:
@@ -51,7 +50,7 @@ class Routes:
             old, size = self._kept.popleft()
             self._size -= size
             if (forgotten := old()) is not None:
-                forgotten.conditions = forgotten.pins = forgotten.pinned = ()
+                forgotten.conditions = forgotten.pins = ()
         return route
 
 
@@ -68,9 +67,9 @@ class Scope:
     def go_to(self, route: Route, index: int) -> None:
         """To before condition `index` of this path is reached."""
         self.cut(self._in_common(route.conditions, index))
-        for passed in range(len(self._conditions), index):
-            self.reach(route.pins[: route.pinned[passed]])
-            self.pass_by(route.conditions[passed])
+        for condition in route.conditions[len(self._conditions) : index]:
+            self.reach(condition, route.pins)
+            self.pass_by(condition)
 
     def _in_common(self, conditions: Sequence[Condition], most: int) -> int:
         """How many conditions this path shares with the one that the scope is on. A condition is made once, behind the
@@ -100,17 +99,17 @@ class Scope:
             else:
                 self._strict.undo(strict)
 
-    def reach(self, pins: Sequence[Pin]) -> None:
-        """The path has come to its next condition. `pins`: all that stand before it."""
+    def reach(self, condition: Condition, pins: Sequence[Pin]) -> None:
+        """The path has come to its next condition. `pins`: the path's."""
         strict = self._strict
         self._marks.append((self._loose.mark(), strict.mark() if strict else -1, len(self._pins)))
-        if len(pins) == len(self._pins):
+        if condition.pins == len(self._pins):
             return
         if strict is None:
             strict = self._strict = Slicer()
-            for condition in self._conditions:
-                strict.add(condition.formula)
-        for pin in pins[len(self._pins) :]:
+            for passed in self._conditions:
+                strict.add(passed.formula)
+        for pin in pins[len(self._pins) : condition.pins]:
             strict.add(pin.formula)
             self._pins.append(pin)
 

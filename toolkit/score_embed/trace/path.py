@@ -27,6 +27,7 @@ class Condition:
     settled: bool  # conditions before it leave it no other side
     loose: bool  # the target cannot tell the other side from this one: nothing is derived from a run of that
     start: int  # event bytes before its branch: what a run that takes the other side has in common with this one
+    pins: int  # of the path, that stand before it
 
     @property
     def flippable(self) -> bool:

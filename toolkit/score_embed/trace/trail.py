@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from score_embed.contract.sites import Site, SiteKind, SiteTable
 from score_embed.formula.expr import Expr
@@ -31,6 +31,16 @@ from score_embed.trace.template import Programs
 Visitor = Callable[[int, Condition], None]  # gets each new condition and its index before later ones are decoded
 
 
+class Follower(Protocol):
+    """What somebody knows of the path, condition by condition. It goes back when the trail does."""
+
+    def cut(self, count: int) -> None:
+        """The path is its first `count` conditions again."""
+
+    def pass_by(self, condition: Condition) -> None:
+        """The path goes on in this condition's direction."""
+
+
 class _Branch(NamedTuple):
     """The state before a branch event."""
 
@@ -47,6 +57,7 @@ class Trail:
         self._steps = Steps(Programs(table), self._decoded, self._on_branch, constants or NoConstants())
         self._compiled: dict[int, Step] = {}  # by the head of the event
         self._visit: Visitor = _ignore
+        self._followers: list[Follower] = []
         self.last_site = 0  # of the last event that was decoded; 0: there was none
         self._event = self._address = 0  # first byte of the event being decoded, and the last address before it
         self._clear()
@@ -62,6 +73,12 @@ class Trail:
         self._starts: list[int] = []  # of each branch event: its first byte
         self._firsts: list[int] = []  # and the number of conditions before it
         self._lanes = hashes.START
+        for follower in self._followers:
+            follower.cut(0)
+
+    def register(self, follower: Follower) -> None:
+        """From the next run on it follows the path."""
+        self._followers.append(follower)
 
     # --- what others ask ---------------------------------------------------------------------------------------
 
@@ -163,7 +180,10 @@ class Trail:
         self._decoded.return_to(self._branches[branch].point)
         self._lanes = self._branches[branch].lanes
         self._operands.cut(branch)
-        del self.conditions[self._firsts[branch] :]
+        kept = self._firsts[branch]
+        del self.conditions[kept:]
+        for follower in self._followers:
+            follower.cut(kept)
         del self._branches[branch:]
         del self._starts[branch:]
         del self._firsts[branch:]
@@ -251,9 +271,12 @@ class Trail:
                 settled,
                 loose,
                 self._event,
+                len(decoded.pins),
             )
             self._visit(len(self.conditions), condition)
             self.conditions.append(condition)
+            for follower in self._followers:
+                follower.pass_by(condition)
             decoded.learn(held)
         return True
 
