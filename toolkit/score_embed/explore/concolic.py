@@ -13,6 +13,7 @@ import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, NamedTuple
 
 from score_embed.contract.outcome import Finished, Verdict
@@ -41,7 +42,9 @@ from score_embed.trace.trail import Trail
 
 _Notes = defaultdict[tuple[str, int], int]  # a Counter takes a microsecond to be made
 _LOOK_UP = 1024  # conditions between two looks at whether the end has come
-_AT_ONCE = 4096  # conditions of a path that are looked at for flips before others have a turn
+_AT_ONCE = 16384  # conditions of a path that are followed before others have a turn
+_LAST_CLASS = 255  # of pairs that were put off
+_HEAVY = 256  # conditions of a question: for cheap layers, too, it is not cheap then
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 
@@ -75,6 +78,18 @@ class _Flips:
     unflipped: defaultdict[tuple[int, str], int] = field(default_factory=lambda: defaultdict(int))
     bytes: int = 0  # of the children's inputs
     broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
+
+
+class _Followed(Enum):
+    """How far a run's path was followed."""
+
+    WHOLE = 1
+    IN_PART = 2  # so far flips are derived; the rest of a long path waits
+    IN_VAIN = 3  # the end of the campaign came first; all of it waits
+
+
+class _Enough(Exception):
+    """The rest of a long path is left to a pair of its own."""
 
 
 @dataclass(slots=True)
@@ -148,14 +163,14 @@ class Explorer:
         objects: tuple[SymbolicObject, ...] = ()
         as_predicted = finished.condition_match
         if as_predicted and finished.events:
-            whole = self._follow(pair, finished, data, flips)
+            followed = self._follow(pair, finished, data, flips)
             objects = tuple(self._trail.objects)
-            if whole:
+            if followed is not _Followed.IN_VAIN:
                 as_predicted = self._went_as_predicted(pair) and self._has_flip(pair)
                 if not as_predicted:
                     self._origin = Origin()
                 # From any other run nothing is derived.
-                if not (as_predicted and self._check(finished, notes)):
+                if not (as_predicted and self._check(finished, notes, followed is _Followed.WHOLE)):
                     flips = _Flips()
             else:
                 self._trail.rewind(b"", b"", 0)
@@ -194,52 +209,57 @@ class Explorer:
         self._book(flips, notes)
         return Outcome(tuple(flips.children), (), False, False, False, notes)
 
-    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> bool:
-        """Take over the run's path; each condition from neg_limit on is flipped while descending.
-
-        False: the end came before that of the path. Then only what is left to do is in `flips`: all of it.
-        """
+    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> _Followed:
+        """Take over the run's path; each condition from neg_limit on is flipped while descending."""
         asked_for = data[: finished.input_used] if finished.input_used else data
         kept = self._trail.rewind(finished.events, data, pair.neg_limit)
         self._scope.go_to(Route(self._trail.conditions, self._trail.pins), kept)
         self._origin = pair.origin or Origin()
+        all_of_it: Pair | None = None
+        last = pair.neg_limit if pair.pending else pair.neg_limit + max(_AT_ONCE, pair.neg_limit)
 
-        begin = 0
+        def left(index: int, condition: Condition) -> Pair:
+            decisions, before = self._decisions.ids[index], hashes.value(condition.before)
+            return rest(pair, decisions, asked_for, index, before, self._origin)
 
         def visit(index: int, condition: Condition) -> None:
-            nonlocal begin
+            nonlocal all_of_it
             if index == pair.neg_limit:
-                begin = hashes.value(condition.before)
+                all_of_it = left(index, condition)
             elif index > pair.neg_limit and index % _LOOK_UP == 0 and self._chain.stop():
-                raise Stopped  # a path of a million branches takes minutes, also without questions
+                raise Stopped  # many branches take long, also without questions
+            if index > last and condition.start != self._trail.conditions[-1].start:  # a switch has several at a place
+                if not flips.broken_off and not pair.pending:
+                    behind = min(pair.behind + 1, _LAST_CLASS)
+                    flips.children.append(dataclasses.replace(left(index, condition), behind=behind))
+                raise _Enough
             self._scope.reach(condition, self._trail.pins)
             if pair.pending:
                 if index == pair.neg_limit:
                     self._answer(pair, condition, Origin(self._origin, index), flips)
             elif index >= pair.neg_limit and condition.flippable and not flips.broken_off:
                 try:
-                    if not self._has_room(pair, index, flips):
+                    if self._room is not None and not self._room(len(flips.children), flips.bytes):
                         raise Stopped
                     self._flip(index, condition, asked_for, flips, without(pair, index, condition))
                 except Stopped:
                     flips.broken_off = True
-                    before = hashes.value(condition.before)
-                    flips.children.append(
-                        rest(pair, self._decisions.ids[index], asked_for, index, before, self._origin)
-                    )
+                    flips.children.append(left(index, condition))
             self._scope.pass_by(condition)
 
         try:
             self._trail.extend(visit)
+        except _Enough:
             self._remember(flips)
+            return _Followed.IN_PART
         except Stopped:
-            decisions = pair.decided if pair.pending else self._decisions.ids[pair.neg_limit]
-            assert decisions is not None
-            flips.children[:] = [rest(pair, decisions, asked_for, pair.neg_limit, begin, self._origin)]
+            assert all_of_it is not None
+            flips.children[:] = [all_of_it]
             flips.notes.clear()
             flips.unflipped.clear()
-            return False
-        return True
+            return _Followed.IN_VAIN
+        self._remember(flips)
+        return _Followed.WHOLE
 
     def _went_as_predicted(self, pair: Pair) -> bool:
         """The host's own look at what was predicted, where it can see that far: not only the hash that the target compared.
@@ -257,8 +277,8 @@ class Explorer:
         """Whether a pending flip's condition is there again."""
         return not pair.pending or len(self._trail.conditions) > pair.neg_limit
 
-    def _check(self, finished: Finished, notes: _Notes) -> bool:
-        """Take over what the path says was lost, and compare it with what the target counted.
+    def _check(self, finished: Finished, notes: _Notes, whole: bool) -> bool:
+        """Take over what the path says was lost, and compare it with what the target counted, if it was followed to its end.
 
         False: the formulas do not describe the run, so nothing may be derived from it.
         """
@@ -273,7 +293,7 @@ class Explorer:
             self.divergences += 1
             for index in trail.diverged_elsewhere:
                 self.unflipped[index, "diverged"] += 1
-        elif finished.verdict is not Verdict.LOST:
+        elif whole and finished.verdict is not Verdict.LOST:
             expected = (finished.conditions, finished.operand_hash)
             if (len(trail.conditions), trail.operand_hash) != expected:
                 self.divergences += 1
@@ -282,13 +302,6 @@ class Explorer:
                 return False
         self.divergences += len(trail.disagreements)
         return not trail.disagreements
-
-    def _has_room(self, pair: Pair, index: int, flips: _Flips) -> bool:
-        """Whether one more condition of this run is looked at now. Of a long path the first conditions are, then as many
-        as they were, and so on: children run before all of a path of a million branches was seen through."""
-        if index - pair.neg_limit >= max(_AT_ONCE, pair.neg_limit):
-            return False
-        return self._room is None or self._room(len(flips.children), flips.bytes)
 
     def _remember(self, flips: _Flips) -> None:
         """The pending flips of this run keep its path."""
@@ -315,19 +328,26 @@ class Explorer:
             reason = "bound"
             flips.notes[f"bound ({option})", condition.site] += 1
         else:
-            origin, decisions = Origin(self._origin, index), self._decisions.ids[index]
-            answer = self._chain.answer_cheaply(*self._scope.queries(_other_side(condition, left_out), data))
-            if answer is None:
-                derived = child(decisions, data, index, condition, origin, left_out)
-                derived = pending_flip(derived, decisions, data, index, condition, 1, None)
-                flips.children.append(derived)
-                flips.bytes += len(data)
-                return
-            derived = child(decisions, answer.apply(data), index, condition, origin, left_out)
-            self._conclude(answer.result, derived, condition, flips)
+            self._ask_or_wait(index, condition, data, flips, left_out)
             return
         for elsewhere in condition.elsewhere:
             flips.unflipped[elsewhere, reason] += 1
+
+    def _ask_or_wait(
+        self, index: int, condition: Condition, data: bytes, flips: _Flips, left_out: LeftOut | None
+    ) -> None:
+        """What the cheap layers say; else the flip waits. A question of very many conditions waits behind the others."""
+        origin, decisions = Origin(self._origin, index), self._decisions.ids[index]
+        target = _other_side(condition, left_out)
+        is_heavy = self._chain.may_wait and self._scope.weight(target) > _HEAVY
+        answer = None if is_heavy else self._chain.answer_cheaply(*self._scope.queries(target, data))
+        if answer is None:
+            derived = child(decisions, data, index, condition, origin, left_out)
+            flips.children.append(pending_flip(derived, decisions, data, index, condition, behind=int(is_heavy)))
+            flips.bytes += len(data)
+        else:
+            derived = child(decisions, answer.apply(data), index, condition, origin, left_out)
+            self._conclude(answer.result, derived, condition, flips)
 
     def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: _Flips) -> None:
         """Ask a pending flip, where the scope is. Raises Stopped."""
@@ -337,7 +357,7 @@ class Explorer:
         index = pair.neg_limit
         derived = child(pair.decided, answer.apply(pair.input), index, condition, origin, pair.left_out)
         if answer.result is Result.UNKNOWN and pair.pending < self._chain.efforts:
-            again = (pair.decided, pair.input, index, condition, pair.pending + 1, pair.route)
+            again = (pair.decided, pair.input, index, condition, pair.pending + 1, pair.behind + 1, pair.route)
             flips.children.append(pending_flip(derived, *again))
             return
         self._conclude(answer.result, derived, condition, flips)

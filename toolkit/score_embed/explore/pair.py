@@ -21,7 +21,9 @@ from score_embed.trace.path import Condition
 
 ID_BYTES = 16
 _HEAD = struct.Struct("<BIIQIII")  # version, neg_limit, predicted, condition hash, site, targets from, to
-_MORE = struct.Struct("<BB16s")  # behind the id: `asked`, how many objects are left out, the digest of the address
+_MORE = struct.Struct(
+    "<BBB16s"
+)  # behind the id: `pending`, `behind`, how many objects are left out, the address's digest
 _OBJECT = struct.Struct("<QQ")
 _DECISION = struct.Struct("<IiB")
 _VERSION = 6
@@ -43,7 +45,7 @@ class Pair:
 
     `targets`: the coverage indices it may lead to; none if that is not known. `pending`: the flip of condition
     `neg_limit` that nobody has an input for yet, which is asked for the `pending`-th time when its turn comes; `input` is
-    that of the run whose condition it is.
+    that of the run whose condition it is. `behind`: how often it was put off: those that were put off less come first.
     """
 
     id: bytes  # of the predicted decisions: the same pair derived twice has the same id
@@ -56,6 +58,7 @@ class Pair:
     left_out: LeftOut | None = None
     decided: bytes | None = None  # the id of the predicted decisions, if it is not `id`
     pending: int = 0
+    behind: int = 0
     route: Route | None = field(default=None, compare=False, repr=False)  # of a pending flip; in memory only
     origin: Origin | None = field(default=None, compare=False, repr=False)  # known in memory only
 
@@ -69,7 +72,9 @@ class Pair:
         head = _HEAD.pack(_VERSION, self.neg_limit, self.predicted, self.condition_hash, self.site, start, stop)
         address, objects = (self.left_out.address, self.left_out.objects) if self.left_out else (bytes(16), ())
         count = len(objects) | (_HAS_DECISIONS if self.decided is not None else 0)
-        more = _MORE.pack(self.pending, count, address) + b"".join(_OBJECT.pack(*found) for found in objects)
+        more = _MORE.pack(self.pending, self.behind, count, address) + b"".join(
+            _OBJECT.pack(*found) for found in objects
+        )
         return head + self.id + more + (self.decided or b"") + self.input
 
     @staticmethod
@@ -78,7 +83,7 @@ class Pair:
         if len(data) < start + _MORE.size or data[0] != _VERSION:
             raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
         _, neg_limit, predicted, condition_hash, site, *targets = _HEAD.unpack_from(data)
-        pending, count, address = _MORE.unpack_from(data, start)
+        pending, behind, count, address = _MORE.unpack_from(data, start)
         end = start + _MORE.size + (count & ~_HAS_DECISIONS) * _OBJECT.size
         rest_of_it = end + (ID_BYTES if count & _HAS_DECISIONS else 0)
         if len(data) < rest_of_it:
@@ -87,7 +92,7 @@ class Pair:
         left_out = LeftOut(address, objects) if objects else None
         ident, decisions = data[_HEAD.size : start], data[end:rest_of_it] or None
         of = range(*targets)
-        flip = (neg_limit, predicted, condition_hash, site, of, left_out, decisions, pending)
+        flip = (neg_limit, predicted, condition_hash, site, of, left_out, decisions, pending, behind)
         return Pair(ident, data[rest_of_it:], *flip)
 
 
@@ -137,7 +142,14 @@ def asked_later(pair: Pair) -> Pair:
 
 
 def pending_flip(
-    child: Pair, decisions: bytes, data: bytes, index: int, condition: Condition, asked: int, route: Route | None
+    child: Pair,
+    decisions: bytes,
+    data: bytes,
+    index: int,
+    condition: Condition,
+    asked: int = 1,
+    behind: int = 0,
+    route: Route | None = None,
 ) -> Pair:
     """The question for `child`, of condition `index` of the run with input `data`, asked for the `asked`-th time.
 
@@ -156,6 +168,7 @@ def pending_flip(
         child.left_out,
         decisions,
         asked,
+        behind,
         route,
         child.origin,
     )

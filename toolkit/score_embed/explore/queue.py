@@ -3,7 +3,8 @@
 The backlog is the campaign's record, which knows every waiting pair with its rank anyway. So to spill is to forget:
 all pairs ranked above `_end` wait in the backlog only, and are fetched when memory has run out of better ones.
 
-A flip that was too hard before waits behind all others, whatever the strategy says: a byte before the strategy's rank.
+What was put off (a flip that was too hard before, the rest of a long path) waits behind all others, whatever the strategy
+says: a byte before the strategy's rank.
 """
 
 from __future__ import annotations
@@ -131,9 +132,9 @@ class Queue:
 
 
 def _size(pair: Pair) -> int:
-    return _OVERHEAD + len(pair.input)
+    return _OVERHEAD + (len(pair.input) if pair.route is None else 0)  # flips of a run share its input
 
 
 def ranked(strategy: Strategy, pair: Pair, place: Place) -> bytes:
-    """The pair's rank in this order, behind how often it was given up so far."""
-    return bytes([max(0, pair.pending - 1)]) + strategy.rank(pair, place)
+    """The pair's rank in this order, after how often it was put off."""
+    return bytes([pair.behind]) + strategy.rank(pair, place)

@@ -120,6 +120,10 @@ class Scope:
         if self._strict is not None:
             self._strict.add(condition.formula)
 
+    def weight(self, target: Expr) -> int:
+        """How many conditions over two bytes or more the question has."""
+        return self._loose.weight(target)
+
     def queries(self, target: Expr, data: bytes) -> tuple[Query, Query | None]:
         """The question with the pins, and without them if they matter to it."""
         loose = self._loose.query(target, data)

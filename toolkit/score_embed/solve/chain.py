@@ -174,6 +174,11 @@ class Chain:
         """How often a question is asked at most, each time with a larger limit."""
         return len(self._efforts)
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether there are dear layers, for which a question may wait."""
+        return self._gate is not None
+
     def answer_cheaply(self, strict: Query, loose: Query | None = None) -> Answer | None:
         """As `solve`, by the layers that do not search; None if they have no answer."""
         if self._gate is None:

@@ -192,9 +192,20 @@ class Trail:
     # --- going on ----------------------------------------------------------------------------------------------
 
     def extend(self, visit: Visitor) -> None:
-        """Decode the rest of the stream. Raises TraceError if it makes no sense: then the trail is empty."""
+        """Decode the rest of the stream. Raises TraceError if it makes no sense: then the trail is empty.
+
+        What `visit` raises ends it: the trail is before the event of the condition that was visited.
+        """
         self._visit = visit
-        self._decode(len(self.events))
+        visited = len(self._branches)
+        try:
+            self._decode(len(self.events))
+        except TraceError:
+            raise
+        except BaseException:
+            if len(self._branches) > visited:
+                self._return_to(len(self._branches) - 1)
+            raise
 
     def site_at(self, events: bytes, data: bytes, offset: int) -> int:
         """The site whose event holds this byte of the stream of a run with input `data`."""
