@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
+from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.errors import StorageError, UsageError
 from score_embed.results import bugs, coverage, storage, store, testcase
 from score_embed.results.lines import LineTable
@@ -114,7 +114,7 @@ TABLE = SiteTable(
     64,
     {
         16: cond(16, 0),
-        17: cond(17, 2, flags=1),
+        17: cond(17, 2, flags=CondFlag.ASSUMPTION),
         18: Site(
             18,
             SiteKind.SWITCH,

@@ -6,11 +6,11 @@ Campaigns ask for this protocol, never for a driver; native processes, QEMU and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 
-class Verdict(Enum):
+class Verdict(StrEnum):
     """How a test ended, as the target (or, for the last five and at times for WATCHDOG and EXIT, the host) saw it."""
 
     RETURN = "return"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 
 MAGIC = 0x5C0E
 FIRST_SITE = 16
@@ -45,7 +45,24 @@ class SiteKind(IntEnum):
     SPAN = 17
 
 
-CONSTANT = 1  # flag of a select: its object is as the image has it
+class CondFlag(IntFlag):
+    ASSUMPTION = 1  # its false side is nobody's goal
+
+
+class OpaqueFlag(IntFlag):
+    HARMLESS = 1  # it writes nothing of the program
+
+
+class InputFlag(IntFlag):
+    """Of a symbolic object that is a number."""
+
+    SIGNED = 1
+    BOOLEAN = 2
+    FLOAT = 4
+
+
+class SelectFlag(IntFlag):
+    CONSTANT = 1  # its object is as the image has it
 
 
 class Place(IntEnum):
@@ -152,13 +169,17 @@ class Site:
     leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
-    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed, 2 = boolean, 4 = floating point; select: CONSTANT
+    flags: int = 0  # cond: CondFlag; opaque: OpaqueFlag; symbolic: InputFlag; select: SelectFlag
     size: int = 0  # symbolic: bytes; enter: number of scalar parameters; select, store: bytes of the object, 0 = not known; bounds: of the access
     stride: int = 0  # store: bytes from one element to the next, 0 = not known
 
     @property
     def is_branch(self) -> bool:
         return self.kind in (SiteKind.COND, SiteKind.SWITCH)
+
+    @property
+    def is_assumption(self) -> bool:
+        return self.kind is SiteKind.COND and bool(self.flags & CondFlag.ASSUMPTION)
 
     @property
     def outcomes(self) -> int:

@@ -34,7 +34,7 @@ def directions_of(table: SiteTable) -> dict[int, Direction]:
         if site.function.startswith(MODEL):
             continue
         for outcome in range(site.outcomes):
-            if site.kind is SiteKind.COND and site.flags & 1 and outcome == 0:
+            if site.is_assumption and outcome == 0:
                 continue  # the false side of an assumption is nobody's goal
             name = _name(site, outcome)
             found[site.coverage + outcome] = Direction(site.id, site.file, site.line, function_name(site), name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from score_embed.contract.sites import CONSTANT, Site
+from score_embed.contract.sites import SelectFlag, Site
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind
 from score_embed.formula.select import Cell, follow, select, within
@@ -180,7 +180,7 @@ class Selects:
 
     def _object(self, site: Site, address: int, size: int) -> Object:
         """The object that the address is in. Where nobody knows it, it is the element alone."""
-        if site.size and site.flags & CONSTANT:
+        if site.size and site.flags & SelectFlag.CONSTANT:
             base = self._cursor.next_address()
             if site.size < size:
                 raise TraceError(f"site {site.id} reads more than its object has", place(site))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from score_embed.contract.descriptors import Reserved
 from score_embed.contract.sites import Place, Site, SiteKind
 from score_embed.formula import build
 from score_embed.formula.expr import Expr
@@ -23,14 +24,13 @@ from score_embed.trace.template import KEPT, Programs, fit
 Step = Callable[[], object]
 
 
-_FRAME, _UNTAINT = 0, 2
 _LOSSES = {
-    3: "symbolic data given to an opaque call",
-    4: "symbolic result given to an opaque caller",
-    5: "symbolic value stored out of reach",
-    6: "symbolic data in an interrupt handler",
-    7: "symbolic data that an opaque call can find",
-    8: "symbolic data where an interrupt handler without probes can read it",
+    Reserved.OPAQUE_ARGUMENTS: "symbolic data given to an opaque call",
+    Reserved.CALLBACK_RETURN: "symbolic result given to an opaque caller",
+    Reserved.LOST: "symbolic value stored out of reach",
+    Reserved.SEEN: "symbolic data in an interrupt handler",
+    Reserved.FOUND: "symbolic data that an opaque call can find",
+    Reserved.SHARED: "symbolic data where an interrupt handler without probes can read it",
 }
 
 
@@ -85,20 +85,21 @@ class Steps:
 
     def _reserved(self, head: int) -> Step:
         cursor, number = self._cursor, head >> 1
-        if head == _FRAME:
+        if head == Reserved.FRAME << 1:
             return cursor.next_depth
-        if head & 1 or (number not in _LOSSES and number != _UNTAINT):
+        if head & 1 or (number not in _LOSSES and number != Reserved.UNTAINT):
             raise cursor.fail(f"there is no site {number}")
+        loss = _LOSSES.get(Reserved(number))
 
         def step() -> None:
             site = cursor.varint()
             if site not in self._sites:
                 raise cursor.fail(f"there is no site {site}")
-            if number == _UNTAINT:
+            if loss is None:
                 self._mirror.forget(cursor.next_address(), cursor.varint())
                 self._decoded.note("symbolic memory changed by an opaque call", site)
             else:
-                self._decoded.note(_LOSSES[number], site)
+                self._decoded.note(loss, site)
 
         return step
 

@@ -23,7 +23,7 @@ from score_embed.trace.decoded import Checkpoint, Decoded
 from score_embed.trace.memory import NotMirrored
 from score_embed.trace.operands import Operands
 from score_embed.trace.outcome import Outcome, place
-from score_embed.trace.path import ASSUMPTION, Condition, Disagreement, Pin, SymbolicObject, mixed
+from score_embed.trace.path import Condition, Disagreement, Pin, SymbolicObject, mixed
 from score_embed.trace.selects import Constants, NoConstants
 from score_embed.trace.steps import Step, Steps
 from score_embed.trace.template import Programs
@@ -253,7 +253,7 @@ class Trail:
         self._firsts.append(len(self.conditions))
         floats = site.template is not None and site.template.floats
         self._operands.add(operands, tuple(map(decoded.value, operands)), floats)
-        assumption = site.kind is SiteKind.COND and bool(site.flags & ASSUMPTION)
+        assumption = site.is_assumption
         found = site.kind in (SiteKind.SELECT, SiteKind.STORE) and not site.size
         for chain, direction, held, elsewhere, chosen in outcomes:
             loose = found and chosen is None
