@@ -16,13 +16,14 @@ import pytest
 import recorded
 
 from score_embed import config
+from score_embed.contract.words import Note, Unflipped
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet import messages, service
 from score_embed.fleet import record as records
 from score_embed.fleet.messages import DecodeError, Peer, Result
-from score_embed.fleet.process.books import DIFFERS, UNREADABLE, Books
+from score_embed.fleet.process.books import Books
 from score_embed.fleet.process.hand import PairHand
 from score_embed.fleet.process.place import place
 from score_embed.fleet.process.server import _is_sound as is_sound
@@ -80,7 +81,7 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         (left,) = books.opened().frontier
         one, two, three = pair("one"), pair("two"), pair("three")
         tally = Tallied(
-            (("solver gave up", 18, 2),), ((6, "unsat", 3),), 1, 4, (5, 6, 7), 0.5, {"smt": 18}, {"smt": 0.5}
+            ((Note.GAVE_UP, 18, 2),), ((6, Unflipped.UNSAT, 3),), 1, 4, (5, 6, 7), 0.5, {"smt": 18}, {"smt": 0.5}
         )
         write(books, known=[(said(one), owner), (said(two), None), (said(three), owner)])
         write(books, result(one, 77, coverage=(6,), tally=tally), moved=[(two.id, owner), (three.id, None)])
@@ -101,7 +102,7 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         assert (fleet["tests"], fleet["messages"], fleet["protocol"]) == (1, {"Results": 4}, {"relayed": 1})
         assert [(c["name"], c["tests"], c["seconds"], c["busy"]) for c in fleet["clients"]] == [("1", 1, 2.0, 0.5)]
         assert found["solver"]["by"]["smt"] >= 18
-        assert "solver gave up" in {item["what"] for item in found["incomplete"]}
+        assert Note.GAVE_UP in {item["what"] for item in found["incomplete"]}
         assert books.outcome == "drained"
         (row,) = (row for row in record.tests() if row.path_hash == 77)
         assert (row.input, row.outcome, row.inputs, row.output) == (b"in", "new", {"x": "696e"}, "o")
@@ -144,7 +145,7 @@ def test_another_path_the_second_time_is_told_and_not_merged(folder: Path) -> No
         write(books, again=again)
         found = summary_after(books)
         assert found["divergences"] == before + 1
-        assert [i["what"] for i in found["incomplete"] if DIFFERS in i["what"]] == [f"{DIFFERS} (client 3)"]
+        assert [i["what"] for i in found["incomplete"] if "client" in i["what"]] == [Note.CLIENT_DIFFERS.of("3")]
         assert books.ledger.totals["runs"] == runs
         assert 8 not in record.path_hashes()
 
@@ -162,7 +163,7 @@ def test_an_unreadable_test_is_noted(folder: Path, data: bytes) -> None:
         write(books, known=[(said(one), None)])
         write(books, Result(one.id, bytes(8), data, ()))
         found = summary_after(books)
-        assert UNREADABLE in {item["what"] for item in found["incomplete"]}
+        assert Note.CLIENT_UNREADABLE in {item["what"] for item in found["incomplete"]}
         assert one.id not in books.opened().frontier
 
 

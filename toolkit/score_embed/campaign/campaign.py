@@ -25,6 +25,7 @@ from score_embed.campaign.ledger import REPEATED, Ledger
 from score_embed.campaign.running import Runner, explorer_of
 from score_embed.campaign.status import Status
 from score_embed.contract.outcome import Finished, Run, Target
+from score_embed.contract.words import Note, Stop
 from score_embed.errors import TargetError
 from score_embed.explore.concolic import Outcome
 from score_embed.explore.pair import Pair
@@ -79,7 +80,7 @@ class Campaign:
 
     def run(self) -> Result:
         """Run tests until nothing is left or somebody wants an end; then save and sum up."""
-        stopped = "error"
+        stopped = Stop.ERROR
         title = f"{self._image.program} on {self._board.name}"
         try:
             with Interrupt(smt.interrupt) as interrupt, Status(title) as status:
@@ -89,7 +90,7 @@ class Campaign:
                 self._ended = time.monotonic()
                 if self._witness is not None:
                     self._commit(self._search, stopped)  # who is in a hurry loses nothing
-                    self._witness.finish(hurried=stopped == "interrupted")
+                    self._witness.finish(hurried=stopped is Stop.INTERRUPTED)
         except TargetError:
             if self._search is not None:
                 self._save(stopped)
@@ -102,7 +103,7 @@ class Campaign:
             if self._witness is not None:
                 self._witness.close()
         found = self._save(stopped)
-        if stopped == "interrupted":
+        if stopped is Stop.INTERRUPTED:
             print(how_to_go_on(self._record.folder), file=sys.stderr)
         return result(found, self._record.folder)
 
@@ -110,7 +111,7 @@ class Campaign:
         """Find the first test, see that the program is deterministic, and begin with it."""
         inputs, difference = first_test.find(self._runner, self._settings, self._image, self._describer)
         if difference is not None:
-            self._ledger.note(first_test.DIFFERS, difference.file, difference.line)
+            self._ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
         search = self._search_from(inputs)
         opening.describe(self._record, self._settings, self._board, self._image)
         self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
@@ -122,7 +123,7 @@ class Campaign:
         order = STRATEGIES[settings.strategy](settings.seed, self._ledger.coverage.covered)
         return Search(explorer_of(self._image, settings), Queue(order, self._record), inputs)
 
-    def _loop(self, search: Search, interrupt: Interrupt, status: Status) -> str:
+    def _loop(self, search: Search, interrupt: Interrupt, status: Status) -> Stop:
         """Run pair after pair; returns why it ended."""
         self._began = time.monotonic()
         if self._settings.time is not None:
@@ -159,20 +160,20 @@ class Campaign:
         """Whether anything has to be done before the next question."""
         return bool(self._wants_end(interrupt)) or self._record.due() or status.due
 
-    def _ending(self, search: Search) -> str:
+    def _ending(self, search: Search) -> Stop:
         """What it means that nothing is left to run."""
         return completeness.word(self._record.sources(), search.explorer.notes, self._ledger.notes)
 
-    def _wants_end(self, interrupt: Interrupt) -> str:
-        """Why no further test is to be run, or an empty text."""
+    def _wants_end(self, interrupt: Interrupt) -> Stop | None:
+        """Why no further test is to be run, if there is a reason."""
         settings = self._settings
         if interrupt.wanted:
-            return "interrupted"
+            return Stop.INTERRUPTED
         if interrupt.deadline is not None and time.monotonic() >= interrupt.deadline:
-            return "time"
+            return Stop.TIME
         if settings.max_tests is not None and self._tests >= settings.max_tests:
-            return "max-tests"
-        return ""
+            return Stop.MAX_TESTS
+        return None
 
     def _show(self, search: Search, status: Status) -> None:
         ledger = self._ledger
@@ -219,7 +220,7 @@ class Campaign:
             bug.confirmed = self._runner.shows_again(done.test, done.finished)
             self._record.put_bug(bug)
 
-    def _commit(self, search: Search, stopped: str | None = None) -> None:
+    def _commit(self, search: Search, stopped: Stop | None = None) -> None:
         """Put what was reached into the record; `stopped`: why no more tests follow."""
         progress = self._ledger.progress()
         progress["stopped"] = stopped
@@ -242,7 +243,7 @@ class Campaign:
         search.restore(progress["explorer"], self._record.path_hashes())
         return search
 
-    def _save(self, stopped: str) -> dict[str, Any]:
+    def _save(self, stopped: Stop) -> dict[str, Any]:
         """Commit, and write the summary."""
         assert self._search is not None
         self._commit(self._search, stopped)

@@ -11,6 +11,7 @@ from typing import Any
 
 from score_embed.campaign.describing import Entry
 from score_embed.contract.outcome import Verdict
+from score_embed.contract.words import Came
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage, Direction
 from score_embed.results.storage import storage_error
@@ -56,10 +57,10 @@ class Ledger:
         verdict, place = entry.verdict, entry.place
         where = str(place) if verdict.is_bug else ""
         inputs = named_inputs(entry.objects, entry.input)
-        kind = _kind(entry, new_path)
+        came = _came(entry, new_path)
         self.totals["runs"] += 1
         self.totals[UNCHECKED] += entry.unchecked
-        self.totals[kind] += 1
+        self.totals[came] += 1
         self.totals[LOST] += verdict is Verdict.LOST
         if new_path:
             self.totals["paths"] += 1
@@ -69,7 +70,7 @@ class Ledger:
         if verdict.is_bug:
             bug = self.bugs.add(Bug(kind_of(verdict, entry.code), place, inputs, number, confirmed=entry.confirmed))
         output = entry.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0]
-        row = TestRow(number, entry.input, verdict.value, entry.code, entry.path_hash, kind, where, inputs, output)
+        row = TestRow(number, entry.input, verdict.value, entry.code, entry.path_hash, came, where, inputs, output)
         self._record.add_test(row, new_path)
         self._record.add_coverage(fresh, number)
         if verdict.is_bug:
@@ -105,9 +106,9 @@ class Ledger:
         self.notes[what, file, line] += 1
 
 
-def _kind(entry: Entry, new_path: bool) -> str:
+def _came(entry: Entry, new_path: bool) -> Came:
     if entry.mispredicted:
-        return "mispredicted"
+        return Came.MISPREDICTED
     if new_path:
-        return "new"
-    return "redundant" if entry.is_path else "no path"
+        return Came.NEW
+    return Came.REDUNDANT if entry.is_path else Came.NO_PATH

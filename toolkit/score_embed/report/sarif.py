@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from score_embed import __version__
+from score_embed.contract.words import Stop
 from score_embed.report import text
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
@@ -22,7 +23,7 @@ from score_embed.results.bugs import Bug
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "SRCROOT"
 FINGERPRINT = "scoreEmbed/v1"
-_FAILED = frozenset({"error", "killed"})
+_FAILED = frozenset({Stop.ERROR, Stop.KILLED})
 
 # Every kind of bug: what happened, and what to do.
 RULES = {

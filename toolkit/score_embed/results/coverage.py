@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable, shown
+from score_embed.contract.words import Unflipped
 
 # A direction may have failed for several reasons; the one that most likely hides something is reported.
-_BY_WEIGHT = ("diverged", "unknown", "mispredicted", "bound", "concrete", "unsat")
+_BY_WEIGHT = (
+    Unflipped.DIVERGED,
+    Unflipped.UNKNOWN,
+    Unflipped.MISPREDICTED,
+    Unflipped.BOUND,
+    Unflipped.CONCRETE,
+    Unflipped.UNSAT,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +90,9 @@ class Coverage:
         for index, direction in sorted(self.directions.items()):
             if index in self.covered:
                 continue
-            reason, count = "concrete" if direction.site in reached else "not-reached", 0
+            reason, count = Unflipped.CONCRETE if direction.site in reached else Unflipped.NOT_REACHED, 0
             if index in waiting:
-                reason = "waiting"
+                reason = Unflipped.WAITING
             else:
                 for candidate in _BY_WEIGHT:
                     if seen := reasons.get((index, candidate), 0):

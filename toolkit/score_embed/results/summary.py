@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.words import Stop
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
 from score_embed.results import witnessed
@@ -47,7 +48,7 @@ def of(record: Store) -> dict[str, Any]:
         "board": program["board"],
         "strategy": program["strategy"],
         "seed": program["seed"],
-        "stopped": "running" if record.running else progress["stopped"] or "killed",
+        "stopped": Stop.RUNNING if record.running else progress["stopped"] or Stop.KILLED,
         "within": program.get("within", []),  # older records have none
         "seconds": round(progress["seconds"], 3),
         "runs": totals["runs"],

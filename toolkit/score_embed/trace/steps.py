@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from score_embed.contract.descriptors import Reserved
 from score_embed.contract.sites import Place, Site, SiteKind
+from score_embed.contract.words import Note
 from score_embed.formula import build
 from score_embed.formula.expr import Expr
 from score_embed.trace.bounds import compile_bounds
@@ -25,12 +26,12 @@ Step = Callable[[], object]
 
 
 _LOSSES = {
-    Reserved.OPAQUE_ARGUMENTS: "symbolic data given to an opaque call",
-    Reserved.CALLBACK_RETURN: "symbolic result given to an opaque caller",
-    Reserved.LOST: "symbolic value stored out of reach",
-    Reserved.SEEN: "symbolic data in an interrupt handler",
-    Reserved.FOUND: "symbolic data that an opaque call can find",
-    Reserved.SHARED: "symbolic data where an interrupt handler without probes can read it",
+    Reserved.OPAQUE_ARGUMENTS: Note.OPAQUE_ARGUMENTS,
+    Reserved.CALLBACK_RETURN: Note.CALLBACK_RETURN,
+    Reserved.LOST: Note.OUT_OF_REACH,
+    Reserved.SEEN: Note.IN_HANDLER,
+    Reserved.FOUND: Note.OPAQUE_FINDS,
+    Reserved.SHARED: Note.HANDLER_READS,
 }
 
 
@@ -97,7 +98,7 @@ class Steps:
                 raise cursor.fail(f"there is no site {site}")
             if loss is None:
                 self._mirror.forget(cursor.next_address(), cursor.varint())
-                self._decoded.note("symbolic memory changed by an opaque call", site)
+                self._decoded.note(Note.OPAQUE_CHANGED, site)
             else:
                 self._decoded.note(loss, site)
 
@@ -182,9 +183,9 @@ class Steps:
         def step() -> None:
             expr = value(program, decoded.said(read()))
             if not silent and (expr.deps or expr.origins or always):
-                what = site.name or "concretized value"
+                what = site.name or Note.CONCRETIZED
                 if address:
-                    what = "symbolic address" if expr.deps else "opaque result in an address"
+                    what = Note.SYMBOLIC_ADDRESS if expr.deps else Note.OPAQUE_ADDRESS
                 decoded.note(what, site.id)
             if expr.deps:
                 decoded.pin(site.id, expr)
@@ -255,7 +256,7 @@ class Steps:
             condition()
             for operand in operands:
                 if operand.deps:
-                    decoded.note("conversion to an integer out of range", site.id)
+                    decoded.note(Note.CONVERSION, site.id)
                     decoded.pin(site.id, operand)
 
         return condition if direction else step

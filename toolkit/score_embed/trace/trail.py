@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from score_embed.contract.sites import Site, SiteKind, SiteTable
+from score_embed.contract.words import Note
 from score_embed.formula.expr import Expr
 from score_embed.formula.floats import may_be_nan, pattern_uses
 from score_embed.trace import hash as hashes
@@ -262,10 +263,10 @@ class Trail:
                 return False
             if not decoded.holds(held):
                 self.diverged, self.diverged_elsewhere = site.id, elsewhere
-                decoded.note("divergence", site.id)
+                decoded.note(Note.DIVERGENCE, site.id)
                 return False
             if held.origins:
-                decoded.note("opaque result in a condition", site.id)
+                decoded.note(Note.OPAQUE_CONDITION, site.id)
             before = self._lanes
             self._lanes = after = mixed(before, site.id, chain, direction)
             settled = not held.deps and any(operand.deps for operand in operands)
@@ -296,7 +297,7 @@ class Trail:
         patterns = [expr for expr in pattern_uses(held) if may_be_nan(expr)]
         if not patterns:
             return True
-        self._decoded.note("pattern of a floating-point result", site.id)
+        self._decoded.note(Note.FLOAT_PATTERN, site.id)
         if self._decoded.no_numbers(patterns):
             return False
         for pattern in patterns:

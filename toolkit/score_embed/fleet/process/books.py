@@ -16,6 +16,7 @@ from typing import Any
 from score_embed.campaign.describing import NOWHERE, Entry
 from score_embed.campaign.ledger import REPEATED, Ledger
 from score_embed.contract.outcome import Verdict
+from score_embed.contract.words import Note, Stop, Unflipped
 from score_embed.explore import pair as explored
 from score_embed.explore.paths import PathSet
 from score_embed.fleet import record as records
@@ -32,8 +33,6 @@ from score_embed.solve.chain import SolverStats
 NUMBER = "fleet number"
 EPOCH = "epoch"
 FLEET = "fleet"  # `FleetFigures`, for the summary
-DIFFERS = "a test took another path when it was run again"
-UNREADABLE = "a client reported a test that cannot be read"
 _LINK = ("bytes_in", "bytes_out", "crc_errors", "reruns")
 
 
@@ -55,7 +54,7 @@ class Books:
         self.ledger = Ledger(record, self._sources.directions)
         self._paths = PathSet(record.path_hashes())
         self._notes: Counter[tuple[str, int]] = Counter()
-        self._unflipped: Counter[tuple[int, str]] = Counter()
+        self._unflipped: Counter[tuple[int, Unflipped]] = Counter()
         self._divergences = self._concretized = 0
         self._solver = SolverStats()
         self._link: Counter[str] = Counter()
@@ -66,7 +65,7 @@ class Books:
         self._earlier = FleetFigures((), {}, 0, 0, 0.0)
         self._began = time.monotonic()
         self._ended: float | None = None
-        self.stopped: str | None = None
+        self.stopped: Stop | None = None
         progress = record.get("progress")
         if progress is not None:
             self._restore(progress)
@@ -166,7 +165,7 @@ class Books:
         return progress
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> Stop:
         """What an empty frontier means: everything was explored, or something got lost on the way."""
         return completeness.word(self._sources, self._notes, self.ledger.notes)
 
@@ -182,7 +181,7 @@ class Books:
                 return
             entry = _entry(test, path_hash)
         except (DecodeError, ValueError):
-            self.ledger.note(UNREADABLE, "", 0)
+            self.ledger.note(Note.CLIENT_UNREADABLE, "", 0)
             self.record.pair_done(result.id)
             return
         new = entry.is_path and self._paths.add(path_hash)
@@ -226,7 +225,7 @@ class Books:
             return
         self._divergences += 1
         file, line = (test.place.file, test.place.line) if test.place else ("", 0)
-        self.ledger.note(f"{DIFFERS} (client {test.client})", file, line)
+        self.ledger.note(Note.CLIENT_DIFFERS.of(test.client), file, line)
 
 
 def _entry(test: TestRecord, path_hash: int) -> Entry:

@@ -15,6 +15,7 @@ from score_embed.campaign.describing import Describer
 from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
 from score_embed.campaign.opening import Opened
 from score_embed.campaign.running import Runner
+from score_embed.contract.words import Note, Stop
 from score_embed.errors import TargetError, UsageError
 from score_embed.explore.pair import first_pairs
 from score_embed.fleet.process.books import Books
@@ -94,7 +95,7 @@ def conclude(session: FleetSession, records: list[Store], address: str) -> list[
         _tell_how_to_go_on(records)
         raise
     results = [result(sum_up(record), record.folder) for record in records]
-    if stopped == "interrupted":
+    if stopped is Stop.INTERRUPTED:
         _tell_how_to_go_on(records)
     return results
 
@@ -147,7 +148,7 @@ def _find_first_test(opened: Opened) -> None:
     record.add_pairs((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
     books = Books(record, settings.seed, opened.image.build_id)
     if difference is not None:
-        books.ledger.note(first_test.DIFFERS, difference.file, difference.line)
+        books.ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
     books.commit(0, {}, {})
 
 
