@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 import recorded
+from msgspec import structs
 
 from score_embed import config
-from score_embed.contract.words import Note, Unflipped
+from score_embed.contract.words import Layer, Note, Unflipped
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
@@ -30,6 +31,7 @@ from score_embed.fleet.process.server import _is_sound as is_sound
 from score_embed.fleet.record import Tallied, TestRecord, Where
 from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
+from score_embed.results.parts import SOURCES
 from score_embed.results.store import Store
 
 NO_TALLY = Tallied((), (), 0, 0, (0, 0, 0), 0.0, {}, {})
@@ -81,7 +83,7 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         (left,) = books.opened().frontier
         one, two, three = pair("one"), pair("two"), pair("three")
         tally = Tallied(
-            ((Note.GAVE_UP, 18, 2),), ((6, Unflipped.UNSAT, 3),), 1, 4, (5, 6, 7), 0.5, {"smt": 18}, {"smt": 0.5}
+            ((Note.GAVE_UP, 18, 2),), ((6, Unflipped.UNSAT, 3),), 1, 4, (5, 6, 7), 0.5, {Layer.SMT: 18}, {Layer.SMT: 0.5}
         )
         write(books, known=[(said(one), owner), (said(two), None), (said(three), owner)])
         write(books, result(one, 77, coverage=(6,), tally=tally), moved=[(two.id, owner), (three.id, None)])
@@ -296,13 +298,13 @@ def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path, monkey
 
 def test_what_the_ledger_of_a_fleet_notes_keeps_it_from_being_exhausted(folder: Path) -> None:
     with Store.open(folder) as record:
-        record.put("sources", {**record.get("sources"), "losses": []})
+        record.put(SOURCES, structs.replace(record.sources(), losses=()))
         books = Books(record, 0, b"")
         books.ledger.notes.clear()
-        books._notes.clear()
+        books._tally.notes.clear()
         assert books.outcome == "exhausted"
         books.ledger.note("the first test took different paths when run again", "p.c", 3)
         assert books.outcome == "drained"
         books.ledger.notes.clear()
-        record.put("sources", {**record.get("sources"), "losses": [["s is one character, not a text", "p.c", 1]]})
+        record.put(SOURCES, structs.replace(record.sources(), losses=(("s is one character, not a text", "p.c", 1),)))
         assert Books(record, 0, b"").outcome == "drained"

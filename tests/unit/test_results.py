@@ -11,10 +11,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import recorded
 
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
+from score_embed.contract.words import Unflipped
 from score_embed.errors import StorageError, UsageError
-from score_embed.results import bugs, coverage, storage, store, testcase
+from score_embed.results import bugs, coverage, parts, storage, store, testcase
 from score_embed.results.lines import LineTable
 
 OBJECTS = (
@@ -135,13 +137,13 @@ def test_coverage_and_reasons() -> None:
     assert seen.total == 5  # the false side of the assumption is nobody's goal
     assert seen.add([1, 2, 3]) == [1, 3]
     assert seen.add([1]) == []
-    rows = seen.unflipped({(0, "unsat"): 4, (0, "unknown"): 1})
+    rows = seen.unflipped({(0, Unflipped.UNSAT): 4, (0, Unflipped.UNKNOWN): 1})
     assert [(r["line"], r["direction"], r["reason"], r["count"]) for r in rows] == [
         (16, "false", "unknown", 1),
         (18, "case 3", "not-reached", 0),
         (18, "default", "not-reached", 0),
     ]
-    assert [r["reason"] for r in seen.unflipped({(0, "unsat"): 4}, waiting={0})] == [
+    assert [r["reason"] for r in seen.unflipped({(0, Unflipped.UNSAT): 4}, waiting={0})] == [
         "waiting",
         "not-reached",
         "not-reached",
@@ -153,14 +155,14 @@ def test_coverage_and_reasons() -> None:
 def test_bugs_are_counted_by_kind_and_place() -> None:
     place = bugs.Place("a.c", 3, "f", ("f", "main"))
     found = bugs.BugList()
-    assert found.add(bugs.Bug("abort", place, {"x": 1}, 7)) is not None
-    assert found.add(bugs.Bug("abort", place, {"x": 2}, 9)) is None
-    assert found.add(bugs.Bug("hang", place, {"x": 2}, 9)) is not None
+    assert found.add(bugs.Bug.at(place, "abort", {"x": 1}, 7)) is not None
+    assert found.add(bugs.Bug.at(place, "abort", {"x": 2}, 9)) is None
+    assert found.add(bugs.Bug.at(place, "hang", {"x": 2}, 9)) is not None
     assert len(found) == 2
     bug = found.find("abort", place)
     assert bug is not None
     assert (bug.count, bug.test) == (2, 7)
-    assert bugs.Bug.from_json(json.loads(json.dumps(bug.to_json()))) == bug
+    assert parts.decode(parts.encode(bug), bugs.Bug) == bug
 
 
 def test_lines_of_a_real_program(tmp_path: Path) -> None:
@@ -191,8 +193,8 @@ def test_the_record_comes_back(tmp_path: Path) -> None:
         record.pair_done(b"a")
         record.add_pairs([(b"a", b"3", b"A"), (b"c", b"1", b"C")])  # a is done and stays so
         record.add_coverage([1, 2], 1)
-        record.put_bug(bugs.Bug("abort", bugs.Place("a.c", 1, "f", ()), {}, 1))
-        record.commit({"runs": 2})
+        record.put_bug(bugs.Bug("abort", "a.c", 1, "f", (), {}, 1))
+        record.commit(recorded.progress("time"))
     with store.Store.open(tmp_path) as record:
         assert record.waiting() == 3
         assert list(record.waiting_after(b"")) == [(b"0", b"D"), (b"1", b"C"), (b"2", b"B")]
@@ -203,8 +205,8 @@ def test_the_record_comes_back(tmp_path: Path) -> None:
         assert record.coverage() == [1, 2]
         assert [t.path_hash for t in record.tests()] == [high, 5]
         assert [t.number for t in record.first_paths(9)] == [1]
-        assert record.get("progress") == {"runs": 2}
-        assert record.get("nothing") is None
+        assert record.get(parts.PROGRESS) == recorded.progress("time")
+        assert record.get(parts.FLEET) is None
         assert record.bugs()[0].kind == "abort"
 
 

@@ -6,10 +6,8 @@ record. The record is committed between tests only, so whatever ends a campaign,
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.ledger import REPEATED, Ledger
 from score_embed.campaign.running import Runner, explorer_of
 from score_embed.campaign.status import Status
-from score_embed.contract.outcome import Finished, Run, Target
+from score_embed.contract.outcome import Finished, LinkCounters, Run, Target
 from score_embed.contract.words import Note, Stop
 from score_embed.errors import TargetError
 from score_embed.explore.concolic import Outcome
@@ -35,6 +33,8 @@ from score_embed.explore.strategy import STRATEGIES
 from score_embed.image.image import Image
 from score_embed.results import completeness, summary
 from score_embed.results.coverage import directions_of
+from score_embed.results.parts import PROGRESS
+from score_embed.results.progress import Memory, Progress
 from score_embed.results.store import Store
 from score_embed.solve import smt
 from score_embed.witness import witness
@@ -73,7 +73,7 @@ class Campaign:
         self._free_ram = target.info.free_ram
         self._tests = 0  # of this session
         self._before = 0.0  # seconds of earlier sessions
-        self._link_before: Counter[str] = Counter()  # traffic of earlier sessions
+        self._link_before = LinkCounters()  # traffic of earlier sessions
         self._rss_before = 0
         self._began = time.monotonic()
         self._ended: float | None = None  # when the last test had ended
@@ -84,7 +84,8 @@ class Campaign:
         title = f"{self._image.program} on {self._board.name}"
         try:
             with Interrupt(smt.interrupt) as interrupt, Status(title) as status:
-                self._search = self._restored() if self._record.get("progress") else self._fresh()
+                progress = self._record.get(PROGRESS)
+                self._search = self._fresh() if progress is None else self._restored(progress)
                 self._witness = witness.of(self._record, self._settings)
                 stopped = self._loop(self._search, interrupt, status)
                 self._ended = time.monotonic()
@@ -222,25 +223,19 @@ class Campaign:
 
     def _commit(self, search: Search, stopped: Stop | None = None) -> None:
         """Put what was reached into the record; `stopped`: why no more tests follow."""
-        progress = self._ledger.progress()
-        progress["stopped"] = stopped
-        progress["seconds"] = self._before + (self._ended or time.monotonic()) - self._began
-        progress["explorer"] = search.state()
-        progress["link"] = self._link_before + Counter(dataclasses.asdict(self._target.counters))
-        rss = max(self._rss_before, summary.host_rss())
-        progress["memory"] = {"host_rss": rss, "target": self._free_ram}
-        self._record.commit(progress)
+        seconds = self._before + (self._ended or time.monotonic()) - self._began
+        memory = Memory(max(self._rss_before, summary.host_rss()), self._free_ram)
+        link = self._link_before.plus(self._target.counters)
+        self._record.commit(self._ledger.progress(stopped, seconds, search.state(), link, memory))
 
-    def _restored(self) -> Search:
+    def _restored(self, progress: Progress) -> Search:
         """Go on where the record ends."""
-        progress = self._record.get("progress")
-        self._before = progress["seconds"]
-        self._link_before.update(progress["link"])
-        self._rss_before = progress["memory"]["host_rss"]
+        self._before, self._link_before = progress.seconds, progress.link
+        self._rss_before = progress.memory.host_rss
         self._ledger.restore(progress)
         self._record.free()
         search = self._search_from()
-        search.restore(progress["explorer"], self._record.path_hashes())
+        search.restore(progress.explorer, self._record.path_hashes())
         return search
 
     def _save(self, stopped: Stop) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""The words in which results are told: why a campaign ended, why a branch was not flipped, what could not be followed.
+"""The words in which results are told: why a campaign ended, why a branch was not flipped, what could not be
+followed, which layer of the solver answered.
 
 They stand in summary.json and in the record, so they are a contract with users' scripts: add, never change. Each is said here
 once, for those who find it out and those who report it.
@@ -33,6 +34,18 @@ class Unflipped(StrEnum):
     UNSAT = "unsat"
     WAITING = "waiting"  # a test for it is known and was not run
     NOT_REACHED = "not-reached"
+
+
+class Layer(StrEnum):
+    """Which of the solver's layers answered."""
+
+    DOMAIN = "domain"
+    EQUALITY = "equality"
+    MODEL = "model"
+    ENUMERATE = "enumerate"
+    CACHE = "cache"
+    RANGE = "range"
+    SMT = "smt"
 
 
 class Came(StrEnum):

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.words import Note, Unflipped
@@ -32,6 +32,7 @@ from score_embed.explore.pair import (
 )
 from score_embed.explore.paths import PathSet
 from score_embed.explore.scope import Route, Routes, Scope
+from score_embed.explore.tally import ExplorerState, Tally
 from score_embed.formula.build import binary, negate
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.chain import Chain, SolverStats
@@ -91,17 +92,6 @@ class _Followed(Enum):
 
 class _Enough(Exception):
     """The rest of a long path is left to a pair of its own."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """What an explorer has counted since it was last asked."""
-
-    notes: Counter[tuple[str, int]]  # (what, site)
-    unflipped: Counter[tuple[int, Unflipped]]  # (coverage index, reason)
-    divergences: int
-    concretized: int
-    solver: SolverStats
 
 
 class Explorer:
@@ -386,24 +376,18 @@ class Explorer:
 
     # Keeping and going on -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
-        """All but the waiting pairs and the paths, which the store keeps, as plain values."""
-        return {
-            "notes": [[*key, count] for key, count in self.notes.items()],
-            "unflipped": [[*key, count] for key, count in self.unflipped.items()],
-            "divergences": self.divergences,
-            "concretized": self.concretized,
-            "solver": self._chain.stats.to_json(),
-        }
+    def state(self, queue: int) -> ExplorerState:
+        """What is known so far; `queue`: the queue's own state."""
+        tally = Tally(self.notes, self.unflipped, self.divergences, self.concretized, self._chain.stats)
+        return tally.state(queue)
 
-    def restore(self, state: Mapping[str, Any], paths: Iterable[int]) -> None:
+    def restore(self, state: ExplorerState, paths: Iterable[int]) -> None:
         """Go on with what is known so far."""
+        tally = Tally.of(state)
         self._paths = PathSet(paths)
-        self.notes.update({(what, site): count for what, site, count in state["notes"]})
-        for index, why, count in state["unflipped"]:
-            self.unflipped[index, why] = count
-        self.divergences, self.concretized = state["divergences"], state["concretized"]
-        self._chain.stats = SolverStats.from_json(state["solver"])
+        self.notes, self.unflipped = tally.notes, tally.unflipped
+        self.divergences, self.concretized = tally.divergences, tally.concretized
+        self._chain.stats = tally.solver
 
 
 def _other_side(condition: Condition, left_out: LeftOut | None) -> Expr:

@@ -68,7 +68,7 @@ def document(found: Findings) -> str:
                 "rules": [_rule(kind) for kind in kinds],
             }
         },
-        "automationDetails": {"id": f"score-embed/{found.program['name']}/{found.program['board']}/"},
+        "automationDetails": {"id": f"score-embed/{found.program.name}/{found.program.board}/"},
         "originalUriBaseIds": {ROOT: {"uri": _folder_uri(root)}},
         "columnKind": "utf16CodeUnits",
         "invocations": [_invocation(found)],
@@ -99,7 +99,7 @@ def _rule(kind: str) -> dict[str, Any]:
 def _invocation(found: Findings) -> dict[str, Any]:
     return {
         "executionSuccessful": found.summary["stopped"] not in _FAILED,
-        "startTimeUtc": found.program["began"],
+        "startTimeUtc": found.program.began,
         "workingDirectory": {"uri": _folder_uri(Path(found.sources.root))},
         "toolExecutionNotifications": [_notification(found, row) for row in found.summary["incomplete"]],
     }

@@ -156,7 +156,7 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("link", _link(found.summary))
     yield from _titled("second witness", witnessed.lines(found.summary["witness"]))
     if found.summary["fleet"]:
-        yield from _titled("fleet", fleet.lines(FleetFigures.from_json(found.summary["fleet"])))
+        yield from _titled("fleet", fleet.lines(FleetFigures.of(found.summary["fleet"])))
 
 
 def _titled(title: str, lines: Iterable[str]) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _totals(found: Findings) -> Iterator[str]:
     made = ", ".join(
         f"{name} {version}" if name == "score-embed" else version for name, version in found.versions.items()
     )
-    yield f"  begun {found.program['began']}, order {summary['strategy']}, seed {summary['seed']}; {made}"
+    yield f"  begun {found.program.began}, order {summary['strategy']}, seed {summary['seed']}; {made}"
     if stopped in _CAN_GO_ON:
         yield f"  continue with: score-embed run --resume {shlex.quote(str(found.folder))}"
 

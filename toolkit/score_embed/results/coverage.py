@@ -7,8 +7,9 @@ direction gets one answer.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable, shown
 from score_embed.contract.words import Unflipped
@@ -24,8 +25,7 @@ _BY_WEIGHT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Direction:
+class Direction(Struct, frozen=True, array_like=True):
     """One outcome of a branch: `true`/`false` of a condition, `case N`/`default` of a switch."""
 
     site: int
@@ -80,7 +80,7 @@ class Coverage:
         self.covered.update(fresh)
         return fresh
 
-    def unflipped(self, reasons: Mapping[tuple[int, str], int], waiting: Container[int] = ()) -> list[dict[str, Any]]:
+    def unflipped(self, reasons: Mapping[tuple[int, Unflipped], int], waiting: Container[int] = ()) -> list[dict[str, Any]]:
         """Every direction not covered, with its reason.
 
         `reasons`: (coverage index, reason) → how often; `waiting`: indices that a test still to run leads to.

@@ -27,6 +27,7 @@ from score_embed.fleet.process.session import FleetSession, Plan
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport.keys import Keys
 from score_embed.fleet.transport.line import Listener
+from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 from score_embed.witness import witness
@@ -127,7 +128,7 @@ def begin(
 
 def go_on(record: Store, settings: config.Settings, stack: ExitStack, device: str | None = None) -> Opened:
     """A campaign once more; its beginning, too, if it was stopped before that was written down."""
-    if record.get("progress") is not None:
+    if record.get(PROGRESS) is not None:
         return opening.go_on(record, settings, stack, with_target=False)
     opened = opening.go_on(record, settings, stack, device=device)
     _find_first_test(opened)
