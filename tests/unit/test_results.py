@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 import recorded
@@ -16,7 +17,8 @@ import recorded
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.contract.words import Unflipped
 from score_embed.errors import StorageError, UsageError
-from score_embed.results import bugs, coverage, parts, storage, store, testcase
+from score_embed.report import findings
+from score_embed.results import bugs, coverage, parts, storage, store, summary, testcase
 from score_embed.results.lines import LineTable
 
 OBJECTS = (
@@ -243,6 +245,35 @@ def test_no_campaign_and_damaged_campaign(tmp_path: Path) -> None:
     (tmp_path / storage.FILE).write_bytes(b"this is not a database file at all" * 100)
     with pytest.raises(StorageError, match="damaged"):
         store.Store.open(tmp_path)
+
+
+@pytest.mark.parametrize("part", [parts.PROGRAM, parts.PROGRESS, parts.SOURCES, parts.FLEET, parts.WITNESS], ids=str)
+@pytest.mark.parametrize("text", ["{", "7", '{"name": 1, "seconds": "x", "totals": [], "root": {}}'])
+def test_a_damaged_part_ends_in_one_message(tmp_path: Path, part: parts.Part[Any], text: str) -> None:
+    recorded.write(tmp_path)
+    with store.Store.open(tmp_path) as record:
+        record._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (part.key, text))
+    with store.Store.read(tmp_path) as record, pytest.raises(StorageError, match=f"damaged: {part.key}: ") as caught:
+        summary.of(record)
+    assert caught.value.where == str(tmp_path / storage.FILE)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("UPDATE bugs SET data = '{\"kind\": \"abort\"}'", "bugs"),
+        ("UPDATE tests SET inputs = '[]'", "tests"),
+        ("INSERT INTO witnessed VALUES (1, 'found', '{}')", "findings"),
+        ("UPDATE meta SET value = '{\"strategy\": 5}' WHERE key = 'settings'", "settings"),
+        ("UPDATE meta SET value = replace(value, 'unsat', 'unsatt') WHERE key = 'progress'", "progress"),
+    ],
+)
+def test_a_damaged_row_ends_in_one_message(tmp_path: Path, change: str, what: str) -> None:
+    recorded.write(tmp_path)
+    with store.Store.open(tmp_path) as record:
+        record._db.execute(change)
+    with store.Store.read(tmp_path) as record, pytest.raises(StorageError, match=f"damaged: {what}: "):
+        _ = record.get(parts.SETTINGS), findings.read(record)
 
 
 def test_another_version_is_refused(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ class Emitter(MemoryEmitter, CallEmitter):
     def _emit_Symbolic(self, s: Symbolic) -> str:
         leaf = self._symbolic_dest(s)
         size = s.size.text if s.size else "0"
-        site = self._site(SiteKind.SYMBOLIC, [*leaf.words(), size, str(int(_input_flags(s)))], s.name)
+        site = self._site(SiteKind.SYMBOLIC, [*leaf.words(), size, str(_input_flags(s))], s.name)
         if isinstance(s.dest, SlotRef):
             d = self._descriptor(site, [leaf.descriptor()])
             if is_float(s.dest.type):
@@ -264,9 +264,9 @@ def _verdict(kind: str) -> str:
     return f"SC_VERDICT_{VERDICTS[kind].name}"
 
 
-def _input_flags(s: Symbolic) -> InputFlag:
+def _input_flags(s: Symbolic) -> int:
     """What an input holds, as the site table says it."""
-    t, flags = s.dest.type, InputFlag(0)
+    t, flags = s.dest.type, 0
     if s.count:
         return flags
     if is_integer(t) and as_int(t).signed:
