@@ -10,11 +10,6 @@
 
 #include "state.h"
 
-/* Of opaque code, in its descriptor: it writes nothing of the program; is no library function; what it is told nobody can ask
- * it for again, but by a function that gives back what was put out. */
-enum { HARMLESS = 1, OF_THE_PROJECT = 2, OUTPUT = 4, GIVES_BACK = 8 };
-
-#define MODEL 0x8000u /* in a table: of a model of the C library; the stack of a bug has the call instead */
 static sc_u32 handlers_call SC_RUNTIME_DATA; /* the last that a handler made */
 
 void sc_call(sc_frame *f, sc_uint at, const void *callee)
@@ -94,7 +89,7 @@ void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
     if (sc.depth < sc.entered) sc.entered = sc.depth;
     MASKS(f)[0] |= sc.depth;
     sc.last_site = table[0] | (sc_u32)table[1] << 16;
-    sc.stack[sc.depth % SC_STACK_SITES] = called && table[4] & MODEL ? SITE(sc.caller, sc.call) : sc.last_site;
+    sc.stack[sc.depth % SC_STACK_SITES] = called && table[4] & SC_MODEL_TABLE ? SITE(sc.caller, sc.call) : sc.last_site;
     sc_tell();
     sc.stack_depth[sc.depth % SC_STACK_SITES] = (sc_d)sc.depth;
     sc_mix(&sc.path, sc.last_site << 1);
@@ -115,10 +110,10 @@ void sc_leave(sc_frame *f)
     if (MASKS(f)[0] & CALLBACK) {
         sc.returned = 0;
         if (sc.result_taint && sc.depth) /* depth 0 is the runtime: nobody looks at it */
-            sc_note(4, f->table[0] | (sc_u32)f->table[1] << 16);
+            sc_note(SC_EVENT_CALLBACK_RETURN, f->table[0] | (sc_u32)f->table[1] << 16);
         sc.opaque = (sc_u32)(sc_uptr)f->self;
         if (!sc.opaque) return;
-        if (sc.reach && sc.reach()) sc_note(7, sc.opaque); /* opaque code goes on, and sees what the callback did */
+        if (sc.reach && sc.reach()) sc_note(SC_EVENT_FOUND, sc.opaque); /* opaque code goes on, and sees what the callback did */
         sc.shadow(1);
     }
 }
@@ -176,7 +171,7 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
         if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), SC_REACH)) seen = 1;
     }
     va_end(tail);
-    if ((d[1] & OF_THE_PROJECT && sc.reach && sc.reach()) || (d[1] & GIVES_BACK && sc.told)) seen |= 2u;
+    if ((d[1] & SC_OPAQUE_OF_THE_PROJECT && sc.reach && sc.reach()) || (d[1] & SC_OPAQUE_GIVES_BACK && sc.told)) seen |= 2u;
     if (!sc_begin(f, at)) {
         if (seen) sc.seen = SITE(f, d);
         return 0;
@@ -184,8 +179,8 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     sc.callee = 0;
     sc.returned = 0;
     sc.opaque = 0;
-    if (seen && d[1] & OUTPUT) sc.told = 1;
-    if (!(d[1] & HARMLESS)) {
+    if (seen && d[1] & SC_OPAQUE_OUTPUT) sc.told = 1;
+    if (!(d[1] & SC_OPAQUE_HARMLESS)) {
         sc_taint_forget_dead(__builtin_dwarf_cfa());
         sc.opaque = sc.last_site;
         sc.shadow = sc_shadow;
@@ -200,7 +195,7 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
     sc_d dest;
     if (!d) return;
     sc.callee = 0;
-    if (seen && !(d[1] & OUTPUT)) sc_note(seen & 1u ? 3 : 7, sc.last_site);
+    if (seen && !(d[1] & SC_OPAQUE_OUTPUT)) sc_note(seen & 1u ? SC_EVENT_OPAQUE_ARGUMENTS : SC_EVENT_FOUND, sc.last_site);
     if (sc.opaque) sc_shadow(0);
     sc.opaque = 0;
     dest = d[2];

@@ -9,15 +9,15 @@ static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;
 
 void sc_mix(sc_hash *h, sc_u32 x)
 {
-    sc_u32 a = (h->a ^ x) * 0x85EBCA6Bu;
-    sc_u32 b = ((h->b << 5 | h->b >> 27) + x) * 0xC2B2AE35u;
+    sc_u32 a = (h->a ^ x) * SC_HASH_FACTOR_A;
+    sc_u32 b = ((h->b << 5 | h->b >> 27) + x) * SC_HASH_FACTOR_B;
     h->a = a ^ a >> 13;
     h->b = b ^ b >> 16;
 }
 
 void sc_event_start(void)
 {
-    static const SC_ROM sc_hash start = {0x9E3779B9u, 0x7F4A7C15u};
+    static const SC_ROM sc_hash start = SC_HASH_START;
     sc_fill_zero(&sc.path, (sc_size)((sc_u8 *)(&sc + 1) - (sc_u8 *)&sc.path)); /* and all that follows it */
 #ifdef SC_COUNT_HANDLERS
     sc_handlers = 0; /* the last test may have ended in one */
@@ -129,7 +129,7 @@ void sc_note(sc_u32 kind, sc_u32 site)
 void sc_event(sc_u32 dir)
 {
     if (sc.depth != sc.last_depth) {
-        head(0, 0);
+        head(SC_EVENT_FRAME, 0);
         sc_signed((sc_i64)sc.depth - (sc_i64)sc.last_depth);
         sc.last_depth = sc.depth;
     }

@@ -325,7 +325,7 @@ static void run(const sc_u8 *p, sc_u32 n)
     sc.running = 1;
     sc_port_run(sc.watchdog_ms);
     find_device();
-    if (sc.seen) sc_note(6, sc.seen);
+    if (sc.seen) sc_note(SC_EVENT_SEEN, sc.seen);
     sc.ended = 1;
     send_end();
 }

@@ -189,24 +189,28 @@ sc_uint sc_cond1(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a)
     return sc_cond(f, at, dir, &a);
 }
 
-/* Whether a and b stand in the relation: 0 ==, 1 !=, 2 <, 3 <=; +4: as signed numbers; +8: b stands on the left. */
+/* Whether a and b stand in the relation. */
 static sc_u32 compare(sc_u32 relation, sc_uptr a, sc_uptr b)
 {
     const sc_uptr sign = (sc_uptr)1 << (8u * sizeof sign - 1u);
-    sc_uptr left = relation & 8u ? b : a, right = relation & 8u ? a : b;
-    if (relation & 4u) {
+    sc_uptr left = relation & SC_RELATION_CONSTANT_LEFT ? b : a, right = relation & SC_RELATION_CONSTANT_LEFT ? a : b;
+    if (relation & SC_RELATION_SIGNED) {
         left ^= sign;
         right ^= sign;
     }
-    if (!(relation & 2u)) return (a == b) ^ (relation & 1u);
-    return relation & 1u ? left <= right : left < right;
+    switch (relation & 3u) {
+    case SC_RELATION_EQ: return a == b;
+    case SC_RELATION_NE: return a != b;
+    case SC_RELATION_LT: return left < right;
+    default: return left <= right;
+    }
 }
 
 sc_uint sc_test_at(sc_frame *f, sc_uint at, sc_uptr v, const volatile void *p)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at); /* with the constant after the leaf word */
     sc_u32 relation = d[3] >> 8;
-    return sc_cond1(f, at, compare(relation, v, relation & 4u ? (sc_uptr)(sc_iptr)(signed short)d[5] : d[5]), (sc_uptr)p);
+    return sc_cond1(f, at, compare(relation, v, relation & SC_RELATION_SIGNED ? (sc_uptr)(sc_iptr)(signed short)d[5] : d[5]), (sc_uptr)p);
 }
 
 sc_uint sc_test(sc_frame *f, sc_uint at, sc_uptr v)

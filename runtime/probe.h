@@ -24,9 +24,11 @@
  *         return r;
  *     }
  *
- * C99, no other header: it must not disturb what the user's file includes. */
+ * C99, no header of others: it must not disturb what the user's file includes. */
 #ifndef SC_PROBE_H
 #define SC_PROBE_H
+
+#include "contract.h"
 
 typedef unsigned char sc_u8;
 typedef unsigned short sc_d;
@@ -68,11 +70,12 @@ static inline __attribute__((always_inline, unused)) void sc_handler_ends(sc_u8 
 #endif
 
 /* Leaf words: kind, log2 of the size in bytes, slot. */
-#define SC_SLOT(log2size, slot) ((sc_d)((log2size) << 12 | (slot)))
-#define SC_MEMORY(log2size) ((sc_d)(1 << 14 | (log2size) << 12))
-#define SC_GLOBAL(log2size) ((sc_d)(2u << 14 | (log2size) << 12))
-#define SC_NONE ((sc_d)(3u << 14))
-#define SC_POINTER(slot) ((sc_d)(1 << 14 | (slot))) /* sc_opaque: a pointer argument held in a slot */
+#define SC_LEAF(kind, log2size, slot) ((sc_d)((sc_u32)(kind) << 14 | (log2size) << 12 | (slot)))
+#define SC_SLOT(log2size, slot) SC_LEAF(SC_LEAF_SLOT, log2size, slot)
+#define SC_MEMORY(log2size) SC_LEAF(SC_LEAF_MEMORY, log2size, 0)
+#define SC_GLOBAL(log2size) SC_LEAF(SC_LEAF_GLOBAL, log2size, 0)
+#define SC_NONE SC_LEAF(SC_LEAF_NONE, 0, 0)
+#define SC_POINTER(slot) SC_LEAF(SC_LEAF_MEMORY, 0, slot) /* sc_opaque: a pointer argument held in a slot */
 
 /* Where the next argument of `...` lies, of a type that is passed as integers are, and the next double; and, of an ABI that
  * passes the first ones in registers, where those on the stack do. */
@@ -100,23 +103,11 @@ static inline __attribute__((always_inline, unused)) void sc_handler_ends(sc_u8 
     })
 #endif
 
-/* What checks that do not hold are: verdicts of wire.h. */
-#define SC_NULL_DEREFERENCE 5
-#define SC_DIVISION_BY_ZERO 7
-#define SC_OUT_OF_BOUNDS 12
-#define SC_OVERFLOW 13
-#define SC_SHIFT_RANGE 14
-#define SC_UNREACHABLE 15
-
 /* Floating-point numbers as their patterns, and back. */
 #define sc_bits32(x) (((union { float number; sc_u32 pattern; }){(x)}).pattern)
 #define sc_bits64(x) (((union { double number; sc_u64 pattern; }){(x)}).pattern)
 #define sc_float32(x) (((union { sc_u32 pattern; float number; }){(sc_u32)(x)}).number)
 #define sc_float64(x) (((union { sc_u64 pattern; double number; }){(x)}).number)
-
-#define SC_MAX_LEAVES 32      /* of one site: two mask bits each in one 64-bit varint */
-#define SC_MAX_ARGUMENTS 63   /* scalar arguments whose taint is passed */
-#define SC_MAX_STRUCTS 8      /* struct arguments of one call whose taint is passed */
 
 /* Objects that keep their value from test to test: the restore leaves this section alone. They start as zero. */
 #ifdef __linux__ /* gcc leaves the zeros out of an object only if the section is called so: here there are 200 MiB of them */

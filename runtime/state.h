@@ -5,9 +5,6 @@
 #define SC_STATE_H
 
 #include "port.h"
-#include "wire.h"
-
-#define SC_STACK_SITES 16
 
 typedef struct { sc_u32 a, b; } sc_hash;
 
@@ -155,7 +152,7 @@ void sc_fill_zero(void *to, sc_size n);
 #define KIND(word) ((sc_u32)(word) >> 14)
 #define BYTES(word) (1u << ((word) >> 12 & 3u))
 #define INDEX(word) ((sc_u32)(word) & 0xFFFu)
-enum { SLOT, MEMORY, GLOBAL, NONE };
+enum { SLOT = SC_LEAF_SLOT, MEMORY = SC_LEAF_MEMORY, GLOBAL = SC_LEAF_GLOBAL, NONE = SC_LEAF_NONE };
 #ifdef SC_VERIFY
 #define VALUE_BYTES(word) (sc.value_bytes = BYTES(word))
 #else
@@ -186,13 +183,11 @@ const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at);
 void sc_watch(const sc_frame *f, sc_uint at, sc_uint w, const sc_uptr *words);
 void sc_watch_memory(const sc_frame *f, sc_uint at, const void *p, sc_size n);
 void sc_step(void); /* one more of the budget */
-#define SC_FLOATS 0x8000u /* in a descriptor's number of leaves: they may be floating-point numbers */
 enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
 sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words); /* the taint of its leaves, two bits each */
 const sc_uptr *sc_after(const SC_ROM sc_d *w, const sc_uptr *words); /* the words behind those of its leaves */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
 /* select.c: objects at symbolic addresses */
-#define SC_MOST_VARIABLE 4096u /* bytes of one that can change */
 void sc_send_object(const sc_u8 *at, sc_u32 size);
 sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
 void sc_send_value(const void *p, sc_u32 bytes);

@@ -86,10 +86,10 @@ void sc_taint_lost(const void *p, sc_size n)
 {
     const SC_ROM sc_uptr *listed;
     sc_uptr at = (sc_uptr)p - SC_MAP_BASE;
-    if (at >= SC_MAP_SIZE || n > SC_MAP_SIZE - at) sc_note(5, sc.last_site);
+    if (at >= SC_MAP_SIZE || n > SC_MAP_SIZE - at) sc_note(SC_EVENT_LOST, sc.last_site);
     for (listed = __start_sc_shared; listed != __stop_sc_shared; listed += 2)
-        if ((sc_uptr)p - listed[0] < listed[1] || listed[0] - (sc_uptr)p < n) sc_note(8, sc.last_site);
-    if (&sc_asked && sc_asked(p, n)) sc_note(8, sc.last_site);
+        if ((sc_uptr)p - listed[0] < listed[1] || listed[0] - (sc_uptr)p < n) sc_note(SC_EVENT_SHARED, sc.last_site);
+    if (&sc_asked && sc_asked(p, n)) sc_note(SC_EVENT_SHARED, sc.last_site);
 }
 
 /* As memmove would: what is read was not yet overwritten. */
@@ -197,7 +197,7 @@ static void report(sc_u32 w, sc_u32 changed)
     for (; changed; changed >>= 1, i++) {
         for (n = 0; changed & 1u; n++) changed >>= 1;
         if (!n) continue;
-        sc_note(2, sc.opaque);
+        sc_note(SC_EVENT_UNTAINT, sc.opaque);
         sc_address(ram(w) + i);
         sc_varint(n);
         i += n;

@@ -9,7 +9,6 @@
 
 /* A leaf without taint has a size, or in the place of its slot what it is; a double that may be symbolic is of another kind
  * than integers are. */
-enum { IS_DOUBLE = 1 };
 #define DOUBLE GLOBAL
 
 const SC_ROM sc_d *sc_arguments(void)
@@ -43,7 +42,7 @@ void sc_variadic(sc_frame *f, sc_uint at, const SC_ROM sc_d *call, va_list list)
     for (i = d[1]; i < n; i++) {
         sc_u32 word = call[2 + i], tainted;
         const void *p;
-        if (KIND(word) == DOUBLE || (KIND(word) == NONE && INDEX(word) == IS_DOUBLE)) {
+        if (KIND(word) == DOUBLE || (KIND(word) == NONE && INDEX(word) == SC_ARGUMENT_DOUBLE)) {
             p = SC_VA_DOUBLE(rest);
             (void)va_arg(rest, double);
         } else if (KIND(word) == NONE && INDEX(word)) {

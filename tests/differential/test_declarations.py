@@ -119,7 +119,7 @@ int main(void)
 @pytest.mark.parametrize("board", ["native", "native32", "mps2-an385"])
 def test_atomic_objects_change_in_one_step(board: str, tmp_path: Path) -> None:
     image, done = ran(board, tmp_path, ATOMIC, "-w")
-    assert (done.verdict, done.code, image.notes) == (Verdict.RETURN, 0, [])
+    assert (done.verdict, done.code, image.notes) == (Verdict.RETURN, 0, ())
 
 
 OLD_INLINE = r"""

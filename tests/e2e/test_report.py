@@ -14,7 +14,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import recorded
 from runner import BOARDS, explore, score_embed
+
+from score_embed.results.store import VERSION
 
 # Two files in different folders, names and output that are not ASCII, a bug, sides that no input takes.
 FILES = {
@@ -266,7 +269,7 @@ def test_what_is_no_campaign(tmp_path: Path) -> None:
     (tmp_path / "junk").mkdir()
     (tmp_path / "junk" / "campaign.db").write_bytes(bytes(range(256)) * 50)
     refused("junk", 74, "damaged")
-    for version, words in ((4, "has version 4"), (5, "not the record")):
+    for version, words in ((VERSION - 1, f"has version {VERSION - 1}"), (VERSION, "not the record")):
         folder = tmp_path / f"v{version}"
         folder.mkdir()
         db = sqlite3.connect(folder / "campaign.db")
@@ -275,6 +278,12 @@ def test_what_is_no_campaign(tmp_path: Path) -> None:
         db.commit()
         db.close()
         refused(folder.name, 74, words)
+    (tmp_path / "torn").mkdir()
+    recorded.write(tmp_path / "torn")
+    with sqlite3.connect(tmp_path / "torn" / "campaign.db") as db:
+        db.execute("UPDATE meta SET value = '{}' WHERE key = 'progress'")
+    db.close()
+    refused("torn", 74, "damaged: progress", "campaign.db")
 
 
 def test_where_reports_cannot_go(campaign: Path) -> None:

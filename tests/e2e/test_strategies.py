@@ -23,6 +23,7 @@ from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.image.image import Image, build_image
+from score_embed.results.parts import VERSIONS
 from score_embed.results.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,7 @@ class Explored:
         with closing(target), Store.create(folder) as record:
             for part in ("tests", "bugs"):
                 (folder / part).mkdir()
-            record.put("versions", {})
+            record.put(VERSIONS, {})
             self.summary = campaign.Campaign(settings, BOARD, image, record, target).run().summary
             self.paths = [test.path_hash for test in record.tests()]
         assert self.summary["strategy"] == settings.strategy

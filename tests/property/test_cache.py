@@ -7,6 +7,7 @@ import gc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from score_embed.contract.words import Layer
 from score_embed.formula import build
 from score_embed.formula.digest import digest
 from score_embed.formula.expr import Expr, Kind, evaluate, table_size
@@ -95,7 +96,7 @@ def test_a_core_answers_for_every_slice_that_holds_it() -> None:
     assert layer.solve(slice_query([low, other], build.negate(high))).result is Result.UNSAT
     # The core was {low, not high}: `other` is not needed, and more changes nothing.
     for path in ([low], [low, below(total(2, 3), 50), other], [low, below(wide(0), 3)]):
-        assert layer.solve(slice_query(path, build.negate(high))) == Answer(Result.UNSAT, "cache")
+        assert layer.solve(slice_query(path, build.negate(high))) == Answer(Result.UNSAT, Layer.CACHE)
     assert layer.solve(slice_query([build.negate(high)], low)).layer == "cache"
     assert inner.asked == 1
     assert layer.solve(slice_query([other], build.negate(high))).result is Result.SAT
@@ -106,7 +107,7 @@ def test_without_a_core_the_whole_slice_is_one_and_sets_may_be_smaller() -> None
     layer = CacheLayer(inner)
     large = build.negate(below(total(0, 1), 300))
     assert layer.solve(slice_query([below(wide(0), 9)], large)).result is Result.UNSAT
-    assert layer.solve(slice_query([below(wide(0), 5)], large)) == Answer(Result.UNSAT, "cache")
+    assert layer.solve(slice_query([below(wide(0), 5)], large)) == Answer(Result.UNSAT, Layer.CACHE)
     assert layer.solve(slice_query([below(wide(0), 200)], large)).result is Result.SAT
     assert inner.asked == 2
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from score_embed.contract.words import Layer
 from score_embed.formula import build
 from score_embed.formula.domain import byte_set
 from score_embed.formula.expr import Expr, Kind, evaluate
@@ -23,7 +24,7 @@ class Refused:
     """Stands for the layers below."""
 
     def solve(self, query: Query) -> Answer:
-        return Answer(Result.UNKNOWN, "inner")
+        return Answer(Result.UNKNOWN, Layer.MODEL)
 
 
 def equal(a: Expr, b: Expr) -> Expr:
@@ -97,7 +98,7 @@ def test_pigeons_are_searched(count: int, values: int, expected: Result) -> None
 
 def test_a_search_that_takes_too_long_goes_on() -> None:
     path = [differ(a, b) for a in range(12) for b in range(a)] + [among(a, 11) for a in range(12)]
-    assert ask(path, differ(0, 11), bytes(12), EqualityLayer(Refused(), steps=500)).layer == "inner"
+    assert ask(path, differ(0, 11), bytes(12), EqualityLayer(Refused(), steps=500)).layer == Layer.MODEL
 
 
 def test_bytes_keep_the_values_of_the_run_where_they_can() -> None:
@@ -126,5 +127,5 @@ def test_other_conditions_go_on() -> None:
         equal(total, build.byte(2)),
         equal(build.extract(build.zext(total, 16), 4, 8), build.byte(3)),
     ):
-        assert ask([], target, bytes(4)).layer == "inner"
-        assert ask([target], differ(0, 1), bytes(4)).layer == "inner"
+        assert ask([], target, bytes(4)).layer == Layer.MODEL
+        assert ask([target], differ(0, 1), bytes(4)).layer == Layer.MODEL

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from score_embed.contract.words import Layer
 from score_embed.formula import build, floats
 from score_embed.formula.expr import Expr, Kind, evaluate, nodes
 from score_embed.formula.rows import split
@@ -213,7 +214,7 @@ OF_PAIR = [HIGH, build.float_unary(Kind.SITOF, PAIR, 32), build.float_unary(Kind
 
 class Asked:
     def solve(self, query: Query) -> Answer:
-        return Answer(Result.UNKNOWN, "inner")
+        return Answer(Result.UNKNOWN, Layer.MODEL)
 
 
 @given(st.lists(conditions(OF_NUMBER, 4), min_size=1, max_size=3), st.lists(patterns(32), min_size=50, max_size=50))

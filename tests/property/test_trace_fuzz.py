@@ -8,7 +8,7 @@ from events import NONE, Stream, assign, compare, condition, copy_template, memo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
+from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, Step, Template
 from score_embed.trace.cursor import TraceError
 
 GLOBAL = Leaf(Place.GLOBAL, 16, 0x2000)
@@ -34,7 +34,7 @@ SITES = table(
         ),
     ),
     condition(22, compare(Op.SLT, slot(1), 5)),
-    condition(23, compare(Op.NE, memory(8), 65), flags=1),
+    condition(23, compare(Op.NE, memory(8), 65), flags=CondFlag.ASSUMPTION),
     Site(24, SiteKind.SWITCH, leaves=(slot(1, 8),), labels=((1, 1), (5, 9), (250, 3)), coverage=90),
     Site(25, SiteKind.CALL, leaves=(slot(1), NONE, slot(2))),
     Site(26, SiteKind.RESULT, dest=slot(3)),

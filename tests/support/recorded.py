@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
+from score_embed.config import Settings
 from score_embed.explore.pair import ROOT, Pair
-from score_embed.results.bugs import Bug, Place
+from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Direction
+from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, VERSIONS, Program
+from score_embed.results.progress import Progress
 from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.store import Store, TestRow
 
@@ -37,9 +42,9 @@ def source_map() -> SourceMap:
     return SourceMap("/home/me/pro ject", SITES, directions, (SITES[19], SITES[20]), 0, notes, (), texts)
 
 
-def progress(stopped: str | None = "drained") -> dict[str, Any]:
+def progress(stopped: str | None = "drained") -> Progress:
     by = {"domain": 3, "equality": 0, "model": 0, "enumerate": 0, "cache": 0, "smt": 2}
-    return {
+    plain = {
         "stopped": stopped,
         "totals": {"runs": 4, "new": 3, "mispredicted": 1, "paths": 3},
         "conditions": [8, 5],
@@ -64,6 +69,7 @@ def progress(stopped: str | None = "drained") -> dict[str, Any]:
             },
         },
     }
+    return convert(plain, Progress)
 
 
 TESTS = (
@@ -73,15 +79,15 @@ TESTS = (
     TestRow(4, b"\1\0\0\0", "return", 0, 0x11, "mispredicted", "", {"x": 1}, ""),
 )
 BUGS = (
-    Bug("division-by-zero", Place(A, 3, "f", ("f", "main")), {"x": 0}, 3, 2, True),
-    Bug("hang", Place("", 0, "", ()), {}, 4, 1, False),
+    Bug("division-by-zero", A, 3, "f", ("f", "main"), {"x": 0}, 3, 2, True),
+    Bug("hang", "", 0, "", (), {}, 4, 1, False),
 )
 
 
 def write(folder: Path, stopped: str | None = "drained", program: Mapping[str, Any] | None = None) -> None:
     """Make the record in `folder`."""
     with Store.create(folder) as record:
-        record.put("settings", {})
+        record.put(SETTINGS, Settings())
         facts: dict[str, Any] = {
             "name": "my prog",
             "board": "native",
@@ -90,9 +96,9 @@ def write(folder: Path, stopped: str | None = "drained", program: Mapping[str, A
             "began": "2030-01-02T03:04:05Z",
         }
         facts |= {"entry": None, "sources": [B, A]}
-        record.put("program", {**facts, **(program or {})})
-        record.put("sources", source_map().to_json())
-        record.put("versions", {"score-embed": "0.1.0", "compiler": "cc 1"})
+        record.put(PROGRAM, convert({**facts, **(program or {})}, Program))
+        record.put(SOURCES, source_map())
+        record.put(VERSIONS, {"score-embed": "0.1.0", "compiler": "cc 1"})
         for test in TESTS:
             record.add_test(test, test.outcome == "new")
         record.add_coverage([0, 1, 5], 1)

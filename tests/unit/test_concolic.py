@@ -10,6 +10,7 @@ from exploring import answered, next_pair, search
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
+from score_embed.contract.words import Layer
 from score_embed.errors import StorageError
 from score_embed.explore.pair import LeftOut, Pair, first_pair
 from score_embed.explore.search import Search
@@ -171,12 +172,12 @@ def test_unsat_flips_are_booked_under_what_they_did_not_reach() -> None:
 
 class _GivesUp:
     def solve(self, query: Query) -> Answer:
-        return Answer(Result.UNKNOWN, "smt")
+        return Answer(Result.UNKNOWN, Layer.SMT)
 
 
 class _Lies:
     def solve(self, query: Query) -> Answer:
-        return Answer(Result.SAT, "smt", {})
+        return Answer(Result.SAT, Layer.SMT, {})
 
 
 def test_unknown_is_never_unsat() -> None:
@@ -230,7 +231,7 @@ class _Hard:
         if evaluate(query.target, bytes([10, 0, 0, 0])) and not evaluate(query.target, bytes([8, 0, 0, 0])):
             self.asked.append(self._limit.rlimit)
             if self._limit.rlimit < 1000:
-                return Answer(Result.UNKNOWN, "smt")
+                return Answer(Result.UNKNOWN, Layer.SMT)
         return self._inner.solve(query)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from score_embed import config
 from score_embed.errors import UsageError
+from score_embed.results import parts
 
 
 def parse(*words: str) -> dict[str, Any]:
@@ -83,7 +84,7 @@ def test_unknown_environment_variable(tmp_path: Path) -> None:
 def test_settings_survive_the_record(tmp_path: Path) -> None:
     words = ("--native", "l.c", "--time", "3m", "--keep", "--first", "t.json", "--strategy", "bfs", "--loop-bound", "3")
     settings = config.resolve(parse(*words), {}, tmp_path)
-    again = config.from_json(config.to_json(settings))
+    again = parts.decode(parts.encode(settings), config.Settings)
     assert (again.strategy, again.loop_bound, again.max_depth) == ("bfs", 3, None)
     assert again.time == 180
     assert again.keep is True

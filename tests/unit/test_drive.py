@@ -14,21 +14,24 @@ from typing import Any
 
 import pytest
 import recorded
+from msgspec import structs
 
 from score_embed import config
+from score_embed.contract.words import Layer, Note, Unflipped
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet import messages, service
 from score_embed.fleet import record as records
 from score_embed.fleet.messages import DecodeError, Peer, Result
-from score_embed.fleet.process.books import DIFFERS, UNREADABLE, Books
+from score_embed.fleet.process.books import Books
 from score_embed.fleet.process.hand import PairHand
 from score_embed.fleet.process.place import place
 from score_embed.fleet.process.server import _is_sound as is_sound
 from score_embed.fleet.record import Tallied, TestRecord, Where
 from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
+from score_embed.results.parts import SOURCES
 from score_embed.results.store import Store
 
 NO_TALLY = Tallied((), (), 0, 0, (0, 0, 0), 0.0, {}, {})
@@ -80,7 +83,7 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         (left,) = books.opened().frontier
         one, two, three = pair("one"), pair("two"), pair("three")
         tally = Tallied(
-            (("solver gave up", 18, 2),), ((6, "unsat", 3),), 1, 4, (5, 6, 7), 0.5, {"smt": 18}, {"smt": 0.5}
+            ((Note.GAVE_UP, 18, 2),), ((6, Unflipped.UNSAT, 3),), 1, 4, (5, 6, 7), 0.5, {Layer.SMT: 18}, {Layer.SMT: 0.5}
         )
         write(books, known=[(said(one), owner), (said(two), None), (said(three), owner)])
         write(books, result(one, 77, coverage=(6,), tally=tally), moved=[(two.id, owner), (three.id, None)])
@@ -101,7 +104,7 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         assert (fleet["tests"], fleet["messages"], fleet["protocol"]) == (1, {"Results": 4}, {"relayed": 1})
         assert [(c["name"], c["tests"], c["seconds"], c["busy"]) for c in fleet["clients"]] == [("1", 1, 2.0, 0.5)]
         assert found["solver"]["by"]["smt"] >= 18
-        assert "solver gave up" in {item["what"] for item in found["incomplete"]}
+        assert Note.GAVE_UP in {item["what"] for item in found["incomplete"]}
         assert books.outcome == "drained"
         (row,) = (row for row in record.tests() if row.path_hash == 77)
         assert (row.input, row.outcome, row.inputs, row.output) == (b"in", "new", {"x": "696e"}, "o")
@@ -144,7 +147,7 @@ def test_another_path_the_second_time_is_told_and_not_merged(folder: Path) -> No
         write(books, again=again)
         found = summary_after(books)
         assert found["divergences"] == before + 1
-        assert [i["what"] for i in found["incomplete"] if DIFFERS in i["what"]] == [f"{DIFFERS} (client 3)"]
+        assert [i["what"] for i in found["incomplete"] if "client" in i["what"]] == [Note.CLIENT_DIFFERS.of("3")]
         assert books.ledger.totals["runs"] == runs
         assert 8 not in record.path_hashes()
 
@@ -162,7 +165,7 @@ def test_an_unreadable_test_is_noted(folder: Path, data: bytes) -> None:
         write(books, known=[(said(one), None)])
         write(books, Result(one.id, bytes(8), data, ()))
         found = summary_after(books)
-        assert UNREADABLE in {item["what"] for item in found["incomplete"]}
+        assert Note.CLIENT_UNREADABLE in {item["what"] for item in found["incomplete"]}
         assert one.id not in books.opened().frontier
 
 
@@ -295,13 +298,13 @@ def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path, monkey
 
 def test_what_the_ledger_of_a_fleet_notes_keeps_it_from_being_exhausted(folder: Path) -> None:
     with Store.open(folder) as record:
-        record.put("sources", {**record.get("sources"), "losses": []})
+        record.put(SOURCES, structs.replace(record.sources(), losses=()))
         books = Books(record, 0, b"")
         books.ledger.notes.clear()
-        books._notes.clear()
+        books._tally.notes.clear()
         assert books.outcome == "exhausted"
         books.ledger.note("the first test took different paths when run again", "p.c", 3)
         assert books.outcome == "drained"
         books.ledger.notes.clear()
-        record.put("sources", {**record.get("sources"), "losses": [["s is one character, not a text", "p.c", 1]]})
+        record.put(SOURCES, structs.replace(record.sources(), losses=(("s is one character, not a text", "p.c", 1),)))
         assert Books(record, 0, b"").outcome == "drained"

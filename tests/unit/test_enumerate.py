@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 
+from score_embed.contract.words import Layer
 from score_embed.formula import build
 from score_embed.formula.domain import FULL
 from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
@@ -30,7 +31,7 @@ class Inner:
 
     def solve(self, query: Query) -> Answer:
         self.asked += 1
-        return Answer(Result.UNKNOWN, "inner")
+        return Answer(Result.UNKNOWN, Layer.MODEL)
 
 
 def holds(condition: Expr, row: int) -> bool:
@@ -133,12 +134,12 @@ def test_both_answers_and_the_sets_of_the_path() -> None:
     layer = EnumerateLayer(Inner())
     product_ = build.binary(Kind.MUL, build.zext(A, 32), build.zext(B, 32))
     factors = build.binary(Kind.EQ, product_, constant(7 * 13, 32))
-    assert ask(layer, [], factors) == Answer(Result.SAT, "enumerate", {3: 1, 5: 91})
+    assert ask(layer, [], factors) == Answer(Result.SAT, Layer.ENUMERATE, {3: 1, 5: 91})
     above_ten = build.binary(Kind.ULT, constant(10, 8), A)
-    assert ask(layer, [above_ten], factors) == Answer(Result.SAT, "enumerate", {3: 13, 5: 7})
-    assert ask(layer, [above_ten, below(20)], factors) == Answer(Result.UNSAT, "enumerate")
+    assert ask(layer, [above_ten], factors) == Answer(Result.SAT, Layer.ENUMERATE, {3: 13, 5: 7})
+    assert ask(layer, [above_ten, below(20)], factors) == Answer(Result.UNSAT, Layer.ENUMERATE)
     prime = build.binary(Kind.EQ, product_, constant(257, 32))
-    assert ask(layer, [], prime) == Answer(Result.UNSAT, "enumerate")
+    assert ask(layer, [], prime) == Answer(Result.UNSAT, Layer.ENUMERATE)
 
 
 def test_what_was_kept_changes_no_answer() -> None:
@@ -158,16 +159,16 @@ def test_what_was_kept_changes_no_answer() -> None:
         bounded = ask(layer, [*small, *joined], target)
         found = next((row for row in rows if all(holds(c, row) for c in (target, *path))), None)
         expected = None if found is None else dict(zip(INDICES, divmod(found, 256), strict=True))
-        assert bounded == Answer(Result.UNSAT if found is None else Result.SAT, "enumerate", expected or {})
+        assert bounded == Answer(Result.UNSAT if found is None else Result.SAT, Layer.ENUMERATE, expected or {})
 
 
 def test_larger_slices_and_too_much_work_go_on() -> None:
     inner = Inner()
     three = build.binary(Kind.ULT, build.binary(Kind.ADD, TOTAL, build.zext(build.byte(6), 32)), constant(9, 32))
-    assert ask(EnumerateLayer(inner), [], three).layer == "inner"
-    assert ask(EnumerateLayer(inner), [three], below(3)).layer == "inner"
-    assert ask(EnumerateLayer(inner, work=65_535), [], below(3)).layer == "inner"
-    assert ask(EnumerateLayer(inner), [], build.TRUE).layer == "inner"
+    assert ask(EnumerateLayer(inner), [], three).layer == Layer.MODEL
+    assert ask(EnumerateLayer(inner), [three], below(3)).layer == Layer.MODEL
+    assert ask(EnumerateLayer(inner, work=65_535), [], below(3)).layer == Layer.MODEL
+    assert ask(EnumerateLayer(inner), [], build.TRUE).layer == Layer.MODEL
     assert inner.asked == 4
     # Where the sets leave few values, the same limit allows the question.
     small = build.binary(Kind.ULT, A, constant(9, 8))

@@ -16,6 +16,7 @@ from score_embed.errors import UsageError
 from score_embed.report import findings, fleet, plots, text
 from score_embed.report.table import Table
 from score_embed.results.fleet import ClientFigures, FleetFigures
+from score_embed.results.parts import FLEET
 from score_embed.results.store import Store
 
 MESSAGES = {"Empty": 5, "Req": 6, "Ack": 7, "Nack": 2, "Stop": 4, "Hello": 4, "Results": 20, "Stored": 20, "Relayed": 1}
@@ -55,11 +56,11 @@ def test_it_is_kept_in_the_summary_and_shown_in_the_report(tmp_path: Path) -> No
     with Store.read(tmp_path) as record:
         assert findings.read(record).summary["fleet"] == {}
     with Store.open(tmp_path) as record:
-        record.put("fleet", found.to_json())
+        record.put(FLEET, found)
     with Store.read(tmp_path) as record:
         read = findings.read(record)
     summary = json.loads(json.dumps(read.summary))["fleet"]
-    assert FleetFigures.from_json(summary) == found
+    assert FleetFigures.of(summary) == found
     assert summary["efficiency"] == 0.8415
     assert summary["clients"][3] == {"name": "c3", "tests": 700, "seconds": 10.0, "busy": 7.0, "waiting": 3.0}
     lines = list(text.full(read))
@@ -81,7 +82,7 @@ def test_its_workload_is_plotted(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["report", str(tmp_path), "--workload", str(plot)]) == 2
     assert "one client did this campaign" in capsys.readouterr().err
     with Store.open(tmp_path) as record:
-        record.put("fleet", made_up(900, 800, 1000, 700).to_json())
+        record.put(FLEET, made_up(900, 800, 1000, 700))
     assert main(["report", str(tmp_path), "--workload", str(plot)]) == 0
     assert {"4", "tests a client"} <= words_of(plot.read_text(encoding="utf-8"))
 

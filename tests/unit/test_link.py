@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 import zlib
 
@@ -11,6 +12,7 @@ from images import RUNTIME
 from wire import end_message, piece, ready_message
 
 from score_embed.contract import wire as constants
+from score_embed.contract.header import header
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.wire import WIRE_VERSION, Capability, EndFlag, RunFlag, Type
 from score_embed.errors import TargetError
@@ -22,13 +24,25 @@ from score_embed.link.session import MAX_ATTEMPTS, MAX_REFUSALS, Request, Sessio
 BUILD_ID = bytes(range(16))
 
 
-def test_wire_header_is_current() -> None:
-    header = (RUNTIME / "wire.h").read_text()
-    assert header == constants.wire_header(), "run: python -m score_embed.contract.wire > runtime/wire.h"
+def test_contract_header_is_current() -> None:
+    written = (RUNTIME / "contract.h").read_text()
+    assert written == header(), "run: python -m score_embed.contract.header > runtime/contract.h"
+
+
+def test_the_runtime_repeats_no_number_of_the_contract() -> None:
+    """Each name of the generated header is given its value there, and nowhere else in C."""
+    given = re.compile(r"^(?:#define (SC_\w+) |    (SC_\w+) = )", re.MULTILINE)
+    names = {one or other for one, other in given.findall(header())}
+    assert {"SC_FLOATS", "SC_MAX_LEAVES", "SC_VERDICT_OVERFLOW", "SC_EVENT_LOST"} <= names
+    for path in sorted(RUNTIME.rglob("*.[ch]")):
+        if path.name != "contract.h":
+            text = path.read_text(encoding="utf-8")
+            again = re.findall(r"#define (SC_\w+)|\b(SC_\w+) = [0-9]", text)
+            assert not names.intersection(name for pair in again for name in pair), path
 
 
 def test_every_verdict_has_its_number() -> None:
-    assert {Verdict(name) for name in constants.VERDICTS + constants.HOST_VERDICTS} == set(Verdict)
+    assert {*constants.VERDICTS, *constants.HOST_VERDICTS} == set(Verdict)
 
 
 def take_varint(data: bytes, at: int) -> tuple[int, int]:

@@ -274,7 +274,7 @@ def test_a_call_of_a_function_left_alone_is_opaque(model: DataModel) -> None:
 
 
 def test_a_function_that_cannot_be_printed_is_left_alone(model: DataModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(templates, "MOST_LEAVES", 3)
+    monkeypatch.setattr(templates, "MAX_LEAVES", 3)
     wide = "int g(int a, int b, int c, int d) {\nif (a + b == c + d) return 1; return 2; }"
     program = lowered(model, wide, "int g(int, int, int, int); int f(int x) { return g(x, x, x, x); }")
     (note,) = program.notes

@@ -8,7 +8,7 @@ from pathlib import Path as File
 import pytest
 from events import NONE, Stream, assign, compare, condition, copy_template, memory, pin, replay, slot, symbolic, table
 
-from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
+from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, Step, Template
 from score_embed.formula.expr import bytes_of, evaluate
 from score_embed.trace import hash as hashes
 from score_embed.trace.cursor import TraceError
@@ -111,7 +111,7 @@ def test_a_signed_range_may_cross_zero() -> None:
 
 
 def test_an_assumption_is_never_flipped_to_its_false_side() -> None:
-    site = condition(30, compare(Op.ULT, slot(1), 10), flags=1)
+    site = condition(30, compare(Op.ULT, slot(1), 10), flags=CondFlag.ASSUMPTION)
     assert not replay_x(3, Stream().head(16).head(30, 1), site).conditions[0].flippable
     assert replay_x(30, Stream().head(16).head(30, 0), site).conditions[0].flippable
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 import recorded
+from msgspec import structs
 
 from score_embed.cli import show
 from score_embed.contract.outcome import Verdict
 from score_embed.errors import UsageError
 from score_embed.report import ctext, findings, junit, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
-from score_embed.results import summary
+from score_embed.results import parts, summary
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
@@ -115,21 +116,20 @@ def test_fingerprints_are_those_of_the_defect(found: Findings) -> None:
         return [result["partialFingerprints"][sarif.FINGERPRINT] for result in run["results"]]
 
     bug, other = found.bugs
-    moved = dataclasses.replace(bug, place=dataclasses.replace(bug.place, line=5), test=9, inputs={"x": 3}, count=1)
-    texts = {recorded.A: ("", "", *recorded.TEXT_A)}
-    elsewhere = dataclasses.replace(found.sources, root="/tmp", texts=texts)
+    moved = structs.replace(bug, line=5, test=9, inputs={"x": 3}, count=1)
+    texts: dict[str, tuple[str, ...]] = {recorded.A: ("", "", *recorded.TEXT_A)}
+    elsewhere = structs.replace(found.sources, root="/tmp", texts=texts)
     assert prints(dataclasses.replace(found, sources=elsewhere, bugs=(moved, other))) == prints(found)
     for field, value in (("line", 2), ("function", "g"), ("file", "c.c"), ("stack", ("f",))):
         change: dict[str, Any] = {field: value}
-        there = dataclasses.replace(bug.place, **change)
-        assert prints(dataclasses.replace(found, bugs=(dataclasses.replace(bug, place=there),)))[0] != prints(found)[0]
-    twice = prints(dataclasses.replace(found, bugs=(bug, dataclasses.replace(bug, test=4))))
+        assert prints(dataclasses.replace(found, bugs=(structs.replace(bug, **change),)))[0] != prints(found)[0]
+    twice = prints(dataclasses.replace(found, bugs=(bug, structs.replace(bug, test=4))))
     assert len(set(twice)) == 2
 
 
 def test_the_source_map_survives_json() -> None:
     made = recorded.source_map()
-    assert SourceMap.from_json(json.loads(json.dumps(made.to_json()))) == made
+    assert parts.decode(parts.encode(made), SourceMap) == made
     assert made.text(recorded.A, 3) == "switch (x) {"
     assert (made.text(recorded.A, 0), made.text(recorded.A, 99), made.text("none.c", 1)) == ("", "", "")
 

@@ -9,12 +9,16 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
+import recorded
 
-from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
+from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
+from score_embed.contract.words import Unflipped
 from score_embed.errors import StorageError, UsageError
-from score_embed.results import bugs, coverage, storage, store, testcase
+from score_embed.report import findings
+from score_embed.results import bugs, coverage, parts, storage, store, summary, testcase
 from score_embed.results.lines import LineTable
 
 OBJECTS = (
@@ -114,7 +118,7 @@ TABLE = SiteTable(
     64,
     {
         16: cond(16, 0),
-        17: cond(17, 2, flags=1),
+        17: cond(17, 2, flags=CondFlag.ASSUMPTION),
         18: Site(
             18,
             SiteKind.SWITCH,
@@ -135,13 +139,13 @@ def test_coverage_and_reasons() -> None:
     assert seen.total == 5  # the false side of the assumption is nobody's goal
     assert seen.add([1, 2, 3]) == [1, 3]
     assert seen.add([1]) == []
-    rows = seen.unflipped({(0, "unsat"): 4, (0, "unknown"): 1})
+    rows = seen.unflipped({(0, Unflipped.UNSAT): 4, (0, Unflipped.UNKNOWN): 1})
     assert [(r["line"], r["direction"], r["reason"], r["count"]) for r in rows] == [
         (16, "false", "unknown", 1),
         (18, "case 3", "not-reached", 0),
         (18, "default", "not-reached", 0),
     ]
-    assert [r["reason"] for r in seen.unflipped({(0, "unsat"): 4}, waiting={0})] == [
+    assert [r["reason"] for r in seen.unflipped({(0, Unflipped.UNSAT): 4}, waiting={0})] == [
         "waiting",
         "not-reached",
         "not-reached",
@@ -153,14 +157,14 @@ def test_coverage_and_reasons() -> None:
 def test_bugs_are_counted_by_kind_and_place() -> None:
     place = bugs.Place("a.c", 3, "f", ("f", "main"))
     found = bugs.BugList()
-    assert found.add(bugs.Bug("abort", place, {"x": 1}, 7)) is not None
-    assert found.add(bugs.Bug("abort", place, {"x": 2}, 9)) is None
-    assert found.add(bugs.Bug("hang", place, {"x": 2}, 9)) is not None
+    assert found.add(bugs.Bug.at(place, "abort", {"x": 1}, 7)) is not None
+    assert found.add(bugs.Bug.at(place, "abort", {"x": 2}, 9)) is None
+    assert found.add(bugs.Bug.at(place, "hang", {"x": 2}, 9)) is not None
     assert len(found) == 2
     bug = found.find("abort", place)
     assert bug is not None
     assert (bug.count, bug.test) == (2, 7)
-    assert bugs.Bug.from_json(json.loads(json.dumps(bug.to_json()))) == bug
+    assert parts.decode(parts.encode(bug), bugs.Bug) == bug
 
 
 def test_lines_of_a_real_program(tmp_path: Path) -> None:
@@ -191,8 +195,8 @@ def test_the_record_comes_back(tmp_path: Path) -> None:
         record.pair_done(b"a")
         record.add_pairs([(b"a", b"3", b"A"), (b"c", b"1", b"C")])  # a is done and stays so
         record.add_coverage([1, 2], 1)
-        record.put_bug(bugs.Bug("abort", bugs.Place("a.c", 1, "f", ()), {}, 1))
-        record.commit({"runs": 2})
+        record.put_bug(bugs.Bug("abort", "a.c", 1, "f", (), {}, 1))
+        record.commit(recorded.progress("time"))
     with store.Store.open(tmp_path) as record:
         assert record.waiting() == 3
         assert list(record.waiting_after(b"")) == [(b"0", b"D"), (b"1", b"C"), (b"2", b"B")]
@@ -203,8 +207,8 @@ def test_the_record_comes_back(tmp_path: Path) -> None:
         assert record.coverage() == [1, 2]
         assert [t.path_hash for t in record.tests()] == [high, 5]
         assert [t.number for t in record.first_paths(9)] == [1]
-        assert record.get("progress") == {"runs": 2}
-        assert record.get("nothing") is None
+        assert record.get(parts.PROGRESS) == recorded.progress("time")
+        assert record.get(parts.FLEET) is None
         assert record.bugs()[0].kind == "abort"
 
 
@@ -241,6 +245,35 @@ def test_no_campaign_and_damaged_campaign(tmp_path: Path) -> None:
     (tmp_path / storage.FILE).write_bytes(b"this is not a database file at all" * 100)
     with pytest.raises(StorageError, match="damaged"):
         store.Store.open(tmp_path)
+
+
+@pytest.mark.parametrize("part", [parts.PROGRAM, parts.PROGRESS, parts.SOURCES, parts.FLEET, parts.WITNESS], ids=str)
+@pytest.mark.parametrize("text", ["{", "7", '{"name": 1, "seconds": "x", "totals": [], "root": {}}'])
+def test_a_damaged_part_ends_in_one_message(tmp_path: Path, part: parts.Part[Any], text: str) -> None:
+    recorded.write(tmp_path)
+    with store.Store.open(tmp_path) as record:
+        record._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (part.key, text))
+    with store.Store.read(tmp_path) as record, pytest.raises(StorageError, match=f"damaged: {part.key}: ") as caught:
+        summary.of(record)
+    assert caught.value.where == str(tmp_path / storage.FILE)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("UPDATE bugs SET data = '{\"kind\": \"abort\"}'", "bugs"),
+        ("UPDATE tests SET inputs = '[]'", "tests"),
+        ("INSERT INTO witnessed VALUES (1, 'found', '{}')", "findings"),
+        ("UPDATE meta SET value = '{\"strategy\": 5}' WHERE key = 'settings'", "settings"),
+        ("UPDATE meta SET value = replace(value, 'unsat', 'unsatt') WHERE key = 'progress'", "progress"),
+    ],
+)
+def test_a_damaged_row_ends_in_one_message(tmp_path: Path, change: str, what: str) -> None:
+    recorded.write(tmp_path)
+    with store.Store.open(tmp_path) as record:
+        record._db.execute(change)
+    with store.Store.read(tmp_path) as record, pytest.raises(StorageError, match=f"damaged: {what}: "):
+        _ = record.get(parts.SETTINGS), findings.read(record)
 
 
 def test_another_version_is_refused(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from score_embed.contract.entry import Argument, Entry
 from score_embed.results.bugs import Bug, Place
 from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.witnessed import Finding, Found, alike, all_bugs
@@ -15,12 +17,12 @@ from score_embed.witness.reading import ADDRESS, UNDEFINED, read
 
 REPORTS = Path(__file__).with_name("sanitizer_reports")
 PROGRAM = (0x400000, 0xA9BD98)
-ENTRY = {
-    "arguments": [
-        {"name": "text", "passed": "(const char *) &text"},
-        {"name": "data", "passed": "data"},
-    ]
-}
+ENTRY = Entry(
+    "f",
+    "p.c",
+    (Argument("text", "char text", "(const char *) &text", "raw"), Argument("data", "char data[16]", "data", "raw")),
+    returns=True,
+)
 
 
 def judge() -> Judge:
@@ -117,11 +119,11 @@ def test_the_sanitizers_follow_the_checks() -> None:
 
 def found(kind: str, line: int, test: int = 5, verdict: str = "return", place: str = "", function: str = "f") -> Found:
     at = Place("a.c", line, function, (function, "main"))
-    return Found(Finding(kind, at, ADDRESS, True), test, {"x": 1}, verdict, place)
+    return Found(structs.replace(Finding.at(at, kind, ADDRESS), confirmed=True), test, {"x": 1}, verdict, place)
 
 
 def ours(kind: str, line: int, test: int = 3, function: str = "f") -> Bug:
-    return Bug(kind, Place("a.c", line, function, (function, "main")), {"x": 2}, test, confirmed=True)
+    return Bug.at(Place("a.c", line, function, (function, "main")), kind, {"x": 2}, test, confirmed=True)
 
 
 def test_a_finding_of_its_own_is_a_bug() -> None:

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from score_embed.contract.words import Layer
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve import smt
@@ -60,17 +61,17 @@ EASY = query([below(word(0), word(8))], build.binary(Kind.EQ, word(0), constant(
 
 @pytest.mark.parametrize("kind", STAYING)
 def test_what_is_too_hard_goes_on_and_the_next_question_is_not_affected(kind: Staying) -> None:
-    inner = Fixed(Answer(Result.UNKNOWN, "inner"))
+    inner = Fixed(Answer(Result.UNKNOWN, Layer.MODEL))
     layer = kind(inner, Limit(5_000))
     for _ in range(3):
         assert layer.solve(EASY).result is Result.SAT
-        assert layer.solve(HARD).layer == "inner"
+        assert layer.solve(HARD).layer == Layer.MODEL
     assert inner.asked == 3
 
 
 @pytest.mark.parametrize("kind", STAYING)
 def test_the_limit_is_a_question_s_not_a_campaign_s(kind: Staying) -> None:
-    layer = kind(Fixed(Answer(Result.UNKNOWN, "inner")), Limit(20_000))
+    layer = kind(Fixed(Answer(Result.UNKNOWN, Layer.MODEL)), Limit(20_000))
     for limit in range(1, 400):
         assert layer.solve(query([below(word(0), word(8))], below(word(8), constant(limit * 7)))).layer == "smt"
 
@@ -123,14 +124,14 @@ def test_it_follows_the_path_and_forgets_what_is_left() -> None:
 
 def test_to_each_arithmetic_its_solver() -> None:
     a, b = word(0), word(8)
-    layers = [Fixed(Answer(Result.UNKNOWN, name)) for name in ("floats", "products", "others")]
+    layers = [Fixed(Answer(Result.UNKNOWN, name)) for name in (Layer.DOMAIN, Layer.CACHE, Layer.MODEL)]
     layer = ArithmeticLayer(*layers)
     product, quotient, remainder = (build.binary(kind, a, b) for kind in (Kind.MUL, Kind.UDIV, Kind.SREM))
     threefold = build.binary(Kind.MUL, a, constant(3))
     asked = {
-        "floats": [build.float_binary(Kind.FLT, a, b)],
-        "products": [below(product, b), below(quotient, a), below(constant(4), remainder)],
-        "others": [below(threefold, b), below(a, b)],
+        Layer.DOMAIN: [build.float_binary(Kind.FLT, a, b)],
+        Layer.CACHE: [below(product, b), below(quotient, a), below(constant(4), remainder)],
+        Layer.MODEL: [below(threefold, b), below(a, b)],
     }
     for name, targets in asked.items():
         for target in targets:
@@ -194,12 +195,12 @@ def test_the_judge_finds_wrong_answers() -> None:
     path = [below(word(0), word(8))]
     contradiction = query(path, below(word(8), word(0)))
     possible = query(path, below(word(8), constant(9)))
-    unsat, cored = Answer(Result.UNSAT, "x"), Answer(Result.UNSAT, "x", core=(path[0],))
+    unsat, cored = Answer(Result.UNSAT, Layer.RANGE), Answer(Result.UNSAT, Layer.RANGE, core=(path[0],))
     for asked, answer, message in (
         (possible, unsat, "not unsat"),
         (contradiction, cored, "not unsat"),  # the conditions named do not exclude each other
-        (contradiction, Answer(Result.UNSAT, "x", core=(build.FALSE,)), "not of this path"),
-        (possible, Answer(Result.SAT, "x", {0: 200, 8: 100}), "does not satisfy"),
+        (contradiction, Answer(Result.UNSAT, Layer.RANGE, core=(build.FALSE,)), "not of this path"),
+        (possible, Answer(Result.SAT, Layer.RANGE, {0: 200, 8: 100}), "does not satisfy"),
     ):
         with pytest.raises(UnsoundAnswer, match=message):
             ValidatingLayer(Fixed(answer)).solve(asked)
@@ -208,7 +209,7 @@ def test_the_judge_finds_wrong_answers() -> None:
 
 def test_an_interrupted_answer_is_not_taken_for_a_wrong_one() -> None:
     """Z3 may have left out a condition by then."""
-    wrong = Fixed(Answer(Result.SAT, "smt", {0: 9}))
+    wrong = Fixed(Answer(Result.SAT, Layer.SMT, {0: 9}))
     asked = query([], below(build.byte(0), constant(3, 8)))
     with pytest.raises(UnsoundAnswer):
         Chain(wrong).solve(asked)

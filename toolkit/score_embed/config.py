@@ -10,7 +10,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -283,29 +283,3 @@ def _from_project(path: Path) -> dict[str, Any]:
         words: str | Sequence[str] = doc.texts(key) if option.many else one or doc.text(key)
         found[option.field] = _convert(option, words, doc.where(key))
     return found
-
-
-def to_json(settings: Settings) -> dict[str, Any]:
-    """Plain values, for the campaign's record. Paths become absolute: it may go on from another folder."""
-    plain: dict[str, Any] = {}
-    for field in fields(settings):
-        value = getattr(settings, field.name)
-        if isinstance(value, tuple):
-            plain[field.name] = [str(v.absolute()) if isinstance(v, Path) else v for v in value]
-        else:
-            plain[field.name] = str(value.absolute()) if isinstance(value, Path) else value
-    return plain
-
-
-def from_json(plain: Mapping[str, Any]) -> Settings:
-    found: dict[str, Any] = {}
-    for field in fields(Settings):
-        value = plain.get(field.name, field.default)
-        option = _BY_NAME[field.name.replace("_", "-")]
-        if isinstance(value, (list, tuple)):
-            found[field.name] = tuple(option.convert(v) for v in value)
-        elif isinstance(value, str):
-            found[field.name] = option.convert(value)
-        else:
-            found[field.name] = value
-    return Settings(**found)

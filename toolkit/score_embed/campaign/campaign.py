@@ -6,10 +6,8 @@ record. The record is committed between tests only, so whatever ends a campaign,
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -24,7 +22,8 @@ from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.ledger import REPEATED, Ledger
 from score_embed.campaign.running import Runner, explorer_of
 from score_embed.campaign.status import Status
-from score_embed.contract.outcome import Finished, Run, Target
+from score_embed.contract.outcome import Finished, LinkCounters, Run, Target
+from score_embed.contract.words import Note, Stop
 from score_embed.errors import TargetError
 from score_embed.explore.concolic import Outcome
 from score_embed.explore.pair import Pair
@@ -34,6 +33,8 @@ from score_embed.explore.strategy import STRATEGIES
 from score_embed.image.image import Image
 from score_embed.results import completeness, summary
 from score_embed.results.coverage import directions_of
+from score_embed.results.parts import PROGRESS
+from score_embed.results.progress import Memory, Progress
 from score_embed.results.store import Store
 from score_embed.solve import smt
 from score_embed.witness import witness
@@ -72,24 +73,25 @@ class Campaign:
         self._free_ram = target.info.free_ram
         self._tests = 0  # of this session
         self._before = 0.0  # seconds of earlier sessions
-        self._link_before: Counter[str] = Counter()  # traffic of earlier sessions
+        self._link_before = LinkCounters()  # traffic of earlier sessions
         self._rss_before = 0
         self._began = time.monotonic()
         self._ended: float | None = None  # when the last test had ended
 
     def run(self) -> Result:
         """Run tests until nothing is left or somebody wants an end; then save and sum up."""
-        stopped = "error"
+        stopped = Stop.ERROR
         title = f"{self._image.program} on {self._board.name}"
         try:
             with Interrupt(smt.interrupt) as interrupt, Status(title) as status:
-                self._search = self._restored() if self._record.get("progress") else self._fresh()
+                progress = self._record.get(PROGRESS)
+                self._search = self._fresh() if progress is None else self._restored(progress)
                 self._witness = witness.of(self._record, self._settings)
                 stopped = self._loop(self._search, interrupt, status)
                 self._ended = time.monotonic()
                 if self._witness is not None:
                     self._commit(self._search, stopped)  # who is in a hurry loses nothing
-                    self._witness.finish(hurried=stopped == "interrupted")
+                    self._witness.finish(hurried=stopped is Stop.INTERRUPTED)
         except TargetError:
             if self._search is not None:
                 self._save(stopped)
@@ -102,7 +104,7 @@ class Campaign:
             if self._witness is not None:
                 self._witness.close()
         found = self._save(stopped)
-        if stopped == "interrupted":
+        if stopped is Stop.INTERRUPTED:
             print(how_to_go_on(self._record.folder), file=sys.stderr)
         return result(found, self._record.folder)
 
@@ -110,7 +112,7 @@ class Campaign:
         """Find the first test, see that the program is deterministic, and begin with it."""
         inputs, difference = first_test.find(self._runner, self._settings, self._image, self._describer)
         if difference is not None:
-            self._ledger.note(first_test.DIFFERS, difference.file, difference.line)
+            self._ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
         search = self._search_from(inputs)
         opening.describe(self._record, self._settings, self._board, self._image)
         self._record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
@@ -122,7 +124,7 @@ class Campaign:
         order = STRATEGIES[settings.strategy](settings.seed, self._ledger.coverage.covered)
         return Search(explorer_of(self._image, settings), Queue(order, self._record), inputs)
 
-    def _loop(self, search: Search, interrupt: Interrupt, status: Status) -> str:
+    def _loop(self, search: Search, interrupt: Interrupt, status: Status) -> Stop:
         """Run pair after pair; returns why it ended."""
         self._began = time.monotonic()
         if self._settings.time is not None:
@@ -159,20 +161,20 @@ class Campaign:
         """Whether anything has to be done before the next question."""
         return bool(self._wants_end(interrupt)) or self._record.due() or status.due
 
-    def _ending(self, search: Search) -> str:
+    def _ending(self, search: Search) -> Stop:
         """What it means that nothing is left to run."""
         return completeness.word(self._record.sources(), search.explorer.notes, self._ledger.notes)
 
-    def _wants_end(self, interrupt: Interrupt) -> str:
-        """Why no further test is to be run, or an empty text."""
+    def _wants_end(self, interrupt: Interrupt) -> Stop | None:
+        """Why no further test is to be run, if there is a reason."""
         settings = self._settings
         if interrupt.wanted:
-            return "interrupted"
+            return Stop.INTERRUPTED
         if interrupt.deadline is not None and time.monotonic() >= interrupt.deadline:
-            return "time"
+            return Stop.TIME
         if settings.max_tests is not None and self._tests >= settings.max_tests:
-            return "max-tests"
-        return ""
+            return Stop.MAX_TESTS
+        return None
 
     def _show(self, search: Search, status: Status) -> None:
         ledger = self._ledger
@@ -219,30 +221,24 @@ class Campaign:
             bug.confirmed = self._runner.shows_again(done.test, done.finished)
             self._record.put_bug(bug)
 
-    def _commit(self, search: Search, stopped: str | None = None) -> None:
+    def _commit(self, search: Search, stopped: Stop | None = None) -> None:
         """Put what was reached into the record; `stopped`: why no more tests follow."""
-        progress = self._ledger.progress()
-        progress["stopped"] = stopped
-        progress["seconds"] = self._before + (self._ended or time.monotonic()) - self._began
-        progress["explorer"] = search.state()
-        progress["link"] = self._link_before + Counter(dataclasses.asdict(self._target.counters))
-        rss = max(self._rss_before, summary.host_rss())
-        progress["memory"] = {"host_rss": rss, "target": self._free_ram}
-        self._record.commit(progress)
+        seconds = self._before + (self._ended or time.monotonic()) - self._began
+        memory = Memory(max(self._rss_before, summary.host_rss()), self._free_ram)
+        link = self._link_before.plus(self._target.counters)
+        self._record.commit(self._ledger.progress(stopped, seconds, search.state(), link, memory))
 
-    def _restored(self) -> Search:
+    def _restored(self, progress: Progress) -> Search:
         """Go on where the record ends."""
-        progress = self._record.get("progress")
-        self._before = progress["seconds"]
-        self._link_before.update(progress["link"])
-        self._rss_before = progress["memory"]["host_rss"]
+        self._before, self._link_before = progress.seconds, progress.link
+        self._rss_before = progress.memory.host_rss
         self._ledger.restore(progress)
         self._record.free()
         search = self._search_from()
-        search.restore(progress["explorer"], self._record.path_hashes())
+        search.restore(progress.explorer, self._record.path_hashes())
         return search
 
-    def _save(self, stopped: str) -> dict[str, Any]:
+    def _save(self, stopped: Stop) -> dict[str, Any]:
         """Commit, and write the summary."""
         assert self._search is not None
         self._commit(self._search, stopped)

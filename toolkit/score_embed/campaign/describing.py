@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from score_embed.contract.outcome import Finished, Run, Verdict
-from score_embed.contract.sites import Site, SiteKind
+from score_embed.contract.sites import InputFlag, Site, SiteKind
 from score_embed.explore.concolic import Outcome
 from score_embed.image.image import Image
 from score_embed.results.bugs import Place, locate
@@ -79,8 +79,8 @@ class Describer:
 def _value_kind(site: Site) -> ValueKind:
     if site.size == 0:
         return "bytes"
-    if site.flags & 2:
+    if site.flags & InputFlag.BOOLEAN:
         return "boolean"
-    if site.flags & 4:
+    if site.flags & InputFlag.FLOAT:
         return "float"
-    return "signed" if site.flags & 1 else "unsigned"
+    return "signed" if site.flags & InputFlag.SIGNED else "unsigned"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.words import Stop
 from score_embed.results import summary
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
@@ -34,7 +35,7 @@ def sum_up(record: Store) -> dict[str, Any]:
 
 
 def result(found: dict[str, Any], folder: Path) -> Result:
-    if found["stopped"] == "interrupted":
+    if found["stopped"] == Stop.INTERRUPTED:
         return Result(found, folder, INTERRUPTED)
     return Result(found, folder, 1 if found["bugs"] else 0)
 

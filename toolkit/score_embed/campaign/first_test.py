@@ -27,7 +27,6 @@ from score_embed.trace.trail import Trail
 
 ROUNDS = 16
 REPEATS = 3
-DIFFERS = "the first test took different paths when run again"
 
 _OTHERS = 16  # inputs that are tried when the first one ends the target
 

@@ -24,6 +24,7 @@ from score_embed.frontend.whole import Whole
 from score_embed.image import objects
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
+from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, VERSIONS, Program
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
 from score_embed.witness import program, witness
@@ -195,33 +196,32 @@ def build(
 
 def write_down(record: Store, settings: config.Settings, board: Board) -> None:
     """All that resume and replay need, besides the image itself."""
-    plain = config.to_json(dataclasses.replace(settings, board=str(board.path)))
-    record.put("settings", plain)
-    record.put("versions", {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
+    record.put(SETTINGS, dataclasses.replace(settings, board=str(board.path)))
+    record.put(VERSIONS, {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
     record.commit()
 
 
 def recorded_settings(record: Store) -> config.Settings:
     """The settings a campaign was started with."""
-    plain = record.get("settings")
-    if plain is None:
+    found = record.get(SETTINGS)
+    if found is None:
         hint = "It was stopped before its first test: start a new campaign."
         raise UsageError("the campaign in this folder never began", str(record.folder), hint)
-    return config.from_json(plain)
+    return found
 
 
 def describe(record: Store, settings: config.Settings, board: Board, image: Image) -> None:
     """What reports need to know of the program, so that they need nothing but the record."""
-    described = {
-        "name": image.program,
-        "board": board.name,
-        "strategy": settings.strategy,
-        "seed": settings.seed,
-        "entry": image.entry,
-        "whole": bool(settings.stdin_bytes or settings.argv),
-        "within": image.within,
-        "sources": [str(source) for source in c_files(settings.sources)],
-        "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-    record.put("program", described)
-    record.put("sources", source_map(image.sites, image.notes, image.losses, Path.cwd()).to_json())
+    described = Program(
+        image.program,
+        board.name,
+        settings.strategy,
+        settings.seed,
+        time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        image.entry,
+        tuple(str(source) for source in c_files(settings.sources)),
+        bool(settings.stdin_bytes or settings.argv),
+        image.within,
+    )
+    record.put(PROGRAM, described)
+    record.put(SOURCES, source_map(image.sites, image.notes, image.losses, Path.cwd()))

@@ -38,7 +38,7 @@ def execute(values: argparse.Namespace) -> int:
         raise UsageError("nothing to export was named", "command line", hint)
     with Store.read(values.folder) as record:
         found = findings.read(record)
-        if found.program.get("whole") and (values.unity or values.board_input):
+        if found.program.whole and (values.unity or values.board_input):
             hint = "Say --corpus FOLDER: it has what the program reads, and its arguments."
             raise UsageError("tests of a whole program are files and arguments", str(values.folder), hint)
         if values.corpus:

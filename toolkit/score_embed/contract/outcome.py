@@ -6,11 +6,11 @@ Campaigns ask for this protocol, never for a driver; native processes, QEMU and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 
-class Verdict(Enum):
+class Verdict(StrEnum):
     """How a test ended, as the target (or, for the last five and at times for WATCHDOG and EXIT, the host) saw it."""
 
     RETURN = "return"
@@ -108,6 +108,14 @@ class LinkCounters:
     bytes_out: int = 0
     crc_errors: int = 0
     reruns: int = 0
+
+    def plus(self, other: LinkCounters) -> LinkCounters:
+        return LinkCounters(
+            self.bytes_in + other.bytes_in,
+            self.bytes_out + other.bytes_out,
+            self.crc_errors + other.crc_errors,
+            self.reruns + other.reruns,
+        )
 
 
 class Target(Protocol):

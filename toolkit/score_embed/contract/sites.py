@@ -45,7 +45,27 @@ class SiteKind(IntEnum):
     SPAN = 17
 
 
-CONSTANT = 1  # flag of a select: its object is as the image has it
+# Flags of sites. They are looked at while events are decoded, and `&` of an IntFlag takes half a microsecond.
+
+
+class CondFlag(IntEnum):
+    ASSUMPTION = 1  # its false side is nobody's goal
+
+
+class OpaqueFlag(IntEnum):
+    HARMLESS = 1  # it writes nothing of the program
+
+
+class InputFlag(IntEnum):
+    """Of a symbolic object that is a number."""
+
+    SIGNED = 1
+    BOOLEAN = 2
+    FLOAT = 4
+
+
+class SelectFlag(IntEnum):
+    CONSTANT = 1  # its object is as the image has it
 
 
 class Place(IntEnum):
@@ -152,9 +172,14 @@ class Site:
     leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
-    flags: int = 0  # cond: 1 = assumption; opaque: 1 = harmless; symbolic: 1 = signed, 2 = boolean, 4 = floating point; select: CONSTANT
+    flags: int = 0  # cond: CondFlag; opaque: OpaqueFlag; symbolic: InputFlag; select: SelectFlag
     size: int = 0  # symbolic: bytes; enter: number of scalar parameters; select, store: bytes of the object, 0 = not known; bounds: of the access
     stride: int = 0  # store: bytes from one element to the next, 0 = not known
+    is_assumption: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        assumption = self.kind is SiteKind.COND and bool(self.flags & CondFlag.ASSUMPTION)
+        object.__setattr__(self, "is_assumption", assumption)
 
     @property
     def is_branch(self) -> bool:

@@ -1,13 +1,10 @@
-"""The single source of the wire's constants.
-
-`python -m score_embed.contract.wire > runtime/wire.h` writes the C side of them; a test checks that the committed
-header is current.
-"""
+"""The single source of the wire's constants; `contract/header.py` writes the C side of them."""
 
 from __future__ import annotations
 
-import sys
 from enum import IntEnum
+
+from score_embed.contract.outcome import Verdict
 
 WIRE_VERSION = 5
 MAX_RUN_HEAD = 1 + 1 + 4 + 5 + 5 + 5 + 5 + 2 + 5 + 2 + 5 + 8  # the last 8: one (skip, count)
@@ -59,61 +56,7 @@ class Capability(IntEnum):
     BOOTED = 0x8000  # this READY was not asked for: the target has just started
 
 
-# How a test ended, by number on the wire; the names are those of target.base.Verdict.
-VERDICTS: tuple[str, ...] = (
-    "return",
-    "exit",
-    "assumption",
-    "assertion",
-    "abort",
-    "null-dereference",
-    "invalid-memory-access",
-    "division-by-zero",
-    "illegal-instruction",
-    "stack-overflow",
-    "hang",
-    "watchdog",
-    "out-of-bounds",
-    "overflow",
-    "shift-range",
-    "unreachable",
-    "use-after-free",
-    "double-free",
-    "invalid-free",
-    "heap-corruption",
-    "device-wait",
-)
-
-# Those that the host gives, for the target could not: they have no number.
-HOST_VERDICTS: tuple[str, ...] = ("lost", "reset", "lock-up", "signal", "corrupted")
-
-
-def wire_header() -> str:
-    """runtime/wire.h: the same constants for C."""
-    lines = [
-        "/* The wire's constants. Generated: python -m score_embed.contract.wire > runtime/wire.h */",
-        "#ifndef SC_WIRE_H",
-        "#define SC_WIRE_H",
-        "",
-        f"#define SC_WIRE_VERSION {WIRE_VERSION}u",
-        f"#define SC_MAX_OUTPUT {MAX_OUTPUT}u",
-        f"#define SC_RUN_SIZE {MAX_RUN_HEAD}u /* most bytes of a RUN before the input */",
-        "",
-    ]
-    groups: list[tuple[str, list[tuple[str, int]]]] = [
-        ("TYPE", [(t.name, t.value) for t in Type]),
-        ("RUN", [(f.name, f.value) for f in RunFlag]),
-        ("END", [(f.name, f.value) for f in EndFlag]),
-        ("CAN", [(c.name, c.value) for c in Capability]),
-        ("VERDICT", [(v.upper().replace("-", "_"), i) for i, v in enumerate(VERDICTS)]),
-    ]
-    for prefix, names in groups:
-        lines.append("enum {")
-        lines += [f"    SC_{prefix}_{name} = {value}," for name, value in names]
-        lines += ["};", ""]
-    lines.append("#endif")
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(wire_header())
+# How a test ended, by number on the wire: in the order in which the ends are said, but for those that the host gives, for the
+# target could not.
+HOST_VERDICTS = frozenset({Verdict.LOST, Verdict.RESET, Verdict.LOCK_UP, Verdict.SIGNAL, Verdict.CORRUPTED})
+VERDICTS: tuple[Verdict, ...] = tuple(verdict for verdict in Verdict if verdict not in HOST_VERDICTS)

@@ -349,7 +349,7 @@ class WiredTarget(ABC):
 def _finished(result: Result) -> Finished:
     end = result.end
     return Finished(
-        verdict=Verdict(end.verdict),
+        verdict=end.verdict,
         code=end.code,
         pc=end.pc,
         address=end.address,

@@ -14,9 +14,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from score_embed.contract.outcome import Finished, Verdict
+from score_embed.contract.words import Note, Unflipped
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import (
@@ -31,13 +32,13 @@ from score_embed.explore.pair import (
 )
 from score_embed.explore.paths import PathSet
 from score_embed.explore.scope import Route, Routes, Scope
+from score_embed.explore.tally import ExplorerState, Tally
 from score_embed.formula.build import binary, negate
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.chain import Chain, SolverStats
 from score_embed.solve.query import Result, Stopped
 from score_embed.trace import hash as hashes
 from score_embed.trace.path import Condition, SymbolicObject
-from score_embed.trace.selects import OUTSIDE
 from score_embed.trace.trail import Trail
 
 _Notes = defaultdict[tuple[str, int], int]  # a Counter takes a microsecond to be made
@@ -45,6 +46,7 @@ _LOOK_UP = 1024  # conditions between two looks at whether the end has come
 _AT_ONCE = 16384  # conditions of a path that are followed before others have a turn
 _LAST_CLASS = 255  # of pairs that were put off
 _HEAVY = 256  # conditions of a question: for cheap layers, too, it is not cheap then
+_WHY = {Result.UNSAT: Unflipped.UNSAT, Result.UNKNOWN: Unflipped.UNKNOWN}  # there is no child
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 
@@ -75,7 +77,7 @@ class _Flips:
 
     children: list[Pair] = field(default_factory=list)
     notes: _Notes = field(default_factory=_no_notes)
-    unflipped: defaultdict[tuple[int, str], int] = field(default_factory=lambda: defaultdict(int))
+    unflipped: defaultdict[tuple[int, Unflipped], int] = field(default_factory=lambda: defaultdict(int))
     bytes: int = 0  # of the children's inputs
     broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
 
@@ -90,17 +92,6 @@ class _Followed(Enum):
 
 class _Enough(Exception):
     """The rest of a long path is left to a pair of its own."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """What an explorer has counted since it was last asked."""
-
-    notes: Counter[tuple[str, int]]  # (what, site)
-    unflipped: Counter[tuple[int, str]]  # (coverage index, reason)
-    divergences: int
-    concretized: int
-    solver: SolverStats
 
 
 class Explorer:
@@ -125,7 +116,7 @@ class Explorer:
         self._origin = Origin()  # the run that the trail is of
         self._paths = PathSet()
         self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
-        self.unflipped: Counter[tuple[int, str]] = Counter()  # (coverage index, reason)
+        self.unflipped: Counter[tuple[int, Unflipped]] = Counter()  # (coverage index, reason)
         self.divergences = 0
         self.concretized = 0
 
@@ -154,11 +145,11 @@ class Explorer:
         new = is_path and self._paths.add(finished.path_hash)
         lost = finished.verdict is Verdict.LOST  # then the target could not say
         if finished.verdict is Verdict.DEVICE_WAIT:
-            what = "a volatile variable" if finished.code else "a device register"
-            notes[f"waits for {what} at {finished.address:#x}", finished.site] += 1
+            waits = Note.WAITS_FOR_VARIABLE if finished.code else Note.WAITS_FOR_DEVICE
+            notes[waits.of(finished.address), finished.site] += 1
         if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST) or finished.why_lost:
-            what = finished.verdict.value + (f": {finished.why_lost}" if finished.why_lost else "")
-            notes[what, finished.site] += 1
+            why = finished.why_lost
+            notes[Note.ENDED.of(finished.verdict, why) if why else finished.verdict, finished.site] += 1
         flips = _Flips()
         objects: tuple[SymbolicObject, ...] = ()
         as_predicted = finished.condition_match
@@ -175,11 +166,11 @@ class Explorer:
             else:
                 self._trail.rewind(b"", b"", 0)
         elif as_predicted and finished.conditions:
-            notes["trace lost", pair.site] += 1
+            notes[Note.TRACE_LOST, pair.site] += 1
         mispredicted = not as_predicted and not lost
         if mispredicted:
-            notes["mispredicted", pair.site] += 1
-            self.unflipped.update((index, "mispredicted") for index in pair.targets)
+            notes[Note.MISPREDICTED, pair.site] += 1
+            self.unflipped.update((index, Unflipped.MISPREDICTED) for index in pair.targets)
         self._book(flips, notes)
         return Outcome(tuple(flips.children), objects, is_path, new, mispredicted, notes)
 
@@ -286,19 +277,19 @@ class Explorer:
         if trail.notes:
             for note, count in trail.notes.items():
                 notes[note] += count
-            self.concretized += sum(count for (what, _), count in trail.notes.items() if what != "divergence")
+            self.concretized += sum(count for (what, _), count in trail.notes.items() if what != Note.DIVERGENCE)
         for disagreement in trail.disagreements:
-            notes["value differs from its formula", disagreement.site] += 1
+            notes[Note.VALUE_DIFFERS, disagreement.site] += 1
         if trail.diverged:
             self.divergences += 1
             for index in trail.diverged_elsewhere:
-                self.unflipped[index, "diverged"] += 1
+                self.unflipped[index, Unflipped.DIVERGED] += 1
         elif whole and finished.verdict is not Verdict.LOST:
             expected = (finished.conditions, finished.operand_hash)
             if (len(trail.conditions), trail.operand_hash) != expected:
                 self.divergences += 1
                 last = trail.conditions[-1].site if trail.conditions else finished.site
-                notes["operands differ from their formulas", last] += 1
+                notes[Note.OPERANDS_DIFFER, last] += 1
                 return False
         self.divergences += len(trail.disagreements)
         return not trail.disagreements
@@ -318,15 +309,15 @@ class Explorer:
     ) -> None:
         """A pair that takes the condition's other side, the question for one, or the reason why there is none."""
         if condition.concrete:
-            reason = "concrete"
+            reason = Unflipped.CONCRETE
         elif condition.settled:
-            reason = Result.UNSAT.value
+            reason = Unflipped.UNSAT
         elif left_out and len(left_out.objects) > MOST_LEFT_OUT:
-            flips.notes[OUTSIDE, condition.site] += 1
+            flips.notes[Note.OUTSIDE, condition.site] += 1
             return
         elif option := self._bounded.forbids(index, condition):
-            reason = "bound"
-            flips.notes[f"bound ({option})", condition.site] += 1
+            reason = Unflipped.BOUND
+            flips.notes[Note.BOUND.of(option), condition.site] += 1
         else:
             self._ask_or_wait(index, condition, data, flips, left_out)
             return
@@ -368,12 +359,12 @@ class Explorer:
             flips.children.append(derived)
             flips.bytes += len(derived.input)
             if condition.loose:
-                flips.notes[OUTSIDE, condition.site] += 1
+                flips.notes[Note.OUTSIDE, condition.site] += 1
             return
         if result is Result.UNKNOWN:
-            flips.notes["solver gave up", condition.site] += 1
+            flips.notes[Note.GAVE_UP, condition.site] += 1
         for elsewhere in condition.elsewhere:
-            flips.unflipped[elsewhere, result.value] += 1
+            flips.unflipped[elsewhere, _WHY[result]] += 1
 
     def take_tally(self) -> Tally:
         """What was counted since this was last called; counting begins anew."""
@@ -385,24 +376,18 @@ class Explorer:
 
     # Keeping and going on -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
-        """All but the waiting pairs and the paths, which the store keeps, as plain values."""
-        return {
-            "notes": [[*key, count] for key, count in self.notes.items()],
-            "unflipped": [[*key, count] for key, count in self.unflipped.items()],
-            "divergences": self.divergences,
-            "concretized": self.concretized,
-            "solver": self._chain.stats.to_json(),
-        }
+    def state(self, queue: int) -> ExplorerState:
+        """What is known so far; `queue`: the queue's own state."""
+        tally = Tally(self.notes, self.unflipped, self.divergences, self.concretized, self._chain.stats)
+        return tally.state(queue)
 
-    def restore(self, state: Mapping[str, Any], paths: Iterable[int]) -> None:
+    def restore(self, state: ExplorerState, paths: Iterable[int]) -> None:
         """Go on with what is known so far."""
+        tally = Tally.of(state)
         self._paths = PathSet(paths)
-        self.notes.update({(what, site): count for what, site, count in state["notes"]})
-        for index, why, count in state["unflipped"]:
-            self.unflipped[index, why] = count
-        self.divergences, self.concretized = state["divergences"], state["concretized"]
-        self._chain.stats = SolverStats.from_json(state["solver"])
+        self.notes, self.unflipped = tally.notes, tally.unflipped
+        self.divergences, self.concretized = tally.divergences, tally.concretized
+        self._chain.stats = tally.solver
 
 
 def _other_side(condition: Condition, left_out: LeftOut | None) -> Expr:

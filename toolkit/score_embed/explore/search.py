@@ -6,13 +6,14 @@ asked in between needs no run and is in `answered`, for the record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from score_embed.contract.outcome import Finished
 from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair, first_pairs
 from score_embed.explore.queue import Queue
+from score_embed.explore.tally import ExplorerState
 from score_embed.solve.query import Stopped
 
 
@@ -78,11 +79,11 @@ class Search:
 
     # Keeping and going on -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
-        """All but the waiting pairs and the paths, which the store keeps, as plain values."""
-        return {**self.explorer.state(), "queue": self._queue.state()}
+    def state(self) -> ExplorerState:
+        """All but the waiting pairs and the paths, which the store keeps."""
+        return self.explorer.state(self._queue.state())
 
-    def restore(self, state: Mapping[str, Any], paths: Iterable[int]) -> None:
+    def restore(self, state: ExplorerState, paths: Iterable[int]) -> None:
         """Go on with the pairs that the queue's backlog knows."""
-        self._queue.restore(state["queue"])
+        self._queue.restore(state.queue)
         self.explorer.restore(state, paths)

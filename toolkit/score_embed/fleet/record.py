@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from score_embed.contract.words import Layer, Unflipped
 from score_embed.fleet.messages import MAX_RECORD, DecodeError, Name, Number
 
 Index = Annotated[int, Meta(ge=0, le=2**32 - 1)]
@@ -16,13 +17,13 @@ class Tallied(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a client's explorer has counted since its last test."""
 
     notes: tuple[tuple[str, Index, Number], ...]  # what, site, how often
-    unflipped: tuple[tuple[Index, str, Number], ...]  # coverage index, reason, how often
+    unflipped: tuple[tuple[Index, Unflipped, Number], ...]  # coverage index, reason, how often
     divergences: Number
     concretized: Number
     answers: tuple[Number, Number, Number]  # sat, unsat, unknown
     seconds: float  # of the solver
-    by: dict[str, Number]
-    seconds_by: dict[str, float]
+    by: dict[Layer, Number]
+    seconds_by: dict[Layer, float]
 
 
 class Where(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -11,11 +11,12 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 from pycparser import c_ast
 
+from score_embed.contract.entry import Argument, Entry
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.c.parse import parse
@@ -46,29 +47,6 @@ CAPACITY = 16  # elements of a symbolic buffer
 _COUNT = re.compile(r"n|.*(len|size|count|cnt|num|items|elem|entries).*|n_.*|.*_n|argument\d+", re.IGNORECASE)
 _COUNTED = "{} is one object, although a count ({}) comes after it"
 _TEXT = "{} is one character without an end, not a text"
-
-
-@dataclass(frozen=True)
-class Argument:
-    """A parameter of the function: a declaration of an object for it, and what is passed of that object."""
-
-    name: str
-    declaration: str
-    passed: str
-    kind: Literal["number", "bytes", "raw"]  # bytes: unsigned char[]; raw: any object as it lies in memory
-
-
-@dataclass(frozen=True)
-class Entry:
-    """The function to explore, as a test without score-embed has to call it."""
-
-    name: str
-    file: str
-    arguments: tuple[Argument, ...]
-    returns: bool  # an integer, which the harness returns in turn
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass

@@ -13,17 +13,18 @@ import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from msgspec import Struct, ValidationError, convert, to_builtins
 
 from score_embed.board.profile import Board
 from score_embed.config import DEFAULT_CHECKS
+from score_embed.contract.entry import Entry
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.c import own_names
@@ -56,16 +57,27 @@ class Image:
     sites: SiteTable
     build_id: bytes
     program: str
-    notes: list[tuple[str, str, int]] = field(default_factory=list)
+    notes: tuple[tuple[str, str, int], ...] = ()
     verify: bool = False  # its events carry the stored values
-    entry: Mapping[str, Any] | None = None  # the function of `--entry` and its arguments
-    losses: list[tuple[str, str, int]] = field(default_factory=list)
-    within: list[str] = field(default_factory=list)
+    entry: Entry | None = None  # the function of `--entry` and its arguments
+    losses: tuple[tuple[str, str, int], ...] = ()
+    within: tuple[str, ...] = ()
 
     @cached_property
     def constants(self) -> Constants:
         """What no program can change."""
         return Constants(self.elf)
+
+
+class _Facts(Struct, frozen=True):
+    """What the image says of itself, beside its sites."""
+
+    program: str
+    notes: tuple[tuple[str, str, int], ...] = ()
+    losses: tuple[tuple[str, str, int], ...] = ()
+    within: tuple[str, ...] = ()
+    verify: bool = False
+    entry: Entry | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +129,7 @@ def build_image(
         progress(f"preprocessing {path}")
         return Source(path, own_names.set_apart(preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)))
 
-    called: dict[str, Any] | None = None
+    called: Entry | None = None
     losses: list[Note] = []
     within = bounds(whole)
     try:
@@ -128,7 +140,7 @@ def build_image(
         if entry:
             harness = add_harness(texts, own_names.emitted(entry), model)
             texts, losses, within = harness.sources, harness.losses, harness.within
-            called = harness.entry.to_json()
+            called = harness.entry
         if beside is not None:
             written = [Source(text.path, own_names.as_written(text.text)) for text in texts]
             beside(Plain(written, native, objects, flags, cflags))
@@ -154,15 +166,15 @@ def build_image(
         raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:
         _keep(keep, sources, program)
-    plain = {
-        "program": entry or sources[0].stem,
-        "notes": [(n.what, n.file, n.line) for n in program.notes],
-        "losses": [(n.what, n.file, n.line) for n in losses],
-        "within": within,
-        "verify": verify,
-        "entry": called,
-    }
-    facts = json.dumps(plain, separators=(",", ":"))
+    said = _Facts(
+        entry or sources[0].stem,
+        tuple((n.what, n.file, n.line) for n in program.notes),
+        tuple((n.what, n.file, n.line) for n in losses),
+        tuple(within),
+        verify,
+        called,
+    )
+    facts = json.dumps(to_builtins(said), separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = cache_folder() / f"{build_id.hex()}.elf"
     if not is_kept(elf):
@@ -203,16 +215,13 @@ def _read_image(elf: Path) -> Image:
             words, meta = (_section(data, name) for name in (".sc_sites", ".sc_meta"))
             table = parse_site_table(words, meta, _POINTER_BITS.get(data["e_machine"], data.elfclass))
             build_id = _symbol(data, "sc_build_id", 16)
+        units = [unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit]
+        own = convert(units[0], _Facts) if units else _Facts(elf.stem)
     except OSError as error:
         raise StorageError(f"cannot read the image: {error.strerror}", str(elf)) from None
-    except (ELFError, SiteTableError) as error:
+    except (ELFError, SiteTableError, ValidationError) as error:
         raise BuildError(f"this is no image of score-embed: {error}", str(elf)) from None
-    own: dict[str, Any] = next(
-        (unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit), {}
-    )
-    notes, losses = ([(what, file, line) for what, file, line in own.get(key, [])] for key in ("notes", "losses"))
-    program, verify = str(own.get("program", elf.stem)), bool(own.get("verify"))
-    return Image(elf, table, build_id, program, notes, verify, own.get("entry"), losses, own.get("within", []))
+    return Image(elf, table, build_id, own.program, own.notes, own.verify, own.entry, own.losses, own.within)
 
 
 def _section(data: ELFFile, name: str) -> bytes:

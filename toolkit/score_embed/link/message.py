@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from score_embed.contract.outcome import Verdict
 from score_embed.contract.wire import VERDICTS, WIRE_VERSION, EndFlag, RunFlag, Type
 from score_embed.link.frame import DecodeError
 
@@ -63,7 +64,7 @@ class End(NamedTuple):
     branches: int
     input_used: int | None
     offset: int | None
-    verdict: str
+    verdict: Verdict
     code: int
     site: int
     pc: int

@@ -13,6 +13,7 @@ import sys
 import zlib
 from typing import NamedTuple
 
+from score_embed.contract.outcome import Verdict
 from score_embed.contract.wire import WIRE_VERSION, Capability, EndFlag, Type
 from score_embed.errors import TargetError
 from score_embed.link import message
@@ -266,7 +267,7 @@ class Session:
         assert request is not None
         self.bad_frames += end.link_errors
         events, missing = b"", False
-        if end.flags & EndFlag.MATCHED and end.verdict != "watchdog":
+        if end.flags & EndFlag.MATCHED and end.verdict is not Verdict.WATCHDOG:
             if end.flags & EndFlag.ELISION_FAILED:
                 self._events.clear()
                 return self._attempt()

@@ -10,6 +10,7 @@ from typing import Any
 
 from score_embed.results import summary, witnessed
 from score_embed.results.bugs import Bug
+from score_embed.results.parts import PROGRAM, VERSIONS, Program
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store, TestRow
 
@@ -20,8 +21,8 @@ class Findings:
 
     folder: Path
     summary: Mapping[str, Any]  # the values of summary.json
-    program: Mapping[str, Any]  # name, board, strategy, seed, began
-    versions: Mapping[str, str]
+    program: Program
+    versions: dict[str, str]
     sources: SourceMap
     covered: frozenset[int]  # coverage indices
     bugs: tuple[Bug, ...]
@@ -41,14 +42,15 @@ class Findings:
 
 def read(record: Store, most_paths: int = 0) -> Findings:
     """The findings of an open record, with up to `most_paths` of its paths."""
-    found = summary.of(record)
+    found, program = summary.of(record), record.get(PROGRAM)
+    assert program is not None  # else there is no summary
     found_elsewhere = record.found_by_witness()
     sources = record.sources()
     return Findings(
         record.folder,
         found,
-        record.get("program"),
-        record.get("versions"),
+        program,
+        record.get(VERSIONS) or {},
         sources,
         frozenset(sources.directions.keys() & set(record.coverage())),
         tuple(witnessed.all_bugs(record.bugs(), found_elsewhere)),

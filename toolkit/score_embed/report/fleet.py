@@ -39,7 +39,7 @@ def workload_plot(found: Findings) -> str:
         raise UsageError(
             "one client did this campaign: there is nothing to plot", str(found.folder), "Run it with --clients."
         )
-    fleet = FleetFigures.from_json(plain)
+    fleet = FleetFigures.of(plain)
     return plots.workload([(str(len(fleet.clients)), fleet.workload)])
 
 

@@ -45,7 +45,7 @@ def _arguments(test: TestRow) -> list[bytes]:
 def board_input(found: Findings, test: TestRow) -> str:
     """A C file that gives one test's input to a plain build on a board: score.h reads the array if it is linked."""
     ended = f"{test.verdict} {test.code}" + (f" at {test.place}" if test.place else "")
-    return f"""/* Test {test.number} of {ctext.comment(found.program["name"])}, which ended on {found.program["board"]} with: {ctext.comment(ended)}
+    return f"""/* Test {test.number} of {ctext.comment(found.program.name)}, which ended on {found.program.board} with: {ctext.comment(ended)}
  * {ctext.comment(text.inputs(test.inputs))}
  * Link this file with the program, built by its usual compiler without score-embed: score.h takes its input from here. */
 #include <stddef.h>

@@ -28,8 +28,8 @@ def document(found: Findings) -> str:
         "time": f"{summary['seconds']:.3f}",
     }
     root = ET.Element("testsuites", {"name": "score-embed", **counts})
-    name = f"{found.program['name']} on {found.program['board']}"
-    began = found.program["began"].removesuffix("Z")  # the schema's time has no zone; it is UTC
+    name = f"{found.program.name} on {found.program.board}"
+    began = found.program.began.removesuffix("Z")  # the schema's time has no zone; it is UTC
     more = {"package": "score-embed", "id": "0", "timestamp": began, "hostname": "localhost", "skipped": "0"}
     suite = ET.SubElement(root, "testsuite", {"name": _legal(name), **counts, **more})
     properties = ET.SubElement(suite, "properties")
@@ -61,7 +61,7 @@ def _case(suite: ET.Element, found: Findings, test: TestRow, bugs: Sequence[Bug]
     name = ", ".join(shown) or f"test {test.stem}"
     # How long a single test took is not known.
     case = ET.SubElement(
-        suite, "testcase", {"name": _legal(name), "classname": _legal(found.program["name"]), "time": "0"}
+        suite, "testcase", {"name": _legal(name), "classname": _legal(found.program.name), "time": "0"}
     )
     for bug in bugs:
         message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs) or 'any input'}{text.witness(bug)}"

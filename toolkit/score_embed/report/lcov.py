@@ -20,7 +20,7 @@ def tracefile(found: Findings) -> str:
         if found.is_generated(direction.file):
             continue
         by_file.setdefault(str(found.absolute(direction.file)), []).append(index)
-    name = re.sub(r"\W", "_", found.program["name"], flags=re.ASCII)
+    name = re.sub(r"\W", "_", found.program.name, flags=re.ASCII)
     lines = [line for file, indices in sorted(by_file.items()) for line in _section(found, name, file, indices)]
     return "".join(line + "\n" for line in lines)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from score_embed import __version__
+from score_embed.contract.words import Stop
 from score_embed.report import text
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
@@ -22,7 +23,7 @@ from score_embed.results.bugs import Bug
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "SRCROOT"
 FINGERPRINT = "scoreEmbed/v1"
-_FAILED = frozenset({"error", "killed"})
+_FAILED = frozenset({Stop.ERROR, Stop.KILLED})
 
 # Every kind of bug: what happened, and what to do.
 RULES = {
@@ -67,7 +68,7 @@ def document(found: Findings) -> str:
                 "rules": [_rule(kind) for kind in kinds],
             }
         },
-        "automationDetails": {"id": f"score-embed/{found.program['name']}/{found.program['board']}/"},
+        "automationDetails": {"id": f"score-embed/{found.program.name}/{found.program.board}/"},
         "originalUriBaseIds": {ROOT: {"uri": _folder_uri(root)}},
         "columnKind": "utf16CodeUnits",
         "invocations": [_invocation(found)],
@@ -98,7 +99,7 @@ def _rule(kind: str) -> dict[str, Any]:
 def _invocation(found: Findings) -> dict[str, Any]:
     return {
         "executionSuccessful": found.summary["stopped"] not in _FAILED,
-        "startTimeUtc": found.program["began"],
+        "startTimeUtc": found.program.began,
         "workingDirectory": {"uri": _folder_uri(Path(found.sources.root))},
         "toolExecutionNotifications": [_notification(found, row) for row in found.summary["incomplete"]],
     }

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.outcome import Verdict
+from score_embed.contract.words import Stop, Unflipped
 from score_embed.report import fleet
 from score_embed.report.findings import Findings
 from score_embed.results import witnessed
@@ -17,36 +19,36 @@ from score_embed.results.sourcemap import SourceMap
 
 # How a campaign ended, in a user's words.
 _ENDS = {
-    "exhausted": "every feasible path was run",
-    "drained": "no test is left to run, but something could not be followed (listed below), so paths may be missing",
-    "time": "the time was up; more paths may exist",
-    "max-tests": "the number of tests was reached; more paths may exist",
-    "interrupted": "it was stopped; more paths may exist",
-    "error": "the target was lost; more paths may exist",
-    "killed": "its process was killed; this is its last commit, at most a second earlier",
-    "running": "it is running now; this is its last commit",
+    Stop.EXHAUSTED: "every feasible path was run",
+    Stop.DRAINED: "no test is left to run, but something could not be followed (listed below), so paths may be missing",
+    Stop.TIME: "the time was up; more paths may exist",
+    Stop.MAX_TESTS: "the number of tests was reached; more paths may exist",
+    Stop.INTERRUPTED: "it was stopped; more paths may exist",
+    Stop.ERROR: "the target was lost; more paths may exist",
+    Stop.KILLED: "its process was killed; this is its last commit, at most a second earlier",
+    Stop.RUNNING: "it is running now; this is its last commit",
 }
 _MOST_LOST = 10  # numbers of lost tests that are shown
-_CAN_GO_ON = frozenset({"time", "max-tests", "interrupted", "error", "killed"})
+_CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
 # Why a direction was not taken; {n} is how often, {side} what would have to happen.
 _WHY = {
-    "unsat": "impossible on each of the {n} paths to it that were tried (proved by the solver)",
-    "unknown": "the solver gave up {n} times: the formula is too hard (64-bit products, chains of %)",
-    "concrete": "whenever it was reached, its value did not depend on any symbolic input",
-    "mispredicted": "{n} tests were made for it, but went elsewhere: a value was not followed (see below)",
-    "diverged": "the target did not do what the formulas say ({n} times); see what was not followed",
-    "bound": "cut off by --max-depth or --loop-bound ({n} times)",
-    "waiting": "a test for it is known, but was not run before the end: continue the campaign",
-    "not-reached": "no test came to this branch at all",
+    Unflipped.UNSAT: "impossible on each of the {n} paths to it that were tried (proved by the solver)",
+    Unflipped.UNKNOWN: "the solver gave up {n} times: the formula is too hard (64-bit products, chains of %)",
+    Unflipped.CONCRETE: "whenever it was reached, its value did not depend on any symbolic input",
+    Unflipped.MISPREDICTED: "{n} tests were made for it, but went elsewhere: a value was not followed (see below)",
+    Unflipped.DIVERGED: "the target did not do what the formulas say ({n} times); see what was not followed",
+    Unflipped.BOUND: "cut off by --max-depth or --loop-bound ({n} times)",
+    Unflipped.WAITING: "a test for it is known, but was not run before the end: continue the campaign",
+    Unflipped.NOT_REACHED: "no test came to this branch at all",
 }
 
 
 # Of ends that the host judged: the target could not say more.
-_HINTS = {
-    "reset": "the processor started again by itself; if a watch-dog does that, `feed` of the board's profile feeds it",
-    "lock-up": "the processor stopped at a fault that no handler can take, or runs on where no interrupt reaches it",
-    "corrupted": "what came from the target makes no sense: the program overwrote what the probes keep in memory",
+_HINTS: dict[str, str] = {
+    Verdict.RESET: "the processor started again by itself; if a watch-dog does that, `feed` of the board's profile feeds it",
+    Verdict.LOCK_UP: "the processor stopped at a fault that no handler can take, or runs on where no interrupt reaches it",
+    Verdict.CORRUPTED: "what came from the target makes no sense: the program overwrote what the probes keep in memory",
 }
 
 
@@ -61,7 +63,7 @@ def headline(summary: Mapping[str, Any]) -> str:
 
 def ended(summary: Mapping[str, Any]) -> str:
     """How the campaign ended; what was exhausted, only within the bounds that its harness has."""
-    if summary["stopped"] == "exhausted" and summary["within"]:
+    if summary["stopped"] == Stop.EXHAUSTED and summary["within"]:
         return f"exhausted within {', '.join(summary['within'])}"
     return str(summary["stopped"])
 
@@ -119,8 +121,8 @@ def lost(found: Findings) -> Iterator[str]:
         yield f"lost tests: {len(found.lost)} ({shown}); their ends are not known; once more: {again}"
 
 
-_CAUSES = {
-    "watchdog": "watchdog: no end and no branch for too long",
+_CAUSES: dict[str, str] = {
+    Verdict.WATCHDOG: "watchdog: no end and no branch for too long",
 }
 
 
@@ -154,7 +156,7 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("link", _link(found.summary))
     yield from _titled("second witness", witnessed.lines(found.summary["witness"]))
     if found.summary["fleet"]:
-        yield from _titled("fleet", fleet.lines(FleetFigures.from_json(found.summary["fleet"])))
+        yield from _titled("fleet", fleet.lines(FleetFigures.of(found.summary["fleet"])))
 
 
 def _titled(title: str, lines: Iterable[str]) -> Iterator[str]:
@@ -186,7 +188,7 @@ def _totals(found: Findings) -> Iterator[str]:
     made = ", ".join(
         f"{name} {version}" if name == "score-embed" else version for name, version in found.versions.items()
     )
-    yield f"  begun {found.program['began']}, order {summary['strategy']}, seed {summary['seed']}; {made}"
+    yield f"  begun {found.program.began}, order {summary['strategy']}, seed {summary['seed']}; {made}"
     if stopped in _CAN_GO_ON:
         yield f"  continue with: score-embed run --resume {shlex.quote(str(found.folder))}"
 
@@ -237,10 +239,10 @@ def _unflipped(found: Findings) -> Iterator[str]:
         at = row["file"], row["line"]
         if functions[row["file"]][row["function"]][0]:
             why = reason(row, found.summary["stopped"])
-            if row["reason"] == "concrete" and at in lost:
+            if row["reason"] == Unflipped.CONCRETE and at in lost:
                 why += ", as far as it was followed (see below)"
             lines.setdefault(at, {}).setdefault(why, Counter())[row["direction"]] += 1
-    unreached = reason({"reason": "not-reached", "count": 0}, found.summary["stopped"])
+    unreached = reason({"reason": Unflipped.NOT_REACHED, "count": 0}, found.summary["stopped"])
     names = {(d.file, d.line): d.function for d in found.sources.directions.values()}
     for (file, line), reasons in sorted(lines.items()):
         yield f"{file}:{line} in {names[file, line] or '?'}: {found.sources.text(file, line)}".rstrip(" :")
@@ -254,11 +256,11 @@ def _unflipped(found: Findings) -> Iterator[str]:
 
 def reason(row: Mapping[str, Any], stopped: str) -> str:
     """Why a direction was not taken, in words."""
-    if row["reason"] == "unsat" and row["count"] == 1:
+    if row["reason"] == Unflipped.UNSAT and row["count"] == 1:
         text = "impossible on the one path to it that was tried (proved by the solver)"
     else:
         text = _WHY.get(row["reason"], row["reason"]).format(n=row["count"])
-    if row["reason"] in ("unsat", "not-reached") and stopped != "exhausted":
+    if row["reason"] in (Unflipped.UNSAT, Unflipped.NOT_REACHED) and stopped != Stop.EXHAUSTED:
         text += "; so far"
     return text
 

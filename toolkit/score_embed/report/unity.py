@@ -7,11 +7,11 @@ file's own types are within reach and the program's main does not clash with tha
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
+from score_embed.contract.entry import Entry
 from score_embed.report import ctext, text
 from score_embed.report.findings import Findings
 from score_embed.results.store import TestRow
@@ -28,7 +28,7 @@ _MOST_COMMENT = 200
 
 def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
     """The C text; `path`: where it will lie."""
-    entry = found.program["entry"]
+    entry = found.program.entry
     rows = [test for test in tests if test.verdict not in _NO_TEST and test.number not in found.witnessed]
     usable = [test for test in rows if entry is None or _has_arguments(test, entry)]
     names = {test.number: _name(found, test) for test in usable}
@@ -42,24 +42,24 @@ def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _has_arguments(test: TestRow, entry: Mapping[str, Any]) -> bool:
+def _has_arguments(test: TestRow, entry: Entry) -> bool:
     """A run that went elsewhere than predicted sends no names: its input is not known by argument."""
-    return all(argument["name"] in test.inputs for argument in entry["arguments"])
+    return all(argument.name in test.inputs for argument in entry.arguments)
 
 
 def _name(found: Findings, test: TestRow) -> str:
     kind = "" if test.verdict in _NORMAL else f"_bug_{ctext.identifier(test.verdict)}"
-    return f"test_{ctext.identifier(found.program['name'])}_{test.number:06d}{kind}"
+    return f"test_{ctext.identifier(found.program.name)}_{test.number:06d}{kind}"
 
 
-def _head(found: Findings, path: Path, entry: Mapping[str, Any] | None, left_out: int) -> str:
-    sources = [found.absolute(source) for source in found.program["sources"]]
-    included = found.absolute(entry["file"]) if entry else _main_file(found, sources)
+def _head(found: Findings, path: Path, entry: Entry | None, left_out: int) -> str:
+    sources = [found.absolute(source) for source in found.program.sources]
+    included = found.absolute(entry.file) if entry else _main_file(found, sources)
     folder = os.path.realpath(path.parent)
     others = "".join(f" {_beside(source, folder)}" for source in sources if source != included)
     lines = [
-        f"Regression tests of {found.program['name']}, made by score-embed {found.versions['score-embed']} from what it",
-        f"ran on the board {found.program['board']}. They need Unity, and the sources of the program as they are built otherwise:",
+        f"Regression tests of {found.program.name}, made by score-embed {found.versions['score-embed']} from what it",
+        f"ran on the board {found.program.board}. They need Unity, and the sources of the program as they are built otherwise:",
         "",
         ctext.comment(f"    cc -I UNITY {path.name}{others} UNITY/unity.c -o tests && ./tests"),
         "",
@@ -112,7 +112,7 @@ def _call_of_main(found: Findings) -> str:
     )
 
 
-def _test(test: TestRow, name: str, entry: Mapping[str, Any] | None) -> str:
+def _test(test: TestRow, name: str, entry: Entry | None) -> str:
     call = "score_call"
     lines: list[str] = []
     shown = ctext.comment(text.inputs(test.inputs))
@@ -132,16 +132,16 @@ def _test(test: TestRow, name: str, entry: Mapping[str, Any] | None) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _call_of_entry(test: TestRow, call: str, entry: Mapping[str, Any]) -> Iterator[str]:
+def _call_of_entry(test: TestRow, call: str, entry: Entry) -> Iterator[str]:
     yield f"static int {call}(void)\n{{"
     copies: list[str] = []
-    for argument in entry["arguments"]:
-        name, declaration, value = argument["name"], argument["declaration"], test.inputs[argument["name"]]
+    for argument in entry.arguments:
+        name, declaration, value = argument.name, argument.declaration, test.inputs[argument.name]
         if isinstance(value, float):
             yield f"    {declaration} = {value.hex()};"
         elif isinstance(value, int):
             yield f"    {declaration} = {ctext.number(value)};"
-        elif argument["kind"] == "bytes":
+        elif argument.kind == "bytes":
             yield f"    {declaration} = {ctext.array(bytes.fromhex(value), '    ')};"
         else:
             yield f"    {declaration};"
@@ -150,8 +150,8 @@ def _call_of_entry(test: TestRow, call: str, entry: Mapping[str, Any]) -> Iterat
                 f"    memcpy(&{name}, score_{name}, sizeof {name} < sizeof score_{name} ? sizeof {name} : sizeof score_{name});"
             )
     yield from copies
-    called = f"{entry['name']}({', '.join(argument['passed'] for argument in entry['arguments'])})"
-    yield f"    return (int){called};\n}}" if entry["returns"] else f"    {called};\n    return 0;\n}}"
+    called = f"{entry.name}({', '.join(argument.passed for argument in entry.arguments)})"
+    yield f"    return (int){called};\n}}" if entry.returns else f"    {called};\n    return 0;\n}}"
 
 
 def _printed(test: TestRow) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec import Struct
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable
@@ -31,35 +32,29 @@ class Place:
         return f"{self.file}:{self.line}" if self.file else "unknown place"
 
 
-@dataclass
-class Bug:
+class Bug(Struct):
+    """As it stands in the record and in summary.json."""
+
     kind: str
-    place: Place
-    inputs: Mapping[str, Value]
+    file: str
+    line: int
+    function: str
+    stack: tuple[str, ...]
+    inputs: dict[str, Value]
     test: int
     count: int = 1
     confirmed: bool = False
     witness: str = ""  # who else saw it, where the test itself ended well: a sanitizer
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "file": self.place.file,
-            "line": self.place.line,
-            "function": self.place.function,
-            "stack": list(self.place.stack),
-            "inputs": dict(self.inputs),
-            "test": self.test,
-            "count": self.count,
-            "confirmed": self.confirmed,
-            "witness": self.witness,
-        }
-
     @staticmethod
-    def from_json(plain: Mapping[str, Any]) -> Bug:
-        place = Place(plain["file"], plain["line"], plain["function"], tuple(plain["stack"]))
-        seen = plain["inputs"], plain["test"], plain["count"], plain["confirmed"]
-        return Bug(plain["kind"], place, *seen, plain["witness"])
+    def at(place: Place, kind: str, inputs: Mapping[str, Value], test: int, confirmed: bool = False, witness: str = "") -> Bug:
+        """A bug that was seen once."""
+        where = (place.file, place.line, place.function, place.stack)
+        return Bug(kind, *where, dict(inputs), test, 1, confirmed, witness)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line, self.function, self.stack)
 
 
 def kind_of(verdict: Verdict, code: int) -> str:

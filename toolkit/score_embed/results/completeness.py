@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from score_embed.contract.words import Stop
 from score_embed.results.sourcemap import SourceMap
 
-EXHAUSTED = "exhausted"
-DRAINED = "drained"
 
-
-def word(sources: SourceMap, *noted: Mapping[Any, int]) -> str:
+def word(sources: SourceMap, *noted: Mapping[Any, int]) -> Stop:
     """`sources`: of the program, with what its image is known to lose; `noted`: everybody's notes, and how often each
     was made."""
     escaped = len(sources.losses) + sum(sum(notes.values()) for notes in noted)
-    return DRAINED if escaped else EXHAUSTED
+    return Stop.DRAINED if escaped else Stop.EXHAUSTED

@@ -7,17 +7,25 @@ direction gets one answer.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable, shown
+from score_embed.contract.words import Unflipped
 
 # A direction may have failed for several reasons; the one that most likely hides something is reported.
-_BY_WEIGHT = ("diverged", "unknown", "mispredicted", "bound", "concrete", "unsat")
+_BY_WEIGHT = (
+    Unflipped.DIVERGED,
+    Unflipped.UNKNOWN,
+    Unflipped.MISPREDICTED,
+    Unflipped.BOUND,
+    Unflipped.CONCRETE,
+    Unflipped.UNSAT,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Direction:
+class Direction(Struct, frozen=True, array_like=True):
     """One outcome of a branch: `true`/`false` of a condition, `case N`/`default` of a switch."""
 
     site: int
@@ -34,7 +42,7 @@ def directions_of(table: SiteTable) -> dict[int, Direction]:
         if site.function.startswith(MODEL):
             continue
         for outcome in range(site.outcomes):
-            if site.kind is SiteKind.COND and site.flags & 1 and outcome == 0:
+            if site.is_assumption and outcome == 0:
                 continue  # the false side of an assumption is nobody's goal
             name = _name(site, outcome)
             found[site.coverage + outcome] = Direction(site.id, site.file, site.line, function_name(site), name)
@@ -72,7 +80,7 @@ class Coverage:
         self.covered.update(fresh)
         return fresh
 
-    def unflipped(self, reasons: Mapping[tuple[int, str], int], waiting: Container[int] = ()) -> list[dict[str, Any]]:
+    def unflipped(self, reasons: Mapping[tuple[int, Unflipped], int], waiting: Container[int] = ()) -> list[dict[str, Any]]:
         """Every direction not covered, with its reason.
 
         `reasons`: (coverage index, reason) → how often; `waiting`: indices that a test still to run leads to.
@@ -82,9 +90,9 @@ class Coverage:
         for index, direction in sorted(self.directions.items()):
             if index in self.covered:
                 continue
-            reason, count = "concrete" if direction.site in reached else "not-reached", 0
+            reason, count = Unflipped.CONCRETE if direction.site in reached else Unflipped.NOT_REACHED, 0
             if index in waiting:
-                reason = "waiting"
+                reason = Unflipped.WAITING
             else:
                 for candidate in _BY_WEIGHT:
                     if seen := reasons.get((index, candidate), 0):

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from msgspec import Struct, convert, field, to_builtins
 
 PUBLISHED = ("Empty", "Req", "Ack", "Nack", "Stop")  # the messages of the published protocol
 _NO_CONTROL = frozenset(("Results", "Stored", "Alive"))
 
 
-@dataclass(frozen=True, slots=True)
-class ClientFigures:
+class ClientFigures(Struct, frozen=True):
     """One client, in all its lives."""
 
     name: str
@@ -28,8 +28,7 @@ class ClientFigures:
         return max(0.0, self.seconds - self.busy)
 
 
-@dataclass(frozen=True, slots=True)
-class FleetFigures:
+class FleetFigures(Struct, frozen=True):
     """A campaign, or what was done of it. `messages`: sent by anybody, by kind (the names of `fleet.messages`; pairs
     that went by way of the server count once more as "Relayed")."""
 
@@ -38,9 +37,7 @@ class FleetFigures:
     tests: int  # recorded
     redundant: int  # tests that had been run before
     seconds: float  # from the start to the end of the last client
-    protocol: Mapping[str, int] = field(
-        default_factory=dict
-    )  # what else happened: clients given up, pairs handed back …
+    protocol: Mapping[str, int] = field(default_factory=dict)  # what else happened: clients given up, pairs handed back …
 
     @property
     def workload(self) -> list[int]:
@@ -98,16 +95,13 @@ class FleetFigures:
         """All messages, a test."""
         return sum(self.messages.values()) / max(1, self.runs)
 
-    def to_json(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """For summary.json. What follows from the rest is there too, so that scripts need not compute it."""
-        clients = [{**asdict(client), "waiting": round(client.waiting, 3)} for client in self.clients]
+        found: dict[str, Any] = to_builtins(self)
+        for client, row in zip(self.clients, found["clients"], strict=True):
+            row["waiting"] = round(client.waiting, 3)
         return {
-            "clients": clients,
-            "messages": dict(self.messages),
-            "protocol": dict(self.protocol),
-            "tests": self.tests,
-            "redundant": self.redundant,
-            "seconds": self.seconds,
+            **found,
             "messages_per_client": round(self.per_client, 2),
             "messages_per_test": round(self.per_test, 4),
             "waiting": round(self.waiting, 5),
@@ -115,13 +109,6 @@ class FleetFigures:
         }
 
     @staticmethod
-    def from_json(plain: Mapping[str, Any]) -> FleetFigures:
-        clients = (ClientFigures(c["name"], c["tests"], c["seconds"], c["busy"]) for c in plain["clients"])
-        return FleetFigures(
-            tuple(clients),
-            dict(plain["messages"]),
-            plain["tests"],
-            plain["redundant"],
-            plain["seconds"],
-            dict(plain.get("protocol", {})),
-        )
+    def of(summary: Mapping[str, Any]) -> FleetFigures:
+        """Read back. Raises msgspec.ValidationError if they are none."""
+        return convert(summary, FleetFigures)

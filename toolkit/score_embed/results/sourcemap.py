@@ -6,10 +6,10 @@ of a campaign says what was tested then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct
 
 from score_embed.contract.sites import SiteKind, SiteTable
 from score_embed.results.coverage import Direction, directions_of, function_name
@@ -17,8 +17,7 @@ from score_embed.results.coverage import Direction, directions_of, function_name
 MOST_TEXT = 4_000_000  # bytes of a source file; the lines of a longer one are not kept
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True, array_like=True):
     """A line of the program and the function it belongs to."""
 
     file: str
@@ -26,18 +25,17 @@ class Position:
     function: str
 
 
-@dataclass(frozen=True)
-class SourceMap:
+class SourceMap(Struct, frozen=True):
     """The user's view of an image. File names are as the compiler was given them, relative to `root`."""
 
     root: str  # the working folder of the campaign
-    sites: Mapping[int, Position]
-    directions: Mapping[int, Direction]  # by coverage index
+    sites: dict[int, Position]
+    directions: dict[int, Direction]  # by coverage index
     entries: tuple[Position, ...]  # where functions begin
     main_parameters: int
     notes: tuple[tuple[str, str, int], ...]  # (what, file, line) left as written
     losses: tuple[tuple[str, str, int], ...]  # (what, file, line) that no test of this program can follow
-    texts: Mapping[str, tuple[str, ...]]  # the lines of each file
+    texts: dict[str, tuple[str, ...]]  # the lines of each file
 
     def text(self, file: str, line: int) -> str:
         """A line of the source as it was, without its indentation; "" if it is not known."""
@@ -48,49 +46,6 @@ class SourceMap:
         """Where a function begins, unless several files have one of that name."""
         found = [entry for entry in self.entries if entry.function == function]
         return found[0] if len(found) == 1 else None
-
-    def to_json(self) -> dict[str, Any]:
-        files, functions = _Numbers(), _Numbers()
-        sites = [[ident, files[at.file], at.line, functions[at.function]] for ident, at in self.sites.items()]
-        entries = [[files[at.file], at.line, functions[at.function]] for at in self.entries]
-        return {
-            "root": self.root,
-            "sites": sites,
-            "directions": [[index, d.site, d.name] for index, d in self.directions.items()],
-            "entries": entries,
-            "main_parameters": self.main_parameters,
-            "notes": [list(note) for note in self.notes],
-            "losses": [list(loss) for loss in self.losses],
-            "texts": {file: list(lines) for file, lines in self.texts.items()},
-            "files": list(files),
-            "functions": list(functions),
-        }
-
-    @staticmethod
-    def from_json(plain: Mapping[str, Any]) -> SourceMap:
-        files, functions = plain["files"], plain["functions"]
-        sites = {ident: Position(files[f], line, functions[g]) for ident, f, line, g in plain["sites"]}
-        return SourceMap(
-            plain["root"],
-            sites,
-            {
-                index: Direction(site, sites[site].file, sites[site].line, sites[site].function, name)
-                for index, site, name in plain["directions"]
-            },
-            tuple(Position(files[f], line, functions[g]) for f, line, g in plain["entries"]),
-            plain["main_parameters"],
-            tuple((what, file, line) for what, file, line in plain["notes"]),
-            tuple((what, file, line) for what, file, line in plain.get("losses", ())),  # older records have none
-            {file: tuple(lines) for file, lines in plain["texts"].items()},
-        )
-
-
-class _Numbers(dict[str, int]):
-    """Names to numbers, in the order in which they are first asked for."""
-
-    def __missing__(self, name: str) -> int:
-        self[name] = len(self)
-        return self[name]
 
 
 def source_map(

@@ -8,24 +8,26 @@ record is that of an earlier moment, never a torn one: the pairs known but not d
 from __future__ import annotations
 
 import fcntl
-import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from score_embed.errors import StorageError, UsageError
 from score_embed.results.bugs import Bug
+from score_embed.results.parts import PROGRESS, SOURCES, Part, decoded, encode
+from score_embed.results.progress import Progress
 from score_embed.results.snapshot import open_to_read
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import FILE, reading, storage
-from score_embed.results.testcase import stem
+from score_embed.results.testcase import Value, stem
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
+T = TypeVar("T")
 LOCK = "campaign.lock"
-VERSION = 6
+VERSION = 7
 BATCH_SECONDS = 1.0
 LOCK_TRIES = 5
 LOCK_PAUSE = 0.02  # seconds
@@ -65,7 +67,7 @@ class TestRow:
     path_hash: int
     outcome: str
     place: str
-    inputs: Mapping[str, int | float | str]
+    inputs: Mapping[str, Value]
     output: str  # its beginning
 
     @property
@@ -162,22 +164,22 @@ class Store:
     def due(self) -> bool:
         return self._began is not None and time.monotonic() - self._began >= BATCH_SECONDS
 
-    def commit(self, progress: Mapping[str, Any] | None = None) -> None:
+    def commit(self, progress: Progress | None = None) -> None:
         """End the batch; `progress` (running totals) goes into the same transaction."""
         if progress is not None:
-            self.put("progress", progress)
+            self.put(PROGRESS, progress)
         self._flush()
         if self._db.in_transaction:
             with storage(self.folder):
                 self._db.execute("COMMIT")
         self._began = None
 
-    def put(self, key: str, value: Any) -> None:
-        self._add("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+    def put(self, part: Part[T], value: T) -> None:
+        self._add("INSERT OR REPLACE INTO meta VALUES (?, ?)", (part.key, encode(value)))
 
     def add_test(self, row: TestRow, new_path: bool) -> None:
         path = _signed(row.path_hash)
-        inputs = json.dumps(dict(row.inputs))
+        inputs = encode(dict(row.inputs))
         self._add(
             "INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (row.number, row.input, row.verdict, row.code, path, row.outcome, row.place, inputs, row.output),
@@ -219,11 +221,11 @@ class Store:
             self._add("INSERT OR IGNORE INTO coverage VALUES (?, ?)", (number, test))
 
     def put_bug(self, bug: Bug) -> None:
-        self._add("INSERT OR REPLACE INTO bugs VALUES (?, ?)", (bug.test, json.dumps(bug.to_json())))
+        self._add("INSERT OR REPLACE INTO bugs VALUES (?, ?)", (bug.test, encode(bug)))
 
     def put_witnessed(self, test: int, outcome: str, finding: Finding | None = None) -> None:
         """What the second witness said of a test."""
-        data = None if finding is None else json.dumps(finding.to_json())
+        data = None if finding is None else encode(finding)
         self._add("INSERT OR REPLACE INTO witnessed VALUES (?, ?, ?)", (test, outcome, data))
 
     def _begin(self) -> None:
@@ -249,13 +251,17 @@ class Store:
 
     # What is read --------------------------------------------------------------------------------
 
-    def get(self, key: str) -> Any:
-        rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
-        return json.loads(rows[0][0]) if rows else None
+    def get(self, part: Part[T]) -> T | None:
+        """None: nobody has put it there yet. Raises StorageError if it is damaged."""
+        rows = self._read("SELECT value FROM meta WHERE key = ?", (part.key,))
+        return decoded(rows[0][0], part.kind, part.key, self.folder) if rows else None
 
     def sources(self) -> SourceMap:
         """The program under test, as it was when the campaign began."""
-        return SourceMap.from_json(self.get("sources"))
+        found = self.get(SOURCES)
+        if found is None:
+            raise UsageError("the campaign in this folder never began", str(self.folder), "Start a new campaign.")
+        return found
 
     def waiting(self) -> int:
         """The number of pairs known but not done."""
@@ -310,20 +316,20 @@ class Store:
         return [number for (number,) in self._read("SELECT number FROM coverage")]
 
     def bugs(self) -> list[Bug]:
-        return [Bug.from_json(json.loads(text)) for (text,) in self._read("SELECT data FROM bugs ORDER BY test")]
+        return [decoded(text, Bug, "bugs", self.folder) for (text,) in self._read("SELECT data FROM bugs ORDER BY test")]
 
     def tests(self) -> list[TestRow]:
         """All executed tests in order."""
-        return [_row(values) for values in self._read("SELECT * FROM tests ORDER BY number")]
+        return [self._row(values) for values in self._read("SELECT * FROM tests ORDER BY number")]
 
     def test(self, number: int) -> TestRow | None:
         rows = self._read("SELECT * FROM tests WHERE number = ?", (number,))
-        return _row(rows[0]) if rows else None
+        return self._row(rows[0]) if rows else None
 
     def kept_tests(self) -> list[TestRow]:
         """The tests worth keeping: the first, those that brought coverage, and one for each bug."""
         chosen = f"{_KEPT} UNION SELECT test FROM witnessed WHERE outcome = '{FOUND}'"
-        return [_row(v) for v in self._read(f"SELECT * FROM tests WHERE number IN ({chosen}) ORDER BY number")]
+        return [self._row(v) for v in self._read(f"SELECT * FROM tests WHERE number IN ({chosen}) ORDER BY number")]
 
     def lost(self) -> list[int]:
         """The numbers of the tests that were lost."""
@@ -333,12 +339,12 @@ class Store:
         """The tests that took a new path, in order."""
         statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths) ORDER BY number"
         with storage(self.folder):
-            yield from map(_row, self._db.execute(statement))
+            yield from map(self._row, self._db.execute(statement))
 
     def first_paths(self, limit: int) -> list[TestRow]:
         """The first tests that took a new path."""
         statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths ORDER BY test LIMIT ?)"
-        return [_row(values) for values in self._read(statement, (limit,))]
+        return [self._row(values) for values in self._read(statement, (limit,))]
 
     def unwitnessed_kept(self, limit: int) -> list[TestRow]:
         """Tests worth keeping that the second witness has not run, those that may not end last."""
@@ -346,7 +352,7 @@ class Store:
             f"SELECT * FROM tests WHERE number IN ({_KEPT}) AND {_UNWITNESSED} "
             "ORDER BY verdict IN ('hang', 'watchdog', 'lost'), number LIMIT ?"
         )
-        return [_row(values) for values in self._read(statement, (limit,))]
+        return [self._row(values) for values in self._read(statement, (limit,))]
 
     def unwitnessed_paths(self, after: int, limit: int) -> list[TestRow]:
         """Tests that took a new path and that the second witness has not run, from a number on."""
@@ -354,13 +360,13 @@ class Store:
             f"SELECT * FROM tests WHERE number > ? AND {_NEW_PATH} AND {_UNWITNESSED} "
             "AND verdict NOT IN ('hang', 'watchdog', 'lost') ORDER BY number LIMIT ?"
         )
-        return [_row(values) for values in self._read(statement, (after, limit))]
+        return [self._row(values) for values in self._read(statement, (after, limit))]
 
     def found_by_witness(self) -> list[Found]:
         """The second witness's findings, in the order of their tests."""
         statement = "SELECT data, number, inputs, verdict, place FROM witnessed JOIN tests ON number = test WHERE data NOT NULL ORDER BY number"
         return [
-            Found(Finding.from_json(json.loads(data)), number, json.loads(inputs), verdict, place)
+            Found(decoded(data, Finding, "findings", self.folder), number, self._inputs(inputs), verdict, place)
             for data, number, inputs, verdict, place in self._read(statement)
         ]
 
@@ -379,15 +385,17 @@ class Store:
         if self._lock is not None:
             self._lock.close()
 
+    def _inputs(self, text: str) -> dict[str, Value]:
+        return decoded(text, dict[str, Value], "tests", self.folder)
+
+    def _row(self, values: tuple[Any, ...]) -> TestRow:
+        number, data, verdict, code, path, outcome, place, inputs, output = values
+        return TestRow(number, data, verdict, code, path & (2**64 - 1), outcome, place, self._inputs(inputs), output)
+
     def _read(self, statement: str, values: tuple[object, ...] = ()) -> list[Any]:
         self._flush()
         with storage(self.folder):
             return self._db.execute(statement, values).fetchall()
-
-
-def _row(values: tuple[Any, ...]) -> TestRow:
-    number, data, verdict, code, path, outcome, place, inputs, output = values
-    return TestRow(number, data, verdict, code, path & (2**64 - 1), outcome, place, json.loads(inputs), output)
 
 
 def _signed(number: int) -> int:

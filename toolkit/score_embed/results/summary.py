@@ -8,20 +8,22 @@ from __future__ import annotations
 import json
 import resource
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
+from score_embed.contract.words import Came, Layer, Stop
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
 from score_embed.results import witnessed
 from score_embed.results.coverage import Coverage
+from score_embed.results.parts import FLEET, PROGRAM, PROGRESS, WITNESS
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
 FILE = "summary.json"
-WITNESS = "witness"  # of the record: the second witness's own state
-LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
 
 
 def host_rss() -> int:
@@ -31,50 +33,50 @@ def host_rss() -> int:
 
 def of(record: Store) -> dict[str, Any]:
     """The summary of a campaign as plain values: of its last commit, if it still runs or was killed."""
-    program, progress = record.get("program"), record.get("progress")
+    program, progress = record.get(PROGRAM), record.get(PROGRESS)
     if program is None or progress is None:
         hint = "It runs since a moment ago: try again." if record.running else "Start a new campaign."
         raise UsageError("the campaign in this folder has run no test yet", str(record.folder), hint)
-    sources, explorer = record.sources(), progress["explorer"]
-    totals, solver, link = Counter(progress["totals"]), explorer["solver"], progress["link"]
-    paths, (conditions_sum, conditions_max) = totals["paths"], progress["conditions"]
+    sources, explorer = record.sources(), progress.explorer
+    totals, solver = Counter(progress.totals), explorer.solver
+    paths, (conditions_sum, conditions_max) = totals["paths"], progress.conditions
     coverage = Coverage(sources.directions, record.coverage())
-    state = record.get(WITNESS)
-    reasons = {(index, reason): count for index, reason, count in explorer["unflipped"]}
+    state, fleet = record.get(WITNESS), record.get(FLEET)
+    reasons = {(index, reason): count for index, reason, count in explorer.unflipped}
     return {
         "v": 1,
-        "program": program["name"],
-        "board": program["board"],
-        "strategy": program["strategy"],
-        "seed": program["seed"],
-        "stopped": "running" if record.running else progress["stopped"] or "killed",
-        "within": program.get("within", []),  # older records have none
-        "seconds": round(progress["seconds"], 3),
+        "program": program.name,
+        "board": program.board,
+        "strategy": program.strategy,
+        "seed": program.seed,
+        "stopped": Stop.RUNNING if record.running else progress.stopped or Stop.KILLED,
+        "within": list(program.within),
+        "seconds": round(progress.seconds, 3),
         "runs": totals["runs"],
         "paths": paths,
-        "redundant": totals["redundant"],
-        "mispredicted": totals["mispredicted"],
+        "redundant": totals[Came.REDUNDANT],
+        "mispredicted": totals[Came.MISPREDICTED],
         "re_asked": totals["re-asked"],
         "unchecked": totals["unchecked"],
         "lost": totals["lost"],
-        "divergences": explorer["divergences"],
-        "concretized": explorer["concretized"],
+        "divergences": explorer.divergences,
+        "concretized": explorer.concretized,
         "conditions": {"mean": round(conditions_sum / paths, 2) if paths else 0.0, "max": conditions_max},
         "solver": {
-            "sat": solver["sat"],
-            "unsat": solver["unsat"],
-            "unknown": solver["unknown"],
-            "seconds": round(solver["seconds"], 3),
-            "by": {layer: solver["by"].get(layer, 0) for layer in LAYERS},
-            "seconds_by": {layer: round(solver["seconds_by"].get(layer, 0.0), 3) for layer in LAYERS},
+            "sat": solver.sat,
+            "unsat": solver.unsat,
+            "unknown": solver.unknown,
+            "seconds": round(solver.seconds, 3),
+            "by": {layer: solver.by.get(layer, 0) for layer in Layer},
+            "seconds_by": {layer: round(solver.seconds_by.get(layer, 0.0), 3) for layer in Layer},
         },
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
-        "bugs": [bug.to_json() for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
+        "bugs": [to_builtins(bug) for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
-        "incomplete": _incomplete(sources, progress["notes"], explorer["notes"]),
-        "link": {key: link.get(key, 0) for key in ("bytes_in", "bytes_out", "crc_errors", "reruns")},
-        "memory": progress["memory"],
-        "fleet": record.get("fleet") or {},  # `FleetFigures`; empty: there was none
+        "incomplete": _incomplete(sources, progress.notes, explorer.notes),
+        "link": to_builtins(progress.link),
+        "memory": to_builtins(progress.memory),
+        "fleet": fleet.summary() if fleet else {},  # empty: there was none
         "witness": witnessed.summary(record.witness_counts(), state) if state else {},  # empty: none was wanted
     }
 
@@ -90,7 +92,7 @@ def _waiting(record: Store, coverage: Coverage) -> set[int]:
     return found
 
 
-def _incomplete(sources: SourceMap, noted: list[Any], lost: list[Any]) -> list[dict[str, Any]]:
+def _incomplete(sources: SourceMap, noted: Iterable[tuple[str, str, int, int]], lost: Iterable[tuple[str, int, int]]) -> list[dict[str, Any]]:
     """What makes the result incomplete. Functions left as written lose nothing by themselves (count 0): only calls
     with symbolic data do."""
     counts = Counter({(what, file, line): count for what, file, line, count in noted})

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from score_embed.results.coverage import Coverage
 from score_embed.results.fleet import ClientFigures, FleetFigures
@@ -42,7 +44,7 @@ class Trial:
 def distributed(folder: Path, clients: int, seed: int) -> Trial:
     """What a campaign in `folder` came to."""
     summary = _summary(folder)
-    fleet = _with_late(FleetFigures.from_json(summary["fleet"]), clients) if summary["fleet"] else _alone(summary)
+    fleet = _with_late(FleetFigures.of(summary["fleet"]), clients) if summary["fleet"] else _alone(summary)
     work = tuple(client.tests for client in fleet.clients)
     return _trial([folder], [summary], clients, seed, work, fleet)
 
@@ -61,7 +63,7 @@ def _summary(folder: Path) -> dict[str, Any]:
 def _with_late(fleet: FleetFigures, clients: int) -> FleetFigures:
     """All clients, those too that came when nothing was left to do."""
     late = (ClientFigures(f"late {number}", 0, 0.0, 0.0) for number in range(len(fleet.clients), clients))
-    return replace(fleet, clients=(*fleet.clients, *late))
+    return structs.replace(fleet, clients=(*fleet.clients, *late))
 
 
 def _alone(summary: dict[str, Any]) -> FleetFigures:

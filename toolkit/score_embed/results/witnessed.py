@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from score_embed.results.bugs import Bug, BugList, Place
 from score_embed.results.testcase import Value
 
@@ -32,24 +34,31 @@ def alike(kind: str, other: str) -> bool:
     return kind == other or any(kind in family and other in family for family in _FAMILIES)
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What a sanitizer reported. `witness`: which one."""
 
     kind: str
-    place: Place
+    file: str
+    line: int
+    function: str
+    stack: tuple[str, ...]
     witness: str
     confirmed: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        at = self.place
-        place = {"file": at.file, "line": at.line, "function": at.function, "stack": list(at.stack)}
-        return {"kind": self.kind, **place, "witness": self.witness, "confirmed": self.confirmed}
-
     @staticmethod
-    def from_json(plain: Mapping[str, Any]) -> Finding:
-        place = Place(plain["file"], plain["line"], plain["function"], tuple(plain["stack"]))
-        return Finding(plain["kind"], place, plain["witness"], plain["confirmed"])
+    def at(place: Place, kind: str, witness: str) -> Finding:
+        return Finding(kind, place.file, place.line, place.function, place.stack, witness)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line, self.function, self.stack)
+
+
+class WitnessState(Struct, frozen=True):
+    """`seconds`: that its process was busy; `missing`: why there is none."""
+
+    seconds: float
+    missing: str
 
 
 @dataclass(frozen=True)
@@ -80,8 +89,7 @@ def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
     for one in found:
         if not _is_known(ours, one):
             finding = one.finding
-            bug = Bug(finding.kind, finding.place, one.inputs, one.test, 1, finding.confirmed, finding.witness)
-            others.add(bug)
+            others.add(Bug.at(finding.place, finding.kind, one.inputs, one.test, finding.confirmed, finding.witness))
     return sorted([*ours, *others], key=lambda bug: bug.test)
 
 
@@ -106,15 +114,15 @@ def _is_known(ours: Iterable[Bug], one: Found) -> bool:
     return False
 
 
-def summary(counts: Counts, state: Mapping[str, Any]) -> dict[str, Any]:
+def summary(counts: Counts, state: WitnessState) -> dict[str, Any]:
     """The values for summary.json. `state`: what the record says of the witness itself."""
     return {
         "witnessed": counts.witnessed,
         "not_witnessed": counts.kept_left + counts.paths_left,
         "kept_not_witnessed": counts.kept_left,
         "lost": counts.lost,
-        "seconds": round(state["seconds"], 3),
-        "missing": state["missing"],
+        "seconds": round(state.seconds, 3),
+        "missing": state.missing,
     }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from score_embed.contract.words import Layer
 from score_embed.formula.digest import digest
 from score_embed.formula.domain import FULL, byte_set
 from score_embed.formula.expr import Expr
@@ -77,12 +78,12 @@ class CacheLayer:
         core = self._core_of(names, conditions, sets)
         if core is not None:
             self._cores.used(core)
-            return Answer(Result.UNSAT, "cache")
+            return Answer(Result.UNSAT, Layer.CACHE)
         model = self._model_of(names, conditions, sets, query.data)
         if model is not None:
             self._models.used(model)
             known = {index: model.bytes_[index] for index in query.indices() if index in model.bytes_}
-            return Answer(Result.SAT, "cache", known)
+            return Answer(Result.SAT, Layer.CACHE, known)
         answer = self._inner.solve(query)
         if answer.result is Result.UNSAT:
             self._add_core(*(_named(answer.core) if answer.core else (names, sets)))

@@ -9,11 +9,11 @@ counts.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
+from msgspec import Struct, field
+
+from score_embed.contract.words import Layer
 from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Expr, evaluate
@@ -25,8 +25,7 @@ from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stoppe
 from score_embed.solve.ranges import RangeLayer
 from score_embed.solve.smt import DEFAULT_RLIMIT, LearningLayer, Limit, PathLayer, SmtLayer
 
-LAYERS = ("domain", "equality", "model", "enumerate", "cache", "range", "smt")
-_REFUTED = Answer(Result.UNSAT, "domain")
+_REFUTED = Answer(Result.UNSAT, Layer.DOMAIN)
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
 
 
@@ -50,7 +49,7 @@ class DomainLayer:
         if not left:
             return _REFUTED
         if not any(condition.deps >> index & 1 for condition in query.several):
-            return Answer(Result.SAT, "domain", {index: smallest(left)})
+            return Answer(Result.SAT, Layer.DOMAIN, {index: smallest(left)})
         return self._inner.solve(query)
 
 
@@ -65,7 +64,7 @@ class ModelLayer:
         if index >= 0:
             found = self._one_byte(query, index)
             if found >= 0:
-                return Answer(Result.SAT, "model", {index: found})
+                return Answer(Result.SAT, Layer.MODEL, {index: found})
         return self._inner.solve(query)
 
     def _one_byte(self, query: Query, index: int) -> int:
@@ -132,28 +131,36 @@ class ValidatingLayer:
         return answer
 
 
-@dataclass
-class SolverStats:
-    """Flips answered, by result and by layer, and the time they took."""
+class SolverStats(Struct):
+    """Flips answered, by result and by layer, and the time they took. `seconds_by`: of the flips that the layer answered."""
 
     sat: int = 0
     unsat: int = 0
     unknown: int = 0
     seconds: float = 0.0
-    by: Counter[str] = field(default_factory=Counter)
-    seconds_by: dict[str, float] = field(default_factory=dict)  # of the flips that the layer answered
+    by: dict[Layer, int] = field(default_factory=lambda: dict.fromkeys(Layer, 0))
+    seconds_by: dict[Layer, float] = field(default_factory=lambda: dict.fromkeys(Layer, 0.0))
 
-    def to_json(self) -> dict[str, Any]:
-        by = {layer: self.by[layer] for layer in LAYERS}
-        return {
-            "sat": self.sat, "unsat": self.unsat, "unknown": self.unknown, "seconds": self.seconds, "by": by,
-            "seconds_by": {layer: self.seconds_by.get(layer, 0.0) for layer in LAYERS},
-        }  # fmt: skip
+    def count(self, answer: Answer, seconds: float) -> None:
+        """One flip more."""
+        self._count(answer.layer, 1, seconds)
+        if answer.result is Result.SAT:
+            self.sat += 1
+        elif answer.result is Result.UNSAT:
+            self.unsat += 1
+        else:
+            self.unknown += 1
 
-    @staticmethod
-    def from_json(document: dict[str, Any]) -> SolverStats:
-        counts = (document["sat"], document["unsat"], document["unknown"])
-        return SolverStats(*counts, document["seconds"], Counter(document["by"]), document["seconds_by"])
+    def add(self, other: SolverStats) -> None:
+        """What somebody else has counted."""
+        self.sat, self.unsat, self.unknown = self.sat + other.sat, self.unsat + other.unsat, self.unknown + other.unknown
+        self.seconds += other.seconds
+        for layer, count in other.by.items():
+            self._count(layer, count, other.seconds_by.get(layer, 0.0))
+
+    def _count(self, layer: Layer, count: int, seconds: float) -> None:
+        self.by[layer] = self.by.get(layer, 0) + count
+        self.seconds_by[layer] = self.seconds_by.get(layer, 0.0) + seconds
 
 
 class Chain:
@@ -215,14 +222,7 @@ class Chain:
         stats.seconds += took
         if answer.result is Result.UNKNOWN and effort < self.efforts - 1:
             return answer
-        stats.seconds_by[answer.layer] = stats.seconds_by.get(answer.layer, 0.0) + took
-        stats.by[answer.layer] += 1
-        if answer.result is Result.SAT:
-            stats.sat += 1
-        elif answer.result is Result.UNSAT:
-            stats.unsat += 1
-        else:
-            stats.unknown += 1
+        stats.count(answer, took)
         return answer
 
     def _checked(self, query: Query) -> Answer:

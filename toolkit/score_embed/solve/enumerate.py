@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from score_embed.contract.words import Layer
 from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set
 from score_embed.formula.expr import Expr
@@ -68,8 +69,8 @@ class EnumerateLayer:
         self._keep(path.plus(negate(query.target)), misses)
         self._keep(path.plus(query.target), hits)
         if not hits:
-            return Answer(Result.UNSAT, "enumerate")
-        return Answer(Result.SAT, "enumerate", dict(zip(indices, divmod(hits[0], 256), strict=False)))
+            return Answer(Result.UNSAT, Layer.ENUMERATE)
+        return Answer(Result.SAT, Layer.ENUMERATE, dict(zip(indices, divmod(hits[0], 256), strict=False)))
 
     def _find(self, path: _Constraint, conditions: Sequence[Expr], target: Expr) -> Rows[int] | None:
         """The rows of the path so far, or None if they and the target take too much work."""

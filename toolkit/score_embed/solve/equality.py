@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from score_embed.contract.words import Layer
 from score_embed.formula.domain import FULL, byte_set, smallest
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.query import Answer, Query, Result, Solver
@@ -53,8 +54,8 @@ class EqualityLayer:
         except _TooMuch:
             return self._inner.solve(query)
         if found is None:
-            return Answer(Result.UNSAT, "equality")
-        return Answer(Result.SAT, "equality", found)
+            return Answer(Result.UNSAT, Layer.EQUALITY)
+        return Answer(Result.SAT, Layer.EQUALITY, found)
 
 
 def _relations(query: Query) -> list[Relation] | None:

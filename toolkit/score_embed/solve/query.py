@@ -7,6 +7,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from score_embed.contract.words import Layer
 from score_embed.formula.expr import Expr, bytes_of, evaluate
 
 
@@ -85,7 +86,7 @@ class Answer(NamedTuple):
     """
 
     result: Result
-    layer: str
+    layer: Layer
     assignment: Mapping[int, int] = MappingProxyType({})
     core: Sequence[Expr] = ()
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from struct import pack, unpack
 
+from score_embed.contract.words import Layer
 from score_embed.formula.expr import OPERATIONS, Expr, Kind, to_signed
 from score_embed.formula.floats import ARITHMETIC, COMPARISONS, FROM_INTEGER, INFINITY, SIGN, TO_INTEGER, decode, is_nan
 from score_embed.solve.query import Answer, Query, Result, Solver
@@ -45,13 +46,13 @@ class RangeLayer:
             return self._inner.solve(query)
         runs, number, floating = found
         if not runs:
-            return Answer(Result.UNSAT, "range")
+            return Answer(Result.UNSAT, Layer.RANGE)
         pattern = min(
             (_simplest(run, number.width, floating) for run in runs), key=lambda p: _plainness(p, number, floating)
         )
         places = _places(number)
         assert places is not None
-        return Answer(Result.SAT, "range", {place: pattern >> 8 * i & 0xFF for i, place in enumerate(places)})
+        return Answer(Result.SAT, Layer.RANGE, {place: pattern >> 8 * i & 0xFF for i, place in enumerate(places)})
 
     def _runs(self, query: Query) -> tuple[Runs, Expr, bool] | None:
         """The patterns that satisfy the query, the number, and whether it is a floating-point number."""

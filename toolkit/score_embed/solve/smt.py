@@ -15,6 +15,7 @@ from typing import Any
 
 import z3
 
+from score_embed.contract.words import Layer
 from score_embed.formula.digest import digest
 from score_embed.formula.domain import intervals
 from score_embed.formula.expr import Expr
@@ -27,7 +28,7 @@ LEARNING_RLIMIT = DEFAULT_RLIMIT // 10  # of a solver that stays: what it finds 
 _FLOAT_SHARE = 4  # of a question's limit with floating point: what is hard there mostly stays so
 _LITERALS_KEPT = 100  # besides twice those of the question: Z3 assigns them all, and blasts their arithmetic
 _BACKSTOP_MS = 60_000
-_UNKNOWN = Answer(Result.UNKNOWN, "smt")
+_UNKNOWN = Answer(Result.UNKNOWN, Layer.SMT)
 _CONTEXT = z3.main_ctx()  # made now: made by two threads at once, it would be two
 
 
@@ -131,7 +132,7 @@ class LearningLayer(_StayingLayer):
         literals = [self._literal(name, formula) for name, formula in wanted.items()]
         result = self._solver.check(*literals)
         if result == z3.unsat:
-            return Answer(Result.UNSAT, "smt", core=_core(self._solver, literals, wanted.values()))
+            return Answer(Result.UNSAT, Layer.SMT, core=_core(self._solver, literals, wanted.values()))
         return _sat(self._solver, self._translator, query) if result == z3.sat else _UNKNOWN
 
     def _literal(self, name: bytes, formula: Expr) -> Any:
@@ -167,7 +168,7 @@ class PathLayer(_StayingLayer):
             answer = _sat(self._solver, self._translator, query)
         elif result == z3.unsat:
             core = _core(self._solver, self._names, self._scopes)
-            answer = Answer(Result.UNSAT, "smt", core=(query.target, *core))
+            answer = Answer(Result.UNSAT, Layer.SMT, core=(query.target, *core))
         else:
             return _UNKNOWN
         self._solver.pop()
@@ -203,7 +204,7 @@ def _sat(solver: Any, translator: Translator, query: Query) -> Answer:
         value = z3.Z3_model_get_const_interp(model.ctx.ref(), model.model, translator.declaration(index))
         if value:  # a byte that the model leaves open keeps its value
             values[index] = int(z3.Z3_get_numeral_string(model.ctx.ref(), value))
-    return Answer(Result.SAT, "smt", values)
+    return Answer(Result.SAT, Layer.SMT, values)
 
 
 class SmtLayer:
@@ -248,7 +249,7 @@ class SmtLayer:
         solver.add(*formulas)
         result = solver.check()
         if result == z3.unsat:
-            return Answer(Result.UNSAT, "smt")
+            return Answer(Result.UNSAT, Layer.SMT)
         if result != z3.sat:
             return _UNKNOWN
         return _sat(solver, self._translator, query)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from score_embed.contract.descriptors import HASH_FACTORS, HASH_START
+
 Lanes = tuple[int, int]
 
-START: Lanes = (0x9E3779B9, 0x7F4A7C15)
+START: Lanes = HASH_START
+_A, _B = HASH_FACTORS
 _M = 0xFFFFFFFF
 
 
@@ -12,8 +15,8 @@ def mix(lanes: Lanes, x: int) -> Lanes:
     """One step; `x` is taken as 32 bits."""
     a, b = lanes
     x &= _M
-    a = (a ^ x) * 0x85EBCA6B & _M
-    b = ((b << 5 | b >> 27) + x & _M) * 0xC2B2AE35 & _M
+    a = (a ^ x) * _A & _M
+    b = ((b << 5 | b >> 27) + x & _M) * _B & _M
     return a ^ a >> 13, b ^ b >> 16
 
 
@@ -31,8 +34,8 @@ def mix_operand(lanes: Lanes, operand: int, bits: int) -> Lanes:
     """A leaf of a condition, as unsigned."""
     a, b = lanes
     x = operand & _M
-    a = (a ^ x) * 0x85EBCA6B & _M
-    b = ((b << 5 | b >> 27) + x & _M) * 0xC2B2AE35 & _M
+    a = (a ^ x) * _A & _M
+    b = ((b << 5 | b >> 27) + x & _M) * _B & _M
     lanes = a ^ a >> 13, b ^ b >> 16
     return mix(lanes, operand >> 32) if bits == 64 else lanes
 
@@ -41,8 +44,8 @@ def mix_condition(lanes: Lanes, site: int, direction: int) -> Lanes:
     """A tainted condition, for the condition hash."""
     a, b = lanes
     x = site << 1 | direction
-    a = (a ^ x) * 0x85EBCA6B & _M
-    b = ((b << 5 | b >> 27) + x & _M) * 0xC2B2AE35 & _M
+    a = (a ^ x) * _A & _M
+    b = ((b << 5 | b >> 27) + x & _M) * _B & _M
     return a ^ a >> 13, b ^ b >> 16
 
 

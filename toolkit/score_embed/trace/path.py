@@ -8,8 +8,6 @@ from score_embed.formula.expr import Expr
 from score_embed.trace import hash as hashes
 from score_embed.trace.outcome import Chosen
 
-ASSUMPTION = 1  # flag of a condition
-
 
 @dataclass(slots=True)
 class Condition:

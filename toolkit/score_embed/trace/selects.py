@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from score_embed.contract.sites import CONSTANT, Site
+from score_embed.contract.sites import SelectFlag, Site
+from score_embed.contract.words import Note
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind
 from score_embed.formula.select import Cell, follow, select, within
@@ -20,7 +21,6 @@ from score_embed.trace.template import KEPT, Programs
 
 Reader = Callable[[], tuple[Expr, ...]]
 Store = Callable[[Expr], None]
-OUTSIDE = "symbolic address outside of its object"
 
 
 class Constants(Protocol):
@@ -93,11 +93,11 @@ class Selects:
             leaves = read()
             address = value(program, decoded.said(leaves))
             if not site.size:
-                self.concretize(site, address, "symbolic address")
+                self.concretize(site, address, Note.SYMBOLIC_ADDRESS)
                 return
             _, inside = inside_of(address, self._cursor.next_address(), site.size, size)
             if self._on_branch(site, leaves, (Outcome(-1, 0, build.negate(inside), ()),)):
-                self.concretize(site, address, OUTSIDE)
+                self.concretize(site, address, Note.OUTSIDE)
 
         def within_object() -> None:
             leaves = read()
@@ -117,9 +117,9 @@ class Selects:
             if sent:
                 decoded.keep_content(base, content)
             if address.origins and not address.deps:
-                decoded.note("opaque result in an address", site.id)
+                decoded.note(Note.OPAQUE_ADDRESS, site.id)
             if found is None or not (known or followed):
-                self.concretize(site, address, "symbolic address")
+                self.concretize(site, address, Note.SYMBOLIC_ADDRESS)
                 at = build.const(decoded.value(address) - base, address.width)
                 found = select(at, content, size, cell)
                 assert found is not None
@@ -133,7 +133,7 @@ class Selects:
             self.decoded.note(what, site.id)
             self.decoded.pin(site.id, address)
         elif address.origins:
-            self.decoded.note("opaque result in an address", site.id)
+            self.decoded.note(Note.OPAQUE_ADDRESS, site.id)
 
     def _formulas(
         self,
@@ -180,7 +180,7 @@ class Selects:
 
     def _object(self, site: Site, address: int, size: int) -> Object:
         """The object that the address is in. Where nobody knows it, it is the element alone."""
-        if site.size and site.flags & CONSTANT:
+        if site.size and site.flags & SelectFlag.CONSTANT:
             base = self._cursor.next_address()
             if site.size < size:
                 raise TraceError(f"site {site.id} reads more than its object has", place(site))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from score_embed.contract.descriptors import Reserved
 from score_embed.contract.sites import Place, Site, SiteKind
+from score_embed.contract.words import Note
 from score_embed.formula import build
 from score_embed.formula.expr import Expr
 from score_embed.trace.bounds import compile_bounds
@@ -23,14 +25,13 @@ from score_embed.trace.template import KEPT, Programs, fit
 Step = Callable[[], object]
 
 
-_FRAME, _UNTAINT = 0, 2
 _LOSSES = {
-    3: "symbolic data given to an opaque call",
-    4: "symbolic result given to an opaque caller",
-    5: "symbolic value stored out of reach",
-    6: "symbolic data in an interrupt handler",
-    7: "symbolic data that an opaque call can find",
-    8: "symbolic data where an interrupt handler without probes can read it",
+    Reserved.OPAQUE_ARGUMENTS: Note.OPAQUE_ARGUMENTS,
+    Reserved.CALLBACK_RETURN: Note.CALLBACK_RETURN,
+    Reserved.LOST: Note.OUT_OF_REACH,
+    Reserved.SEEN: Note.IN_HANDLER,
+    Reserved.FOUND: Note.OPAQUE_FINDS,
+    Reserved.SHARED: Note.HANDLER_READS,
 }
 
 
@@ -85,20 +86,21 @@ class Steps:
 
     def _reserved(self, head: int) -> Step:
         cursor, number = self._cursor, head >> 1
-        if head == _FRAME:
+        if head == Reserved.FRAME << 1:
             return cursor.next_depth
-        if head & 1 or (number not in _LOSSES and number != _UNTAINT):
+        if head & 1 or (number not in _LOSSES and number != Reserved.UNTAINT):
             raise cursor.fail(f"there is no site {number}")
+        loss = _LOSSES.get(Reserved(number))
 
         def step() -> None:
             site = cursor.varint()
             if site not in self._sites:
                 raise cursor.fail(f"there is no site {site}")
-            if number == _UNTAINT:
+            if loss is None:
                 self._mirror.forget(cursor.next_address(), cursor.varint())
-                self._decoded.note("symbolic memory changed by an opaque call", site)
+                self._decoded.note(Note.OPAQUE_CHANGED, site)
             else:
-                self._decoded.note(_LOSSES[number], site)
+                self._decoded.note(loss, site)
 
         return step
 
@@ -181,9 +183,9 @@ class Steps:
         def step() -> None:
             expr = value(program, decoded.said(read()))
             if not silent and (expr.deps or expr.origins or always):
-                what = site.name or "concretized value"
+                what = site.name or Note.CONCRETIZED
                 if address:
-                    what = "symbolic address" if expr.deps else "opaque result in an address"
+                    what = Note.SYMBOLIC_ADDRESS if expr.deps else Note.OPAQUE_ADDRESS
                 decoded.note(what, site.id)
             if expr.deps:
                 decoded.pin(site.id, expr)
@@ -254,7 +256,7 @@ class Steps:
             condition()
             for operand in operands:
                 if operand.deps:
-                    decoded.note("conversion to an integer out of range", site.id)
+                    decoded.note(Note.CONVERSION, site.id)
                     decoded.pin(site.id, operand)
 
         return condition if direction else step

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from score_embed.contract.sites import Site
+from score_embed.contract.words import Note
 from score_embed.formula import build
 from score_embed.formula.expr import Expr
 from score_embed.formula.select import changed
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.outcome import OnBranch, Outcome, place
-from score_embed.trace.selects import OUTSIDE, Object, Reader, Selects, inside_of
+from score_embed.trace.selects import Object, Reader, Selects, inside_of
 from score_embed.trace.template import Programs, fit
 
 
@@ -36,11 +37,11 @@ class Stores:
             leaves = read()
             address = value(program, decoded.said(leaves))
             if not site.size:
-                selects.concretize(site, address, "symbolic address")
+                selects.concretize(site, address, Note.SYMBOLIC_ADDRESS)
                 return
             _, inside = inside_of(address, decoded.cursor.next_address(), site.size, size)
             if self._on_branch(site, leaves, (Outcome(-1, 0, build.negate(inside), ()),)):
-                selects.concretize(site, address, OUTSIDE)
+                selects.concretize(site, address, Note.OUTSIDE)
 
         def within_object() -> None:
             leaves = read()
@@ -59,7 +60,7 @@ class Stores:
                 return
             decoded.keep_content(found.base, found.content)
             if address.origins and not address.deps:
-                decoded.note("opaque result in an address", site.id)
+                decoded.note(Note.OPAQUE_ADDRESS, site.id)
             stored = fit(said[0], bits)
             if anywhere:
                 self._change_bytes(offset, stored, found, size)

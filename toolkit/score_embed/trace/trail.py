@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from score_embed.contract.sites import Site, SiteKind, SiteTable
+from score_embed.contract.words import Note
 from score_embed.formula.expr import Expr
 from score_embed.formula.floats import may_be_nan, pattern_uses
 from score_embed.trace import hash as hashes
@@ -23,7 +24,7 @@ from score_embed.trace.decoded import Checkpoint, Decoded
 from score_embed.trace.memory import NotMirrored
 from score_embed.trace.operands import Operands
 from score_embed.trace.outcome import Outcome, place
-from score_embed.trace.path import ASSUMPTION, Condition, Disagreement, Pin, SymbolicObject, mixed
+from score_embed.trace.path import Condition, Disagreement, Pin, SymbolicObject, mixed
 from score_embed.trace.selects import Constants, NoConstants
 from score_embed.trace.steps import Step, Steps
 from score_embed.trace.template import Programs
@@ -253,7 +254,7 @@ class Trail:
         self._firsts.append(len(self.conditions))
         floats = site.template is not None and site.template.floats
         self._operands.add(operands, tuple(map(decoded.value, operands)), floats)
-        assumption = site.kind is SiteKind.COND and bool(site.flags & ASSUMPTION)
+        assumption = site.is_assumption
         found = site.kind in (SiteKind.SELECT, SiteKind.STORE) and not site.size
         for chain, direction, held, elsewhere, chosen in outcomes:
             loose = found and chosen is None
@@ -262,10 +263,10 @@ class Trail:
                 return False
             if not decoded.holds(held):
                 self.diverged, self.diverged_elsewhere = site.id, elsewhere
-                decoded.note("divergence", site.id)
+                decoded.note(Note.DIVERGENCE, site.id)
                 return False
             if held.origins:
-                decoded.note("opaque result in a condition", site.id)
+                decoded.note(Note.OPAQUE_CONDITION, site.id)
             before = self._lanes
             self._lanes = after = mixed(before, site.id, chain, direction)
             settled = not held.deps and any(operand.deps for operand in operands)
@@ -296,7 +297,7 @@ class Trail:
         patterns = [expr for expr in pattern_uses(held) if may_be_nan(expr)]
         if not patterns:
             return True
-        self._decoded.note("pattern of a floating-point result", site.id)
+        self._decoded.note(Note.FLOAT_PATTERN, site.id)
         if self._decoded.no_numbers(patterns):
             return False
         for pattern in patterns:

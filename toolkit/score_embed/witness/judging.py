@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+from score_embed.contract.entry import Entry
 from score_embed.contract.sites import shown
 from score_embed.frontend.ir.body import HARNESS_FILE
 from score_embed.results.bugs import Place
@@ -22,7 +22,7 @@ _SYSTEM = ("/usr/", "/lib", "../", "<built-in>")  # where the files of libraries
 class Judge:
     """Knows the program: which files are the user's, which objects the harness made."""
 
-    def __init__(self, sources: SourceMap, files: Iterable[str], entry: Mapping[str, Any] | None) -> None:
+    def __init__(self, sources: SourceMap, files: Iterable[str], entry: Entry | None) -> None:
         """`files`: of the user's, besides those that have probes; `entry`: the function of `--entry`."""
         self._root = sources.root
         names = {position.file for position in sources.sites.values() if position.file} | set(files)
@@ -35,7 +35,7 @@ class Judge:
         kind = kind_of(reading, program) if reading is not None else None
         if reading is None or kind is None or self._is_the_harness_s(reading):
             return None
-        return Finding(kind, self._place(reading.frames), reading.witness)
+        return Finding.at(self._place(reading.frames), kind, reading.witness)
 
     def _is_the_harness_s(self, reading: Reading) -> bool:
         """A harness cannot know how many elements a pointer without a length leads to: it has one."""
@@ -67,8 +67,8 @@ class Judge:
         return os.path.realpath(Path(self._root) / file)
 
 
-def _loose(entry: Mapping[str, Any] | None) -> frozenset[str]:
+def _loose(entry: Entry | None) -> frozenset[str]:
     """The harness's objects of which the function is not told the number of elements."""
     if entry is None:
         return frozenset()
-    return frozenset(argument["name"] for argument in entry["arguments"] if "&" in argument["passed"])
+    return frozenset(argument.name for argument in entry.arguments if "&" in argument.passed)

@@ -11,13 +11,15 @@ import sys
 import time
 from pathlib import Path
 
+from msgspec import structs
+
 from score_embed.config import Settings
+from score_embed.results import parts
 from score_embed.results.bugs import Place
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
-from score_embed.results.summary import WITNESS
 from score_embed.results.testcase import TestCase
-from score_embed.results.witnessed import AGAIN, CLEAN, FOUND, LOST, Finding
+from score_embed.results.witnessed import AGAIN, CLEAN, FOUND, LOST, Finding, WitnessState
 from score_embed.witness.judging import Judge
 from score_embed.witness.process import Answer, Died, WitnessProcess
 
@@ -34,17 +36,17 @@ _NO_CODE = 0
 
 def wanted(record: Store, missing: str = "") -> None:
     """Write down that there is to be a second witness; `missing`: why there is none."""
-    record.put(WITNESS, {"seconds": 0.0, "missing": missing})
+    record.put(parts.WITNESS, WitnessState(0.0, missing))
 
 
 def of(record: Store, settings: Settings) -> Witness | None:
     """The second witness of a campaign that is described in its record, if it has one."""
-    state = record.get(WITNESS)
+    state = record.get(parts.WITNESS)
     program = record.folder / PROGRAM
-    if state is None or state["missing"]:
+    if state is None or state.missing:
         return None
     if not program.is_file():
-        record.put(WITNESS, {**state, "missing": f"{program} is not there any more"})
+        record.put(parts.WITNESS, WitnessState(state.seconds, f"{program} is not there any more"))
         return None
     return Witness(record, settings, program)
 
@@ -57,7 +59,8 @@ class Witness:
         self._known: set[tuple[str, Place]] = set()
         for found in record.found_by_witness():
             self._known.add((found.finding.kind, found.finding.place))
-        self._seconds: float = record.get(WITNESS)["seconds"]  # that the process was busy
+        state = record.get(parts.WITNESS)
+        self._seconds = state.seconds if state else 0.0  # that the process was busy
         self._before = self._seconds
         self._began = time.monotonic()
         self._look_at = 0.0
@@ -164,7 +167,7 @@ class Witness:
         first, self._first, self._running = self._first, None, None
         if first is not None:  # the second time
             confirmed = finding is not None and (finding.kind, finding.place) == (first.kind, first.place)
-            self._report(test, Finding(first.kind, first.place, first.witness, confirmed))
+            self._report(test, structs.replace(first, confirmed=confirmed))
         elif finding is None:
             self._record.put_witnessed(test.number, LOST if answer.was_killed else CLEAN)
         elif (finding.kind, finding.place) in self._known:
@@ -177,7 +180,7 @@ class Witness:
         self._known.add((finding.kind, finding.place))
         self._record.put_witnessed(test.number, FOUND, finding)
         where = str(finding.place)
-        versions = self._record.get("versions")
+        versions = self._record.get(parts.VERSIONS) or {}
         case = TestCase(
             test.number,
             test.input,
@@ -199,10 +202,10 @@ class Witness:
     def _judge(self) -> Judge:
         """Made for the first answer: what it needs is in the record by then."""
         if self._judged is None:
-            program, settings = self._record.get("program"), self._settings
+            program, settings = self._record.get(parts.PROGRAM), self._settings
             files = [*map(str, settings.sources), *map(str, settings.native)]
-            self._judged = Judge(self._record.sources(), files, program["entry"])
+            self._judged = Judge(self._record.sources(), files, program.entry if program else None)
         return self._judged
 
     def _save(self) -> None:
-        self._record.put(WITNESS, {"seconds": self._seconds, "missing": ""})
+        self._record.put(parts.WITNESS, WitnessState(self._seconds, ""))

@@ -11,13 +11,14 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from score_embed.campaign.describing import NOWHERE, Entry
 from score_embed.campaign.ledger import REPEATED, Ledger
-from score_embed.contract.outcome import Verdict
+from score_embed.contract.outcome import LinkCounters, Verdict
+from score_embed.contract.words import Note, Stop
 from score_embed.explore import pair as explored
 from score_embed.explore.paths import PathSet
+from score_embed.explore.tally import Tally
 from score_embed.fleet import record as records
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.record import Asked, Tallied, TestRecord
@@ -25,16 +26,11 @@ from score_embed.fleet.server.frontier import Opened, Write
 from score_embed.results import completeness, summary
 from score_embed.results.bugs import Place
 from score_embed.results.fleet import ClientFigures, FleetFigures
+from score_embed.results.parts import EPOCH, FLEET, FLEET_NUMBER, PROGRESS
+from score_embed.results.progress import Memory, Progress
 from score_embed.results.store import Store
 from score_embed.results.testcase import Named, is_kind
 from score_embed.solve.chain import SolverStats
-
-NUMBER = "fleet number"
-EPOCH = "epoch"
-FLEET = "fleet"  # `FleetFigures`, for the summary
-DIFFERS = "a test took another path when it was run again"
-UNREADABLE = "a client reported a test that cannot be read"
-_LINK = ("bytes_in", "bytes_out", "crc_errors", "reruns")
 
 
 @dataclass(slots=True)
@@ -54,11 +50,8 @@ class Books:
         self._sources = record.sources()
         self.ledger = Ledger(record, self._sources.directions)
         self._paths = PathSet(record.path_hashes())
-        self._notes: Counter[tuple[str, int]] = Counter()
-        self._unflipped: Counter[tuple[int, str]] = Counter()
-        self._divergences = self._concretized = 0
-        self._solver = SolverStats()
-        self._link: Counter[str] = Counter()
+        self._tally = Tally()
+        self._link = LinkCounters()
         self._rss = self._free_ram = 0
         self._runs = 0  # of the queue of a client that goes on alone
         self._seconds = 0.0  # of earlier sessions
@@ -66,30 +59,23 @@ class Books:
         self._earlier = FleetFigures((), {}, 0, 0, 0.0)
         self._began = time.monotonic()
         self._ended: float | None = None
-        self.stopped: str | None = None
-        progress = record.get("progress")
+        self.stopped: Stop | None = None
+        progress = record.get(PROGRESS)
         if progress is not None:
             self._restore(progress)
         self._runs_before = self.ledger.totals["runs"]
-        number = record.get(NUMBER)
+        number = record.get(FLEET_NUMBER)
         self.number: int = number if number is not None else random.SystemRandom().randrange(1, 2**31)
         if number is None:
-            record.put(NUMBER, self.number)
+            record.put(FLEET_NUMBER, self.number)
         self.epoch: int = record.get(EPOCH) or 0
 
-    def _restore(self, progress: dict[str, Any]) -> None:
-        explorer, fleet = progress["explorer"], self.record.get(FLEET)
+    def _restore(self, progress: Progress) -> None:
         self.ledger.restore(progress)
-        self._notes.update({(what, site): count for what, site, count in explorer["notes"]})
-        self._unflipped.update({(index, why): count for index, why, count in explorer["unflipped"]})
-        self._divergences, self._concretized = explorer["divergences"], explorer["concretized"]
-        self._solver = SolverStats.from_json(explorer["solver"])
-        self._runs = explorer["queue"]
-        self._link.update(progress["link"])
-        self._rss, self._free_ram = progress["memory"]["host_rss"], progress["memory"]["target"]
-        self._seconds = progress["seconds"]
-        if fleet:
-            self._earlier = FleetFigures.from_json(fleet)
+        self._tally, self._runs = Tally.of(progress.explorer), progress.explorer.queue
+        self._link, self._seconds = progress.link, progress.seconds
+        self._rss, self._free_ram = progress.memory.host_rss, progress.memory.target
+        self._earlier = self.record.get(FLEET) or self._earlier
         for client in self._earlier.clients:
             self._attendance[client.name] = _Attendance(client.tests, client.seconds, client.busy)
 
@@ -135,7 +121,7 @@ class Books:
         if epoch != self.epoch:
             self.record.put(EPOCH, epoch)
             self.epoch = epoch
-        self.record.put(FLEET, self._figures(counts, messages).to_json())
+        self.record.put(FLEET, self._figures(counts, messages))
         self.record.commit(self._progress())
 
     def _figures(self, counts: Mapping[str, int], messages: Mapping[str, int]) -> FleetFigures:
@@ -149,26 +135,15 @@ class Books:
             Counter(earlier.protocol) + Counter(counts),
         )
 
-    def _progress(self) -> dict[str, Any]:
-        progress = self.ledger.progress()
-        progress["stopped"] = self.stopped
-        progress["seconds"] = self._seconds + self._lasted
-        progress["explorer"] = {
-            "queue": self._runs,
-            "notes": [[*key, count] for key, count in self._notes.items()],
-            "unflipped": [[*key, count] for key, count in self._unflipped.items()],
-            "divergences": self._divergences,
-            "concretized": self._concretized,
-            "solver": self._solver.to_json(),
-        }
-        progress["link"] = dict(self._link)
-        progress["memory"] = {"host_rss": max(self._rss, summary.host_rss()), "target": self._free_ram}
-        return progress
+    def _progress(self) -> Progress:
+        memory = Memory(max(self._rss, summary.host_rss()), self._free_ram)
+        explorer = self._tally.state(self._runs)
+        return self.ledger.progress(self.stopped, self._seconds + self._lasted, explorer, self._link, memory)
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> Stop:
         """What an empty frontier means: everything was explored, or something got lost on the way."""
-        return completeness.word(self._sources, self._notes, self.ledger.notes)
+        return completeness.word(self._sources, self._tally.notes, self.ledger.notes)
 
     # Tests --------------------------------------------------------------------------------------------------
 
@@ -182,7 +157,7 @@ class Books:
                 return
             entry = _entry(test, path_hash)
         except (DecodeError, ValueError):
-            self.ledger.note(UNREADABLE, "", 0)
+            self.ledger.note(Note.CLIENT_UNREADABLE, "", 0)
             self.record.pair_done(result.id)
             return
         new = entry.is_path and self._paths.add(path_hash)
@@ -193,9 +168,8 @@ class Books:
         attendance = self._attendance.setdefault(test.client, _Attendance())
         attendance.tests += 1
         attendance.busy += test.seconds
-        self._count(test.tally)
-        for key, amount in zip(_LINK, test.link, strict=True):
-            self._link[key] += amount
+        self._tally.add(_tally(test.tally))
+        self._link = self._link.plus(LinkCounters(*test.link))
         self._rss = max(self._rss, test.memory[0])
         self._free_ram = test.memory[1] or self._free_ram
 
@@ -204,16 +178,7 @@ class Books:
         self.record.pair_done(result.id)
         self._attendance.setdefault(asked.client, _Attendance()).busy += asked.seconds
         self.ledger.totals[REPEATED] += asked.again
-        self._count(asked.tally)
-
-    def _count(self, tally: Tallied) -> None:
-        for what, site, count in tally.notes:
-            self._notes[what, site] += count
-        for index, why, count in tally.unflipped:
-            self._unflipped[index, why] += count
-        self._divergences += tally.divergences
-        self._concretized += tally.concretized
-        _add(self._solver, tally)
+        self._tally.add(_tally(asked.tally))
 
     def _compare(self, result: Result) -> None:
         """A test that was recorded before: a board that takes another path the second time is told of, never merged."""
@@ -224,9 +189,9 @@ class Books:
             return
         if before is None or isinstance(test, Asked) or not test.is_path or before == int.from_bytes(result.path, "little"):
             return
-        self._divergences += 1
+        self._tally.divergences += 1
         file, line = (test.place.file, test.place.line) if test.place else ("", 0)
-        self.ledger.note(f"{DIFFERS} (client {test.client})", file, line)
+        self.ledger.note(Note.CLIENT_DIFFERS.of(test.client), file, line)
 
 
 def _entry(test: TestRecord, path_hash: int) -> Entry:
@@ -254,14 +219,11 @@ def _named(name: str, offset: int, size: int, kind: str) -> Named:
     return Named(name, offset, size, kind if is_kind(kind) else "bytes")
 
 
-def _add(stats: SolverStats, tally: Tallied) -> None:
-    sat, unsat, unknown = tally.answers
-    stats.sat, stats.unsat, stats.unknown = stats.sat + sat, stats.unsat + unsat, stats.unknown + unknown
-    stats.seconds += tally.seconds
-    for layer, count in tally.by.items():
-        stats.by[layer] += count
-    for layer, seconds in tally.seconds_by.items():
-        stats.seconds_by[layer] = stats.seconds_by.get(layer, 0.0) + seconds
+def _tally(told: Tallied) -> Tally:
+    solver = SolverStats(*told.answers, told.seconds, dict(told.by), dict(told.seconds_by))
+    notes = Counter({(what, site): count for what, site, count in told.notes})
+    unflipped = Counter({(index, why): count for index, why, count in told.unflipped})
+    return Tally(notes, unflipped, told.divergences, told.concretized, solver)
 
 
 def _depth(data: bytes) -> int:

@@ -18,13 +18,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.words import Stop
 from score_embed.errors import ScoreError, StorageError, UsageError
 from score_embed.fleet.process.crew import die_with
 from score_embed.results import summary, trial
 from score_embed.results.trial import Trial
 
 PLAN = "experiment.json"
-_FINISHED = ("exhausted", "drained", "time", "max-tests")
+_FINISHED = (Stop.EXHAUSTED, Stop.DRAINED, Stop.TIME, Stop.MAX_TESTS)
 _PATIENCE = 60.0  # seconds for a campaign to save what it has when it is told to end
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import MsgspecError
 
 from score_embed import config
 from score_embed.board.profile import Board, find_board
@@ -15,6 +16,7 @@ from score_embed.errors import StorageError, TargetError
 from score_embed.fleet import service
 from score_embed.image.cache import cache_folder, is_kept, trim
 from score_embed.image.image import Image, load_image
+from score_embed.results.parts import decode, encode
 
 
 class KitGiver:
@@ -24,7 +26,7 @@ class KitGiver:
         self._image = image.elf.read_bytes()
         self.kit = service.Kit(
             number,
-            json.dumps(config.to_json(settings)),
+            encode(settings),
             board.path.stem,
             str(board.path),
             image.build_id,
@@ -47,7 +49,10 @@ class Unpacked:
 
 def unpack(kit: service.Kit, elf: Path, board: str | None, run: str | None, port: str | None) -> Unpacked:
     """`board`, `run`, `port`: what was said here comes before what the campaign says."""
-    settings = config.from_json(json.loads(kit.settings))
+    try:
+        settings = decode(kit.settings, config.Settings)
+    except MsgspecError as error:
+        raise TargetError(f"the server's settings make no sense: {error}", "", "Start the server anew.") from None
     name = board or (kit.profile if Path(kit.profile).is_file() else kit.board)
     # A port of the server's is none of ours; but it says that the board is at the end of a serial line.
     found = find_board(name, run or settings.run or ("serial" if settings.port and not port else None), port)

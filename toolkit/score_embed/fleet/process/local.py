@@ -15,6 +15,7 @@ from score_embed.campaign.describing import Describer
 from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
 from score_embed.campaign.opening import Opened
 from score_embed.campaign.running import Runner
+from score_embed.contract.words import Note, Stop
 from score_embed.errors import TargetError, UsageError
 from score_embed.explore.pair import first_pairs
 from score_embed.fleet.process.books import Books
@@ -26,6 +27,7 @@ from score_embed.fleet.process.session import FleetSession, Plan
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport.keys import Keys
 from score_embed.fleet.transport.line import Listener
+from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 from score_embed.witness import witness
@@ -94,7 +96,7 @@ def conclude(session: FleetSession, records: list[Store], address: str) -> list[
         _tell_how_to_go_on(records)
         raise
     results = [result(sum_up(record), record.folder) for record in records]
-    if stopped == "interrupted":
+    if stopped is Stop.INTERRUPTED:
         _tell_how_to_go_on(records)
     return results
 
@@ -126,7 +128,7 @@ def begin(
 
 def go_on(record: Store, settings: config.Settings, stack: ExitStack, device: str | None = None) -> Opened:
     """A campaign once more; its beginning, too, if it was stopped before that was written down."""
-    if record.get("progress") is not None:
+    if record.get(PROGRESS) is not None:
         return opening.go_on(record, settings, stack, with_target=False)
     opened = opening.go_on(record, settings, stack, device=device)
     _find_first_test(opened)
@@ -147,7 +149,7 @@ def _find_first_test(opened: Opened) -> None:
     record.add_pairs((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
     books = Books(record, settings.seed, opened.image.build_id)
     if difference is not None:
-        books.ledger.note(first_test.DIFFERS, difference.file, difference.line)
+        books.ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
     books.commit(0, {}, {})
 
 

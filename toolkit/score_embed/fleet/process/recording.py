@@ -26,6 +26,7 @@ from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet.simulation.recorded import Recording, two_digits
 from score_embed.image.image import Image, load_image
 from score_embed.results import summary
+from score_embed.results.parts import PROGRAM
 from score_embed.results.store import Store
 
 TELL_SECONDS = 10.0
@@ -34,8 +35,8 @@ TELL_SECONDS = 10.0
 def record_tree(folder: Path, most: int | None = None, port: str | None = None) -> Recording:
     """Explore the campaign in `folder` again: as many tests as it has, or `most`. `port`: where the board is now."""
     with Store.read(folder) as record:
-        settings, first, program = recorded_settings(record), record.test(1), record.get("program")
-        if first is None:
+        settings, first, program = recorded_settings(record), record.test(1), record.get(PROGRAM)
+        if first is None or program is None:
             raise UsageError("the campaign in this folder has run no test", str(folder), "Start a new campaign.")
         wanted = min(summary.of(record)["runs"], most or sys.maxsize)
         paths = record.path_hashes()
@@ -52,9 +53,9 @@ def record_tree(folder: Path, most: int | None = None, port: str | None = None) 
         hint = "Does the same input always take the same path? `score-embed replay` tells."
         raise ReplayMismatch("the campaign took other paths this time", str(folder), hint)
     return Recording(
-        program["name"],
-        program["board"],
-        program["strategy"],
+        program.name,
+        program.board,
+        program.strategy,
         is_complete,
         again.back,
         again.depth,

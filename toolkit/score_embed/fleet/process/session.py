@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.status import Status
+from score_embed.contract.words import Stop
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet import service
 from score_embed.fleet.process.crew import Gone
@@ -44,7 +45,7 @@ class FleetSession:
     def __init__(self, line: Listener, campaigns: Sequence[Hosted], crew: Launcher, plan: Plan, timing: Timing) -> None:
         self._campaigns, self._crew, self._plan = campaigns, crew, plan
         self._server = FleetServer(line, campaigns, timing, self._obey)
-        self._stopped = ""  # why no more tests are wanted
+        self._stopped: Stop | None = None  # why no more tests are wanted
         self._stop_at = float("inf")
         self._has_begun = False
         self._begin_by = float("inf")
@@ -53,7 +54,7 @@ class FleetSession:
         self._last_words: str = ""
         self._witnesses = [hosted.witness for hosted in campaigns if hosted.witness is not None]
 
-    def run(self) -> str:
+    def run(self) -> Stop | None:
         """Until nothing is left, or somebody wants an end; returns why. Raises TargetError if no target is left."""
         with Interrupt(lambda: None) as interrupt, Status(self._plan.title) as status:
             self._begin_by = time.monotonic() + _START
@@ -75,19 +76,19 @@ class FleetSession:
                 for hosted in self._campaigns:
                     hosted.books.end()
                 for witness in self._witnesses:
-                    witness.finish(hurried=self._stopped == "interrupted")
+                    witness.finish(hurried=self._stopped is Stop.INTERRUPTED)
             finally:
                 self._crew.end(0.0)
                 for witness in self._witnesses:
                     witness.close()
         return self._write_end()
 
-    def _write_end(self) -> str:
+    def _write_end(self) -> Stop | None:
         """Say in the record why it ended."""
         protocol = self._server.protocol
         for hosted in self._campaigns:
             done = protocol.campaigns[hosted.books.number].finished
-            hosted.books.stopped = hosted.books.outcome if done else self._stopped or "error"
+            hosted.books.stopped = hosted.books.outcome if done else self._stopped or Stop.ERROR
             hosted.books.commit(protocol.epoch, protocol.counts, self._server.messages)
         return self._stopped
 
@@ -118,11 +119,11 @@ class FleetSession:
         """Does somebody want an end? Then let all leave."""
         if not self._stopped:
             if interrupt.wanted:
-                self._stopped = "interrupted"
+                self._stopped = Stop.INTERRUPTED
             elif interrupt.deadline is not None and time.monotonic() >= interrupt.deadline:
-                self._stopped = "time"
+                self._stopped = Stop.TIME
             elif self._server.protocol.full:
-                self._stopped = "max-tests"
+                self._stopped = Stop.MAX_TESTS
             if self._stopped:
                 self._stop_at = time.monotonic() + _DRAIN
                 self._crew.hurry()
@@ -154,7 +155,7 @@ class FleetSession:
 
     def _obey(self, order: service.Order) -> service.Done:
         if order.what == "stop":
-            self._stopped = self._stopped or "interrupted"
+            self._stopped = self._stopped or Stop.INTERRUPTED
             self._stop_at = time.monotonic() + _DRAIN
             self._crew.hurry()
             return service.Done("the server stops when the tests in work have ended")

@@ -10,9 +10,9 @@ from score_embed.campaign.describing import Describer, Entry
 from score_embed.campaign.running import Runner, explorer_of
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.errors import TargetError
-from score_embed.explore.concolic import Tally
 from score_embed.explore.pair import Pair, asked_later
 from score_embed.explore.strategy import STRATEGIES
+from score_embed.explore.tally import Tally
 from score_embed.fleet import messages
 from score_embed.fleet import record as records
 from score_embed.fleet.client.outbox import room

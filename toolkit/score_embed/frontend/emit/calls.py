@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from score_embed.contract.sites import MAIN, PROGRAM_MAIN, SiteKind
+from score_embed.contract.descriptors import OpaqueCall, Unsized
+from score_embed.contract.sites import MAIN, PROGRAM_MAIN, OpaqueFlag, SiteKind
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.emit.memory import move
 from score_embed.frontend.emit.probes import Probes
@@ -28,11 +29,10 @@ from score_embed.frontend.types.ctype import (
     is_integer,
     unqualified,
 )
-from score_embed.frontend.types.library_calls import OF_THE_PROJECT, flags
+from score_embed.frontend.types.library_calls import flags
 
 RETURN = "sc_return"
 NONE_LEAF = str(int(Where.NONE) << 14)
-DOUBLE, UNKNOWN = 1, 2  # in a call's leaf without taint: what it has instead of a size (runtime/variadic.c)
 
 
 class CallEmitter(Probes):
@@ -49,7 +49,7 @@ class CallEmitter(Probes):
         if not s.opaque:
             return s.text
         site = self._site(SiteKind.OPAQUE, [str(int(Where.NONE)), "0", "0", "0"], "inline assembly")
-        d = self._descriptor(site, [str(OF_THE_PROJECT), NONE_LEAF, "0"])
+        d = self._descriptor(site, [str(int(OpaqueCall.OF_THE_PROJECT)), NONE_LEAF, "0"])
         lent = self._lend([(pointer, True) for pointer in s.pointers])
         return f"{{ {lent} sc_u32 sc_s = sc_opaque(sc_f, {d}); {s.text} sc_opaque_end(sc_f, {d}, sc_s, 0); }}"
 
@@ -116,7 +116,7 @@ class CallEmitter(Probes):
             if isinstance(argument.exp, Place):
                 structs.append(argument.exp.text)
                 if s.declared is not None and index >= s.declared:
-                    leaves.append(LeafText(Where.NONE, 8, "0", UNKNOWN, ()))
+                    leaves.append(LeafText(Where.NONE, 8, "0", Unsized.UNKNOWN, ()))
             elif self._may_be_passed(argument.exp):
                 leaves.append(self._dest(argument.exp))
                 if s.declared is not None and index >= s.declared and is_float(argument.exp.type):
@@ -137,10 +137,10 @@ class CallEmitter(Probes):
         """An argument without taint. A walk over arguments of `...` passes over it by its size."""
         if is_integer(t) or isinstance(t, Pointer):
             bits = self._bits(t)
-            return LeafText(Where.NONE, bits, "0", 0, ()) if bits <= 64 else LeafText(Where.NONE, 8, "0", UNKNOWN, ())
+            return LeafText(Where.NONE, bits, "0", 0, ()) if bits <= 64 else LeafText(Where.NONE, 8, "0", Unsized.UNKNOWN, ())
         if is_float(t):
-            return LeafText(Where.NONE, t.bits, "0", DOUBLE, ())
-        return LeafText(Where.NONE, 8, "0", UNKNOWN, ())
+            return LeafText(Where.NONE, t.bits, "0", Unsized.DOUBLE, ())
+        return LeafText(Where.NONE, 8, "0", Unsized.UNKNOWN, ())
 
     def _may_be_passed(self, exp: Exp | Place) -> TypeGuard[SlotRef]:
         """An argument whose taint a callee may have to know: all others are constants."""
@@ -177,10 +177,10 @@ class CallEmitter(Probes):
                 leaves.append(NONE_LEAF)
         dest = self._dest(self.plan.results.get(id(s), s.dest)) if isinstance(s.dest, SlotRef) else None
         words = dest.words() if dest else [str(int(Where.NONE)), "0", "0"]
-        site = self._site(SiteKind.OPAQUE, [*words, str(int(s.harmless))], s.name)
+        site = self._site(SiteKind.OPAQUE, [*words, str(int(OpaqueFlag.HARMLESS) if s.harmless else 0)], s.name)
         pointers = any(_is_pointer(a.exp) or isinstance(a.exp.type, VaList) for a in s.args)
         kind = flags(s.name, harmless=s.harmless, library=s.library, pointers=pointers)
-        head = [str(kind), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
+        head = [str(int(kind)), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
         d = self._descriptor(site, head)
         value = self._as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
         clear = f" if (sc_any) sc_clear(&{s.dest.text}, sizeof {s.dest.text});" if isinstance(s.dest, Place) else ""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from score_embed.contract.descriptors import Relation, RelationFlag
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.ir.exp import Const, Convert, Exp, Load, Raw, SlotRef
 from score_embed.frontend.probes.templates import TemplateText
 from score_embed.frontend.types.ctype import Pointer, as_int, is_float, is_integer
 
-_RELATIONS = {"==": 0, "!=": 1, "<": 2, "<=": 3}
-_SIGNED, _CONSTANT_LEFT = 4, 8
+_RELATIONS = {"==": Relation.EQ, "!=": Relation.NE, "<": Relation.LT, "<=": Relation.LE}
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ def comparison_test(op: str, left: Side, right: Side, template: TemplateText) ->
     if is_float(t):
         return None
     signed = is_integer(t) and as_int(t).signed
-    relation = _RELATIONS[op] | (_SIGNED if signed else 0)
-    for constant, side, where in ((_constant(left.said), right, _CONSTANT_LEFT), (_constant(right.said), left, 0)):
+    relation = _RELATIONS[op] | (RelationFlag.SIGNED if signed else 0)
+    for constant, side, where in ((_constant(left.said), right, RelationFlag.CONSTANT_LEFT), (_constant(right.said), left, 0)):
         if constant is not None:
             return _with_constant(relation | where, signed, side, constant, template)
     return _of_two(relation, left, right, template)

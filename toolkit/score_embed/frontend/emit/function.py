@@ -7,8 +7,9 @@ Sites are static arrays inside the function, where every name of the user's is i
 
 from __future__ import annotations
 
+from score_embed.contract.outcome import Verdict
+from score_embed.contract.sites import CondFlag, InputFlag, SiteKind
 from score_embed.contract.sites import Place as Where
-from score_embed.contract.sites import SiteKind
 from score_embed.frontend.c.own_names import HANDLER
 from score_embed.frontend.c.printer import line_directive
 from score_embed.frontend.declarations.objects import is_text
@@ -39,14 +40,14 @@ from score_embed.frontend.probes.formulas import substituted
 from score_embed.frontend.probes.templates import LeafText, TemplateText, long_words, oriented
 from score_embed.frontend.types.ctype import as_int, declare, is_float, is_integer, unqualified
 
-# What a violated check is called: the verdicts of the wire.
+# How a test ends that violates a check.
 VERDICTS = {
-    "null": "SC_NULL_DEREFERENCE",
-    "bounds": "SC_OUT_OF_BOUNDS",
-    "division": "SC_DIVISION_BY_ZERO",
-    "overflow": "SC_OVERFLOW",
-    "shift": "SC_SHIFT_RANGE",
-    "unreachable": "SC_UNREACHABLE",
+    "null": Verdict.NULL_DEREFERENCE,
+    "bounds": Verdict.OUT_OF_BOUNDS,
+    "division": Verdict.DIVISION_BY_ZERO,
+    "overflow": Verdict.OVERFLOW,
+    "shift": Verdict.SHIFT_RANGE,
+    "unreachable": Verdict.UNREACHABLE,
 }
 _MOST_WORDS = 16_000  # of an array of the site table
 
@@ -117,7 +118,7 @@ class Emitter(MemoryEmitter, CallEmitter):
         a, b = (Side(exp, substituted(exp, self._known)) for exp in (left, right))
         template.comparison(op, a.said, b.said)
         coverage = self.numbering.take_coverage(2)
-        words = [str(coverage), str(int(s.assumption)), *template.site_words()]
+        words = [str(coverage), str(int(CondFlag.ASSUMPTION) if s.assumption else 0), *template.site_words()]
         site = self._site(SiteKind.COND, words)
         head = [str(coverage & 0xFFFF), str(coverage >> 16)]
         test = comparison_test(op, a, b, template) if template.can_be_tainted else None
@@ -197,7 +198,7 @@ class Emitter(MemoryEmitter, CallEmitter):
         template = TemplateText(self.types, self.never, self.maybe)
         template.comparison(op, substituted(left, self._known), substituted(right, self._known))
         site = self._site(SiteKind.CHECK, template.site_words(), s.kind)
-        verdict, holds = VERDICTS[s.kind], f"{left.c()} {op} {right.c()}"
+        verdict, holds = _verdict(s.kind), f"{left.c()} {op} {right.c()}"
         if not (s.tracked and template.can_be_tainted):
             return f"if (!({holds})) sc_fail(sc_f, {self._descriptor(site, [verdict, '0'])});"
         d = self._descriptor(site, [verdict, *template.descriptor()])
@@ -254,12 +255,22 @@ class Emitter(MemoryEmitter, CallEmitter):
             return "sc_assume_fail();"
         if s.kind == "unreachable":
             site = self._site(SiteKind.CHECK, self._nothing(), s.kind)
-            return f"sc_fail(sc_f, {self._descriptor(site, [VERDICTS[s.kind], '0'])});"
+            return f"sc_fail(sc_f, {self._descriptor(site, [_verdict(s.kind), '0'])});"
         return f"sc_assert_fail(sc_f, {self._note('assertion')});"
+
+
+def _verdict(kind: str) -> str:
+    """The runtime's word for the end of a test that violates such a check."""
+    return f"SC_VERDICT_{VERDICTS[kind].name}"
 
 
 def _input_flags(s: Symbolic) -> int:
     """What an input holds, as the site table says it."""
-    t = s.dest.type
-    signed = is_integer(t) and as_int(t).signed
-    return 0 if s.count else int(signed) | int(s.boolean) << 1 | int(is_float(t)) << 2
+    t, flags = s.dest.type, 0
+    if s.count:
+        return flags
+    if is_integer(t) and as_int(t).signed:
+        flags |= InputFlag.SIGNED
+    if s.boolean:
+        flags |= InputFlag.BOOLEAN
+    return flags | InputFlag.FLOAT if is_float(t) else flags

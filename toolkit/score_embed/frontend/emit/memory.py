@@ -4,7 +4,8 @@ copies, pins.
 
 from __future__ import annotations
 
-from score_embed.contract.sites import CONSTANT, SiteKind
+from score_embed.contract.descriptors import MOST_VARIABLE
+from score_embed.contract.sites import SelectFlag, SiteKind
 from score_embed.frontend.emit.probes import ARRAY, Probes
 from score_embed.frontend.ir.addresses import base_of, stride_text
 from score_embed.frontend.ir.body import (
@@ -28,7 +29,7 @@ from score_embed.frontend.probes.pins import varying_part
 from score_embed.frontend.probes.templates import TemplateText, address_text
 from score_embed.frontend.types.ctype import Array, as_int, declare, has_const_member, is_constant, unqualified
 
-MOST_CONSTANT, MOST_VARIABLE = 65535, 4096  # bytes of an object that is read at a symbolic address
+MOST_CONSTANT = 65535  # bytes of a constant object that is read at a symbolic address
 MOST_STORED = 256  # elements of one that is stored to
 
 
@@ -154,7 +155,7 @@ class MemoryEmitter(Probes):
         constant = array.static and is_constant(array.type)
         most = MOST_CONSTANT if constant else MOST_VARIABLE
         size = f"(sizeof({array.text}) <= {most} ? sizeof({array.text}) : 0)"
-        flags = str(CONSTANT if constant else 0)
+        flags = str(int(SelectFlag.CONSTANT) if constant else 0)
         return f"(sc_word) &{array.text}", size, flags
 
     def _store_bit_field(self, s: Assign, place: Place) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from score_embed.contract.descriptors import MODEL_TABLE
 from score_embed.contract.sites import MAGIC, MODEL, Op, SiteKind
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.c.printer import line_directive
@@ -29,7 +30,6 @@ from score_embed.frontend.probes.templates import LeafText, TemplateText, bits_t
 from score_embed.frontend.types.ctype import CType, Pointer, Types, as_int, is_float, is_untracked, why_untracked
 
 ARRAY = "sc_word [])"  # how an array of a probe's words begins
-_MODEL = 0x8000  # MODEL of runtime/calls.c
 
 
 class Probes:
@@ -100,7 +100,7 @@ class Probes:
         """The table begins with the site that all others are counted from."""
         self._first_site = enter
         self._tabulate([str(enter & 0xFFFF), str(enter >> 16), str(self.words), str(self.body.scalars)])
-        model = _MODEL if self.body.emitted_name.startswith(MODEL) else 0
+        model = MODEL_TABLE if self.body.emitted_name.startswith(MODEL) else 0
         self._tabulate([str(len(self.body.structs) | model)])
 
     def _descriptor(self, site: int, rest: list[str]) -> str:

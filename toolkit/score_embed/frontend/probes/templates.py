@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from score_embed.contract.descriptors import FLOATS, MAX_LEAVES
 from score_embed.contract.sites import Op
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.declarations.symbols import Unsupported
@@ -60,7 +61,6 @@ _FLOAT = {
     "<": Op.FLT,
     "<=": Op.FLE,
 }
-FLOATS = 0x8000  # SC_FLOATS of runtime/state.h
 
 
 def long_words(text: str, pointer: int) -> tuple[str, ...]:
@@ -68,9 +68,6 @@ def long_words(text: str, pointer: int) -> tuple[str, ...]:
     if pointer == 16:
         return tuple(f"SC_PART(sc_u64, {text}, {shift})" for shift in (0, 16, 32, 48))
     return f"SC_LO({text})", f"SC_HI({text})"
-
-
-MOST_LEAVES = 32  # of one site: SC_MAX_LEAVES of runtime/probe.h
 
 
 @dataclass(frozen=True)
@@ -152,8 +149,8 @@ class TemplateText:
         return [*words, str(len(self.steps)), *self.steps]
 
     def descriptor(self) -> list[str]:
-        if len(self.leaves) > MOST_LEAVES:
-            raise Unsupported(f"more than {MOST_LEAVES} operands in one expression")
+        if len(self.leaves) > MAX_LEAVES:
+            raise Unsupported(f"more than {MAX_LEAVES} operands in one expression")
         count = len(self.leaves) | (FLOATS if self.floats else 0)
         return [str(count), *(leaf.descriptor() for leaf in self.leaves)]
 

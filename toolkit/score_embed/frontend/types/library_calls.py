@@ -6,6 +6,7 @@ reads what it has written. Some keep it (`srand`, `setenv`), or keep a pointer (
 
 from __future__ import annotations
 
+from score_embed.contract.descriptors import OpaqueCall
 from score_embed.frontend.types.builtin_names import RETURNS_TWICE
 from score_embed.frontend.types.ctype import Function, Pointer
 
@@ -95,8 +96,6 @@ _KEEPS = frozenset(
 # They compute with texts and arrays, and remember nothing.
 _PURE = frozenset(["atof", "strcoll", "strxfrm", "memmem", "strpbrk", "wcslen", "wcscmp", "strverscmp", "imaxabs"])
 
-HARMLESS, OF_THE_PROJECT, SILENT, GIVES_BACK = 1, 2, 4, 8  # flags in a descriptor (runtime/calls.c)
-
 
 def writes_nothing(name: str, t: Function, library: bool) -> bool:
     """Whether an opaque function writes nothing of the program: known by name, or by its parameters' types."""
@@ -117,8 +116,14 @@ def keeps_pointer(name: str, library: bool) -> bool:
     return library and name in _KEEPS
 
 
-def flags(name: str, *, harmless: bool, library: bool, pointers: bool) -> int:
+def flags(name: str, *, harmless: bool, library: bool, pointers: bool) -> OpaqueCall:
     """Of an opaque call, for the runtime. `pointers`: some argument is one; of others the front-end tells by pins."""
     silent = only_puts_out(name) or (harmless and (name in _PURE or not pointers))
     gives_back = library and name in _GIVES_BACK
-    return HARMLESS * harmless | OF_THE_PROJECT * (not library) | SILENT * silent | GIVES_BACK * gives_back
+    said = {
+        OpaqueCall.HARMLESS: harmless,
+        OpaqueCall.OF_THE_PROJECT: not library,
+        OpaqueCall.OUTPUT: silent,
+        OpaqueCall.GIVES_BACK: gives_back,
+    }
+    return OpaqueCall(sum(flag for flag, holds in said.items() if holds))

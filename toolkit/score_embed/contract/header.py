@@ -1,0 +1,72 @@
+"""`python -m score_embed.contract.header > runtime/contract.h`: the contract's numbers for C.
+
+The modules of this package are their only source; a test checks that the committed header is current.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from enum import IntEnum, IntFlag
+
+from score_embed.contract import descriptors, wire
+from score_embed.contract.sites import Place
+
+_COMMAND = "python -m score_embed.contract.header > runtime/contract.h"
+
+
+def _defined() -> list[tuple[str, str, str]]:
+    """Name, value and comment of what is no enumeration."""
+    start, factors = descriptors.HASH_START, descriptors.HASH_FACTORS
+    return [
+        ("WIRE_VERSION", f"{wire.WIRE_VERSION}u", ""),
+        ("MAX_OUTPUT", f"{wire.MAX_OUTPUT}u", "bytes of the program's own output that are kept of one test"),
+        ("RUN_SIZE", f"{wire.MAX_RUN_HEAD}u", "most bytes of a RUN before the input"),
+        ("MAX_LEAVES", str(descriptors.MAX_LEAVES), "of one site: two mask bits each in one 64-bit varint"),
+        ("MAX_ARGUMENTS", str(descriptors.MAX_ARGUMENTS), "scalar arguments whose taint is passed"),
+        ("MAX_STRUCTS", str(descriptors.MAX_STRUCTS), "struct arguments of one call whose taint is passed"),
+        ("STACK_SITES", str(descriptors.STACK_SITES), "enter sites that are told of a bug"),
+        ("MOST_VARIABLE", f"{descriptors.MOST_VARIABLE}u", "bytes of an object that can change and is read as a whole"),
+        ("FLOATS", f"{descriptors.FLOATS:#x}u", "in a number of leaves: they may be floating-point numbers"),
+        ("MODEL_TABLE", f"{descriptors.MODEL_TABLE:#x}u", "in a table: of a model of the C library"),
+        ("HASH_START", "{" + ", ".join(f"{lane:#x}u" for lane in start) + "}", ""),
+        ("HASH_FACTOR_A", f"{factors[0]:#x}u", ""),
+        ("HASH_FACTOR_B", f"{factors[1]:#x}u", ""),
+    ]
+
+
+def _enumerations() -> list[tuple[str, Iterable[tuple[str, int]]]]:
+    """Prefix of the names, names and values."""
+    kinds: list[tuple[str, type[IntEnum | IntFlag]]] = [
+        ("TYPE", wire.Type),
+        ("RUN", wire.RunFlag),
+        ("END", wire.EndFlag),
+        ("CAN", wire.Capability),
+        ("LEAF", Place),
+        ("EVENT", descriptors.Reserved),
+        ("OPAQUE", descriptors.OpaqueCall),
+        ("RELATION", descriptors.Relation),
+        ("RELATION", descriptors.RelationFlag),
+        ("ARGUMENT", descriptors.Unsized),
+    ]
+    verdicts = [(verdict.name, number) for number, verdict in enumerate(wire.VERDICTS)]
+    return [*((prefix, [(each.name or "", each.value) for each in kind]) for prefix, kind in kinds), ("VERDICT", verdicts)]
+
+
+def header() -> str:
+    """runtime/contract.h."""
+    lines = [
+        f"/* What host, front-end and target agree on. Generated: {_COMMAND} */",
+        "#ifndef SC_CONTRACT_H",
+        "#define SC_CONTRACT_H",
+        "",
+    ]
+    for name, value, comment in _defined():
+        lines.append(f"#define SC_{name} {value}" + (f" /* {comment} */" if comment else ""))
+    for prefix, names in _enumerations():
+        lines += ["", "enum {", *(f"    SC_{prefix}_{name} = {value}," for name, value in names), "};"]
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(header())
