@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pycparser import c_ast
 
+from score_embed.contract.program import Note, Source
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.c.parse import parse
@@ -23,8 +24,6 @@ from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.declarations.declare import ANONYMOUS, Declarations
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.body import HARNESS_FILE
-from score_embed.frontend.lower.unit import Note
-from score_embed.frontend.program import Source
 from score_embed.frontend.types.ctype import (
     CType,
     Enum,

@@ -12,7 +12,6 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,21 +23,15 @@ from elftools.elf.sections import SymbolTableSection
 
 from score_embed.board.profile import Board
 from score_embed.config import DEFAULT_CHECKS
+from score_embed.contract.program import NOTHING, Program, Source, Whole
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.c import own_names
-from score_embed.frontend.c.preprocess import preprocess
-from score_embed.frontend.harness import add_harness
-from score_embed.frontend.lower.unit import Note
-from score_embed.frontend.program import Program, Source, instrument_program
-from score_embed.frontend.types.data_model import DataModel
-from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main
+from score_embed.image import identity
 from score_embed.image.cache import cache_folder, hold, is_kept, publish, trim
-from score_embed.image.compiling import Files, compiled
 from score_embed.image.complaints import explained
 from score_embed.image.constants import Constants
-from score_embed.image.library import has_allocator, library_models
-from score_embed.image.measure import Measured
+from score_embed.image.instrumenting import FrontEnd, Request
 from score_embed.image.toolchain import INSTRUMENTED, PORTS, Toolchain
 
 _POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
@@ -111,45 +104,14 @@ def build_image(
     toolchain = Toolchain(board)
     objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
-    model = _data_model(toolchain, sources, flags)
-
-    def read(path: Path) -> Source:
-        progress(f"preprocessing {path}")
-        return Source(path, own_names.set_apart(preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)))
-
-    called: dict[str, Any] | None = None
-    losses: list[Note] = []
-    within = bounds(whole)
+    how = Request(sources, native, objects, flags, entry, whole, instrument, verify, checks, strict)
+    front = FrontEnd(toolchain, how, progress)
     try:
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            texts = list(pool.map(read, sources))
-        if whole:
-            texts, losses = wrap_main(texts, whole, model.size_type)
-        if entry:
-            harness = add_harness(texts, own_names.emitted(entry), model)
-            texts, losses, within = harness.sources, harness.losses, harness.within
-            called = harness.entry.to_json()
+        complete = front.complete()
         if beside is not None:
-            written = [Source(text.path, own_names.as_written(text.text)) for text in texts]
+            written = [Source(source.path, own_names.as_written(source.text)) for source in complete.sources]
             beside(Plain(written, native, objects, flags, cflags))
-        program = instrument_program(
-            texts,
-            model,
-            instrument=instrument,
-            argument_order=board.argument_order,
-            verify=verify,
-            checks=checks,
-            closed=not native and not objects,
-            strict=strict,
-            measure=Measured(toolchain, flags, cache_folder()),
-            models=library_models(
-                toolchain,
-                flags[sources[0]],
-                heap=not has_allocator(toolchain, native, objects, flags),
-                stdin=bool(whole.stdin),
-            ),
-            progress=progress,
-        )
+        program = front.instrumented(complete)
     except BuildError as error:
         raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:
@@ -157,18 +119,20 @@ def build_image(
     plain = {
         "program": entry or sources[0].stem,
         "notes": [(n.what, n.file, n.line) for n in program.notes],
-        "losses": [(n.what, n.file, n.line) for n in losses],
-        "within": within,
+        "losses": [(n.what, n.file, n.line) for n in complete.losses],
+        "within": complete.within,
         "verify": verify,
-        "entry": called,
+        "entry": complete.entry,
     }
     facts = json.dumps(plain, separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = cache_folder() / f"{build_id.hex()}.elf"
     if not is_kept(elf):
+        from score_embed.image.compiling import Files, compiled  # and all that knows object files
+
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            identity = _identity_source(program, build_id, facts)
-            files = Files(sources, native, objects, flags, cflags, identity, progress)
+            generated = _identity_source(program, build_id, facts)
+            files = Files(sources, native, objects, flags, cflags, generated, progress)
             try:
                 built = compiled(toolchain, Path(work), program, files, verify=verify)
             except BuildError as error:
@@ -239,17 +203,6 @@ def _symbol(data: ELFFile, name: str, size: int) -> bytes:
 # --- building ------------------------------------------------------------------------------------------------
 
 
-def _data_model(toolchain: Toolchain, sources: Sequence[Path], flags: Mapping[Path, Sequence[str]]) -> DataModel:
-    """The types of the program, which all its files must agree on."""
-    models = {own: toolchain.data_model(own) for own in {tuple(flags[path]) for path in sources}}
-    first = models[tuple(flags[sources[0]])]
-    for path in sources:
-        if models[tuple(flags[path])] != first:
-            hint = "Give all files of the program the same -f flags, by `-- CFLAGS` if need be."
-            raise UsageError(f"its flags give C other types than those of {sources[0]}", str(path), hint)
-    return first
-
-
 def _of_inputs(error: BuildError, program: Program) -> BuildError:
     """Inputs declared in a function that is left uninstrumented surface only as undefined names at the link."""
     if "__score_" not in error.what or not program.notes:
@@ -263,10 +216,10 @@ def _identity(
     toolchain: Toolchain, program: Program, files: Sequence[Path], flags: Sequence[Sequence[str]], facts: str
 ) -> bytes:
     board = toolchain.board
-    digest = hashlib.sha256()
-    runtime = sorted(p for p in toolchain.runtime.rglob("*") if p.is_file())
     parts: list[object] = [
-        board.cc,
+        identity.toolkit(*identity.BUILDING),
+        identity.compiler(board.cc),
+        toolchain.runtime_digest,
         board.cflags,
         board.ldflags,
         board.runtime,
@@ -285,9 +238,9 @@ def _identity(
         program.library,
         program.notes,
     ]
-    digest.update(repr(parts).encode("utf-8", "surrogateescape"))
+    digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape"))
     script = toolchain.board.firmware.script
-    for path in [*runtime, *files, *([script] if script else [])]:
+    for path in [*files, *([script] if script else [])]:
         digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
     return digest.digest()[:16]
 
