@@ -35,7 +35,7 @@ from score_embed.image.image import Image
 from score_embed.results import completeness, summary
 from score_embed.results.coverage import directions_of
 from score_embed.results.store import Store
-from score_embed.solve import smt
+from score_embed.solve.effort import interrupt as end_question
 from score_embed.witness import witness
 from score_embed.witness.witness import Witness
 
@@ -82,7 +82,7 @@ class Campaign:
         stopped = "error"
         title = f"{self._image.program} on {self._board.name}"
         try:
-            with Interrupt(smt.interrupt) as interrupt, Status(title) as status:
+            with Interrupt(end_question) as interrupt, Status(title) as status:
                 self._search = self._restored() if self._record.get("progress") else self._fresh()
                 self._witness = witness.of(self._record, self._settings)
                 stopped = self._loop(self._search, interrupt, status)

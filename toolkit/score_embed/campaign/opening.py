@@ -15,7 +15,6 @@ from pathlib import Path
 from score_embed import __version__, config
 from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.campaign import folder as workplace
-from score_embed.campaign import startup
 from score_embed.campaign.status import Steps
 from score_embed.contract.outcome import Target
 from score_embed.contract.program import Whole
@@ -118,6 +117,8 @@ def ready_target(board: Board, image: Image) -> Iterator[Target]:
         try:
             _ = target.info
         except NoReady as error:
+            from score_embed.campaign import startup  # it looks into the image, where others have started
+
             raise startup.explained(error, board, image.elf) from None
         yield target
     finally:

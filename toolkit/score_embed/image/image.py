@@ -17,10 +17,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from score_embed.board.profile import Board
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.program import NOTHING, Program, Source, Whole
@@ -31,10 +27,9 @@ from score_embed.image import identity
 from score_embed.image.cache import cache_folder, hold, is_kept, publish, trim
 from score_embed.image.complaints import explained
 from score_embed.image.constants import Constants
+from score_embed.image.elf import AVR, Elf, NotElf
 from score_embed.image.instrumenting import FrontEnd, Request
 from score_embed.image.toolchain import INSTRUMENTED, PORTS, Toolchain
-
-_POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
 
 
 @dataclass(frozen=True)
@@ -131,7 +126,7 @@ def build_image(
         from score_embed.image.compiling import Files, compiled  # and all that knows object files
 
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            generated = _identity_source(program, build_id, facts)
+            generated = _identity_source(program, build_id, {**plain, "build_id": build_id.hex()})
             files = Files(sources, native, objects, flags, cflags, generated, progress)
             try:
                 built = compiled(toolchain, Path(work), program, files, verify=verify)
@@ -160,44 +155,29 @@ def load_image(elf: Path) -> Image:
     return image
 
 
-def _read_image(elf: Path) -> Image:
+def _read_image(path: Path) -> Image:
     try:
-        with elf.open("rb") as file:
-            data = ELFFile(file)
-            words, meta = (_section(data, name) for name in (".sc_sites", ".sc_meta"))
-            table = parse_site_table(words, meta, _POINTER_BITS.get(data["e_machine"], data.elfclass))
-            build_id = _symbol(data, "sc_build_id", 16)
+        elf = Elf(path)
+        words, meta = (_section(elf, name) for name in (".sc_sites", ".sc_meta"))
+        table = parse_site_table(words, meta, 16 if elf.machine == AVR else elf.bits)
+        units = map(json.loads, filter(None, meta.split(b"\0")))
+        own: dict[str, Any] = next((unit for unit in units if "build_id" in unit), {})
+        if not own:
+            raise SiteTableError("it does not say its build id")
     except OSError as error:
-        raise StorageError(f"cannot read the image: {error.strerror}", str(elf)) from None
-    except (ELFError, SiteTableError) as error:
-        raise BuildError(f"this is no image of score-embed: {error}", str(elf)) from None
-    own: dict[str, Any] = next(
-        (unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit), {}
-    )
-    notes, losses = ([(what, file, line) for what, file, line in own.get(key, [])] for key in ("notes", "losses"))
-    program, verify = str(own.get("program", elf.stem)), bool(own.get("verify"))
-    return Image(elf, table, build_id, program, notes, verify, own.get("entry"), losses, own.get("within", []))
+        raise StorageError(f"cannot read the image: {error.strerror}", str(path)) from None
+    except (NotElf, SiteTableError) as error:
+        raise BuildError(f"this is no image of score-embed: {error}", str(path)) from None
+    notes, losses = ([(what, file, line) for what, file, line in own[key]] for key in ("notes", "losses"))
+    build_id = bytes.fromhex(own["build_id"])
+    return Image(path, table, build_id, own["program"], notes, own["verify"], own["entry"], losses, own["within"])
 
 
-def _section(data: ELFFile, name: str) -> bytes:
-    section = data.get_section_by_name(name)
+def _section(elf: Elf, name: str) -> bytes:
+    section = elf.section(name)
     if section is None:
         raise SiteTableError(f"it has no section {name}")
-    return bytes(section.data())
-
-
-def _symbol(data: ELFFile, name: str, size: int) -> bytes:
-    table = data.get_section_by_name(".symtab")
-    found = table.get_symbol_by_name(name) if isinstance(table, SymbolTableSection) else None
-    if not found:
-        raise SiteTableError(f"it has no symbol {name}")
-    address = found[0]["st_value"]
-    for section in data.iter_sections():
-        start = section["sh_addr"]
-        if section["sh_flags"] & 2 and start <= address < start + section["sh_size"]:
-            offset = address - start
-            return bytes(section.data()[offset : offset + size])
-    raise SiteTableError(f"the symbol {name} lies in no section")
+    return elf.contents(section)
 
 
 # --- building ------------------------------------------------------------------------------------------------
@@ -252,9 +232,9 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"cannot read the file: {error.strerror}", str(path)) from None
 
 
-def _identity_source(program: Program, build_id: bytes, facts: str) -> str:
+def _identity_source(program: Program, build_id: bytes, facts: Mapping[str, Any]) -> str:
     """The generated C file that makes an image recognisable; `facts` go with the site table's texts."""
-    text = json.dumps(facts).replace("?", "\\?")
+    text = json.dumps(json.dumps(facts, separators=(",", ":"))).replace("?", "\\?")
     return (
         '#include "probe.h"\n'
         f"SC_IMAGE({program.coverage}, {', '.join(map(str, build_id))});\n"

@@ -14,9 +14,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from score_embed.board import share
 from score_embed.board.profile import Board, NativeRun
 from score_embed.errors import BuildError, StorageError
@@ -155,6 +152,9 @@ def _code_flags(flags: Sequence[str]) -> list[str]:
 
 def _loader(program: Path) -> str:
     """The dynamic linker that the program names, or "" if it names none."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
     try:
         with program.open("rb") as file:
             names = (segment.data() for segment in ELFFile(file).iter_segments("PT_INTERP"))
