@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
 LIBRARY = "<models>"  # what the unit of the library's models is called
 # One arena serves all of these: who defines one of them has an allocator of its own. FREE is called as it is, so that
 # what is wrong with a pointer is reported where it is freed.

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast
 
-from score_embed.contract.program import Note, Source, Whole
+from score_embed.contract.program import HARNESS_FILE, Note, Source, Whole
 from score_embed.contract.sites import PROGRAM_MAIN
 from score_embed.errors import UsageError
 from score_embed.frontend.c.parse import parse, system_files
-from score_embed.frontend.ir.body import HARNESS_FILE
 
 _PUSHED_BACK = 8  # bytes of room before the input
 _SCANS = {"scanf": 0, "vscanf": 0, "fscanf": 1, "vfscanf": 1}  # which argument is the format

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from score_embed.contract.program import Note
+from score_embed.contract.program import HARNESS_FILE, Note
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
 from score_embed.frontend.c.own_names import HANDLER, PRELUDE
 from score_embed.frontend.c.printer import line_directive, to_c
@@ -46,7 +46,7 @@ from score_embed.frontend.declarations.symbols import (
     Unusable,
     Variable,
 )
-from score_embed.frontend.ir.body import HARNESS_FILE, Body, Coord
+from score_embed.frontend.ir.body import Body, Coord
 from score_embed.frontend.ir.exp import Slot, Storage
 from score_embed.frontend.lower.assembly import names_in_assembly
 from score_embed.frontend.lower.builder import Builder
