@@ -46,7 +46,7 @@ def runtime(folder: Path) -> str:
     """A digest of the runtime's files, the models of library functions included. Raises StorageError."""
     digest = hashlib.sha256()
     found = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
-    _add(digest, str(folder), sorted(os.path.relpath(path, folder) for path in found))
+    _add(digest, str(folder), sorted(path[len(str(folder)) + 1 :] for path in found))
     return digest.hexdigest()
 
 

@@ -25,7 +25,6 @@ from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, hold, is_kept, publish, trim
-from score_embed.image.complaints import explained
 from score_embed.image.constants import Constants
 from score_embed.image.elf import AVR, Elf, NotElf
 from score_embed.image.instrumenting import FrontEnd, Request
@@ -108,6 +107,8 @@ def build_image(
             beside(Plain(written, native, objects, flags, cflags))
         program = front.instrumented(complete)
     except BuildError as error:
+        from score_embed.image.complaints import explained  # it asks the compiler again
+
         raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:
         _keep(keep, sources, program)
