@@ -25,10 +25,11 @@ from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.formula.build import negate
 from score_embed.solve.chain import Chain, DomainLayer, Gate
+from score_embed.solve.effort import Limit
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Result
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import Limit, SmtLayer
+from score_embed.solve.smt import SmtLayer
 from score_embed.trace.trail import Trail
 
 SIZE = 2

@@ -14,10 +14,11 @@ from score_embed.formula.domain import byte_set, intervals, members
 from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
 from score_embed.formula.select import select
 from score_embed.solve.chain import default_chain
+from score_embed.solve.effort import Limit
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Query, Result
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import Limit, SmtLayer
+from score_embed.solve.smt import SmtLayer
 from score_embed.solve.terms import Translator
 
 BYTES = 3

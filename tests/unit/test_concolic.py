@@ -17,9 +17,10 @@ from score_embed.explore.search import Search
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate, table_size
 from score_embed.solve.chain import Chain, Gate, UnsoundAnswer
+from score_embed.solve.effort import Limit
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.slicer import Slicer
-from score_embed.solve.smt import Limit, SmtLayer
+from score_embed.solve.smt import SmtLayer
 from score_embed.trace.trail import Trail
 
 X, Y = symbolic(16, slot(1), 4, "x"), symbolic(17, slot(2), 4, "y")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from score_embed.contract.program import Program, Source
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, static_type
-from score_embed.frontend.program import Program, Source, instrument_program
+from score_embed.frontend.program import instrument_program
 from score_embed.frontend.types.ctype import Array, Types
 from score_embed.frontend.types.data_model import DataModel
 

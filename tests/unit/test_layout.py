@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from score_embed.board.profile import find_board
+from score_embed.contract.program import Source
 from score_embed.errors import BuildError
 from score_embed.frontend.declarations.layout import located
 from score_embed.frontend.ir.exp import Storage
-from score_embed.frontend.program import Source, instrument_program
+from score_embed.frontend.program import instrument_program
 from score_embed.image.image import build_image
 from score_embed.image.measure import Measured
 from score_embed.image.toolchain import Toolchain

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from score_embed.contract.program import Note, Program, Source
 from score_embed.frontend.lower.statements import Statements
-from score_embed.frontend.lower.unit import Lowered, Note, UnitLowering
+from score_embed.frontend.lower.unit import Lowered, UnitLowering
 from score_embed.frontend.probes import templates
-from score_embed.frontend.program import Program, Source, instrument_program
+from score_embed.frontend.program import instrument_program
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.image.toolchain import INSTRUMENTED
 

@@ -18,8 +18,9 @@ from score_embed.formula import build
 from score_embed.formula.expr import Kind
 from score_embed.results.store import TestRow
 from score_embed.solve import smt
+from score_embed.solve.effort import Limit
 from score_embed.solve.query import Query, Result
-from score_embed.solve.smt import Limit, SmtLayer
+from score_embed.solve.smt import SmtLayer
 
 
 def show(shown: status.Status) -> None:

@@ -36,7 +36,7 @@ from score_embed.results.coverage import directions_of
 from score_embed.results.parts import PROGRESS
 from score_embed.results.progress import Memory, Progress
 from score_embed.results.store import Store
-from score_embed.solve import smt
+from score_embed.solve.effort import interrupt as end_question
 from score_embed.witness import witness
 from score_embed.witness.witness import Witness
 
@@ -83,7 +83,7 @@ class Campaign:
         stopped = Stop.ERROR
         title = f"{self._image.program} on {self._board.name}"
         try:
-            with Interrupt(smt.interrupt) as interrupt, Status(title) as status:
+            with Interrupt(end_question) as interrupt, Status(title) as status:
                 progress = self._record.get(PROGRESS)
                 self._search = self._fresh() if progress is None else self._restored(progress)
                 self._witness = witness.of(self._record, self._settings)

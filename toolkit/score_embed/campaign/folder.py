@@ -12,9 +12,6 @@ from pathlib import Path
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, QemuRun
 from score_embed.contract.outcome import Target
-from score_embed.device.desk import DeskTarget
-from score_embed.device.native import NativeTarget
-from score_embed.device.qemu import QemuTarget
 from score_embed.errors import UsageError
 from score_embed.image.image import Image
 from score_embed.results.storage import FILE, storage_error
@@ -110,10 +107,17 @@ def compiler_version(board: Board) -> str:
 
 
 def start_target(board: Board, elf: Path, build_id: bytes) -> Target:
+    """Only the module of the target that is started is imported."""
     if isinstance(board.run, QemuRun):
+        from score_embed.device.qemu import QemuTarget
+
         target = QemuTarget(elf, build_id, board.run)
         target.guarded = not (board.firmware and board.firmware.watchdog == "none")
         return target
     if isinstance(board.run, DeskRun):
+        from score_embed.device.desk import DeskTarget
+
         return DeskTarget(elf, build_id, board.run, board.cc)
+    from score_embed.device.native import NativeTarget
+
     return NativeTarget(elf, build_id, board.run.emulator)

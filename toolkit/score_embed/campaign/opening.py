@@ -15,15 +15,14 @@ from pathlib import Path
 from score_embed import __version__, config
 from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.campaign import folder as workplace
-from score_embed.campaign import startup
 from score_embed.campaign.status import Steps
 from score_embed.contract.outcome import Target
+from score_embed.contract.program import Whole
 from score_embed.device.startup import NoReady
 from score_embed.errors import BuildError, UsageError
-from score_embed.frontend.whole import Whole
-from score_embed.image import objects
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
+from score_embed.image.toolchain import SUFFIXES
 from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, VERSIONS, Program
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
@@ -119,6 +118,8 @@ def ready_target(board: Board, image: Image) -> Iterator[Target]:
         try:
             _ = target.info
         except NoReady as error:
+            from score_embed.campaign import startup  # it looks into the image, where others have started
+
             raise startup.explained(error, board, image.elf) from None
         yield target
     finally:
@@ -127,9 +128,9 @@ def ready_target(board: Board, image: Image) -> Iterator[Target]:
 
 def check_sources(settings: config.Settings) -> None:
     for source in (*settings.sources, *settings.native):
-        if source.suffix not in (".c", *objects.SUFFIXES):
+        if source.suffix not in (".c", *SUFFIXES):
             what = "this is neither a C source (.c) nor a file to link with it"
-            raise UsageError(what, str(source), f"C files are explored; {', '.join(objects.SUFFIXES)} are linked.")
+            raise UsageError(what, str(source), f"C files are explored; {', '.join(SUFFIXES)} are linked.")
         if not source.is_file():
             raise UsageError("there is no such file", str(source), "Check the name and the working folder.")
     for source in settings.native:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 LINE_SECONDS = 10.0
 REFRESH_SECONDS = 0.25
@@ -26,6 +28,8 @@ class _Line:
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
+            from rich.live import Live
+
             self._live = Live(console=self._console, transient=True, auto_refresh=False)
             self._live.start()
         return self

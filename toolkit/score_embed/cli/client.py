@@ -18,7 +18,7 @@ from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.line import Caller
 from score_embed.image.image import load_image
-from score_embed.solve import smt
+from score_embed.solve.effort import interrupt as end_question
 
 _MOST_NAME = 64
 
@@ -61,6 +61,6 @@ def execute(values: argparse.Namespace) -> int:
     )
     keys = keyring.read(values.keys, "client") if values.keys else None
     quiet = values.parent is not None
-    with closing(Caller(values.server, keys, values.listen)) as caller, Interrupt(smt.interrupt, quiet) as interrupt:
+    with closing(Caller(values.server, keys, values.listen)) as caller, Interrupt(end_question, quiet) as interrupt:
         ClientProcess(caller, manner, interrupt, Timing()).run()
     return 0

@@ -14,14 +14,17 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from score_embed.board.profile import QemuRun
 from score_embed.contract.outcome import Verdict
-from score_embed.device.qmp import Qmp, QmpFailed
 from score_embed.device.startup import LOOKS, PAUSE, Seen, by_monitor
 from score_embed.device.wired import RESTARTED, Ending, WiredTarget
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
+
+if TYPE_CHECKING:
+    from score_embed.device.qmp import Qmp
 
 _PACKAGES = {
     "qemu-system-arm": "qemu-system-arm",
@@ -95,6 +98,7 @@ class QemuTarget(WiredTarget):
         super().__init__(f"{how.command} -M {how.machine}", build_id, watchdog)
         self._elf, self._how = elf.absolute(), how
         self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None  # to its monitor; QEMU greets there and waits
         self._qmp: Qmp | None = None
         self._folder: str | None = None
 
@@ -117,7 +121,7 @@ class QemuTarget(WiredTarget):
             raise
         finally:
             ends.close_passed()
-        self._qmp = Qmp(control)
+        self._control = control
         return ends.channel
 
     def _start_process(self, arguments: list[str], ends: _Ends) -> subprocess.Popen[bytes]:
@@ -152,19 +156,32 @@ class QemuTarget(WiredTarget):
     def _reset(self) -> bool:
         # While the guest waits in semihosting, QEMU does not listen to QMP: a new instance is quicker.
         no = self._how.link == "semihosting" or Path(self._how.command).name in _WITHOUT_RESET
-        if no or self._qmp is None or self._process is None or self._process.poll() is not None:
+        if no or self._process is None or self._process.poll() is not None:
             return False
+        from score_embed.device.qmp import QmpFailed
+
         try:
-            self._qmp.reset()
+            self._monitor().reset()
         except QmpFailed:
             return False
         return True
 
+    def _monitor(self) -> Qmp:
+        """The control channel of the QEMU that runs; most campaigns never need it, nor what it is made of."""
+        from score_embed.device.qmp import Qmp
+
+        if self._control is not None:
+            self._qmp, self._control = Qmp(self._control), None
+        assert self._qmp is not None
+        return self._qmp
+
     def _look(self) -> tuple[Seen, ...]:
+        from score_embed.device.qmp import QmpFailed
+
         found: list[Seen] = []
         try:
-            while self._qmp is not None and len(found) < LOOKS:
-                seen = by_monitor(self._qmp.ask)
+            while self._process is not None and len(found) < LOOKS:
+                seen = by_monitor(self._monitor().ask)
                 if seen is None:
                     break
                 found.append(seen)
@@ -188,6 +205,7 @@ class QemuTarget(WiredTarget):
     def _terminate(self, patience: float = 0) -> int:
         process, self._process = self._process, None
         qmp, self._qmp = self._qmp, None
+        control, self._control = self._control, None
         if process is None:
             return 0
         try:
@@ -198,7 +216,8 @@ class QemuTarget(WiredTarget):
         if process.stderr is not None:
             self.complaint = process.stderr.read(4096).decode(errors="replace").strip()
             process.stderr.close()
-        if qmp is not None:
-            qmp.close()
+        for channel in (qmp, control):
+            if channel is not None:
+                channel.close()
         self._remove_folder()
         return status

@@ -17,15 +17,13 @@ from typing import Literal
 from pycparser import c_ast
 
 from score_embed.contract.entry import Argument, Entry
+from score_embed.contract.program import HARNESS_FILE, Note, Source
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.declarations.declare import ANONYMOUS, Declarations
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.ir.body import HARNESS_FILE
-from score_embed.frontend.lower.unit import Note
-from score_embed.frontend.program import Source
 from score_embed.frontend.types.ctype import (
     CType,
     Enum,

@@ -14,15 +14,11 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
+from score_embed.contract.program import HEAP, ON_HEAP
 from score_embed.contract.sites import MODEL
 from score_embed.frontend.c.gnu_ast import AsmLabel
 
 _BUILTIN = "__builtin_"
-# One arena serves all of these: who defines one of them has an allocator of its own. FREE is called as it is, so that
-# what is wrong with a pointer is reported where it is freed.
-FREE = "free"
-HEAP = frozenset({"malloc", "calloc", "realloc", FREE})
-ON_HEAP = HEAP | {"strdup", "strndup"}
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pycparser import c_ast
 
+from score_embed.contract.program import FREE, LIBRARY, ON_HEAP, Note, Program, Source
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import called_names, defined_functions, drop_promises, static_names
@@ -23,8 +23,8 @@ from score_embed.frontend.emit.function import OBJECTS, Emitter
 from score_embed.frontend.emit.meta import Meta, Numbering
 from score_embed.frontend.ir.body import Body
 from score_embed.frontend.lower.lengths import complete_arrays
-from score_embed.frontend.lower.unit import Lowered, Note, Unit, UnitLowering, why_left_alone
-from score_embed.frontend.models import FREE, ON_HEAP, Models, Parsed, has_allocator, prepare, prepare_library, wanted
+from score_embed.frontend.lower.unit import Lowered, Unit, UnitLowering, why_left_alone
+from score_embed.frontend.models import Models, Parsed, has_allocator, prepare, prepare_library, wanted
 from score_embed.frontend.probes.bounds import CHECKED_BY_CALLERS
 from score_embed.frontend.probes.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.probes.origins import Strays, find_strays
@@ -32,30 +32,8 @@ from score_embed.frontend.probes.waiting import Waiting
 from score_embed.frontend.types.ctype import Types
 from score_embed.frontend.types.data_model import DataModel
 
-LIBRARY = "<models>"  # what the unit of the library's models is called
 _Key = tuple[str, str]  # a function: its unit if others cannot name it, else ""; its name
 _OF_MODELS = frozenset({"null", "bounds"})  # checked in models: what a program may do wrong by calling them
-
-
-@dataclass(frozen=True)
-class Source:
-    """One preprocessed C file."""
-
-    path: Path
-    text: str
-
-
-@dataclass(frozen=True)
-class Program:
-    """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls;
-    `heap`: they allocate memory."""
-
-    texts: tuple[str, ...]
-    library: str
-    notes: tuple[Note, ...]
-    sites: int
-    coverage: int
-    heap: bool = False
 
 
 def instrument_program(

@@ -8,36 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from score_embed.contract.program import HARNESS_FILE, Note, Source, Whole
 from score_embed.contract.sites import PROGRAM_MAIN
 from score_embed.errors import UsageError
 from score_embed.frontend.c.parse import parse, system_files
-from score_embed.frontend.ir.body import HARNESS_FILE
-from score_embed.frontend.lower.unit import Note
-from score_embed.frontend.program import Source
 
 _PUSHED_BACK = 8  # bytes of room before the input
 _SCANS = {"scanf": 0, "vscanf": 0, "fscanf": 1, "vfscanf": 1}  # which argument is the format
 # What runtime/libc/scan.h knows. Any other percent sign makes a format the library's, which finds nothing there.
 _CONVERSION = re.compile(r"%(?:%|\*?\d*(?:[cs]|\[\^?\]?[^\]]*\]|[hlzjt]*[diuoxXn]))")
 _TEXT_OR_MAIN = re.compile(r'^#.*$|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|\bmain\b', re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Whole:
-    """What a program is given. `stdin`: bytes of standard input; `argv`: the length of each argument."""
-
-    stdin: int = 0
-    argv: tuple[int, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.stdin or self.argv)
-
-
-NOTHING = Whole()
 
 
 def wrap_main(sources: Sequence[Source], whole: Whole, size_type: str) -> tuple[list[Source], list[Note]]:
@@ -56,12 +39,6 @@ def wrap_main(sources: Sequence[Source], whole: Whole, size_type: str) -> tuple[
                 result[index] = Source(source.path, renamed + _main(whole, count, size_type))
                 return result, notes
     raise UsageError("no source defines main", option, "Symbolic arguments and standard input are for whole programs.")
-
-
-def bounds(whole: Whole) -> list[str]:
-    """How much the program is given, in words: its paths for more are not among those that are run."""
-    found = [f"argument {number} ≤ {length} bytes" for number, length in enumerate(whole.argv, 1)]
-    return [*found, *([f"standard input = {whole.stdin} bytes"] if whole.stdin else [])]
 
 
 def _parameters(main: c_ast.FuncDef) -> int:

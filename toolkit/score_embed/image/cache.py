@@ -7,16 +7,19 @@ is locked by it, as an emulator is started from it again and again; an object is
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from score_embed.errors import StorageError
 
 LIMIT = 2 << 30  # bytes that may lie there
+_SEAL = 32  # bytes before what was computed, that show that it is whole
 SPARED = 3600  # seconds in which what was used is not thrown away: a build may be about to link it
 
 
@@ -48,12 +51,50 @@ def publish(built: Path, kept: Path) -> None:
 
     What is there already stays: a linker may be reading it, and with LTO no two compilations of a file are alike.
     """
+    _publish(lambda part: shutil.copy(built, part), kept)
+
+
+def remember(name: str, content: bytes) -> None:
+    """Keep what was computed under a name that says all that it depends on. Raises StorageError."""
+    folder = cache_folder()
+    _publish(lambda part: part.write_bytes(_seal(name, content) + content), folder / name)
+    trim(folder)
+
+
+def recall(name: str) -> bytes | None:
+    """What was kept under this name; None if it is not there, or not as it was written: then it is thrown away."""
+    kept = cache_folder() / name
+    if not is_kept(kept):
+        return None
+    try:
+        found = kept.read_bytes()
+    except OSError:
+        return None
+    content = found[_SEAL:]
+    if found[:_SEAL] == _seal(name, content):
+        return content
+    forget(name)
+    return None
+
+
+def forget(name: str) -> None:
+    """Throw this away. What cannot be thrown away stays, and is not believed the next time either."""
+    with suppress(OSError):
+        (cache_folder() / name).unlink()
+
+
+def _seal(name: str, content: bytes) -> bytes:
+    """What shows that the content belongs to the name, and is whole."""
+    return hashlib.sha256(name.encode() + b"\0" + content).digest()
+
+
+def _publish(write: Callable[[Path], object], kept: Path) -> None:
     try:
         number, name = tempfile.mkstemp(dir=kept.parent, prefix=f"{kept.stem}.")
         os.close(number)
         part = Path(name)
         try:
-            shutil.copy(built, part)
+            write(part)
             _name_it(part, kept)
         finally:
             part.unlink(missing_ok=True)

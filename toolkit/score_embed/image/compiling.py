@@ -9,18 +9,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from score_embed.contract.program import LIBRARY, Program
 from score_embed.errors import BuildError
-from score_embed.frontend.program import LIBRARY, Program
 from score_embed.image import extents
 from score_embed.image.complaints import explained
 from score_embed.image.layout import check_sections, link_firmware
 from score_embed.image.linking import Parts, link_parts
 from score_embed.image.messages import RUNTIME
-from score_embed.image.objects import ASSEMBLY, check_objects
+from score_embed.image.objects import check_objects
 from score_embed.image.own_symbols import set_apart
 from score_embed.image.runtime import runtime_objects
 from score_embed.image.shared import shared_variables
-from score_embed.image.toolchain import HEAP_NAMES, Toolchain
+from score_embed.image.toolchain import ASSEMBLY, HEAP_NAMES, Toolchain
 
 _NATIVE = "native"  # begins the names of objects without probes that are made here
 

@@ -7,10 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Section, SymbolTableSection
+from score_embed.image.elf import AVR, OBJECT, Elf, Section
 
-_ALLOCATED, _WRITABLE = 2, 1
 _AVR_DATA = 0x800000  # where ELF files of AVR have the data space; code lies in another one
 
 
@@ -61,45 +59,36 @@ class Constants:
 
     @cached_property
     def _pieces(self) -> list[_Piece]:
-        with self._elf.open("rb") as file:
-            data = ELFFile(file)
-            start = _data_space(data)
-            return [
-                _Piece(section["sh_addr"] - start, bytes(section.data()), not _is_constant(section))
-                for section in data.iter_sections()
-                if _is_loaded(section) and section["sh_addr"] >= start
-            ]
+        elf = Elf(self._elf)
+        start = _data_space(elf)
+        return [
+            _Piece(section.address - start, elf.contents(section), not _is_constant(section))
+            for section in elf.sections
+            if section.is_loaded and section.address >= start
+        ]
 
     @cached_property
     def _objects(self) -> list[tuple[int, int]]:
         """Of all symbols that name constants, in order; of several at one address the largest is last."""
-        with self._elf.open("rb") as file:
-            data = ELFFile(file)
-            symbols = data.get_section_by_name(".symtab")
-            if not isinstance(symbols, SymbolTableSection):
-                return []
-            start = _data_space(data)
-            constant = {
-                index
-                for index, section in enumerate(data.iter_sections())
-                if _is_loaded(section) and _is_constant(section) and section["sh_addr"] >= start
-            }
-            return sorted(
-                (symbol["st_value"] - start, symbol["st_size"])
-                for symbol in symbols.iter_symbols()
-                if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"] and symbol["st_shndx"] in constant
-            )
+        elf = Elf(self._elf)
+        start = _data_space(elf)
+        constant = {
+            index
+            for index, section in enumerate(elf.sections)
+            if section.is_loaded and _is_constant(section) and section.address >= start
+        }
+        return sorted(
+            (symbol.value - start, symbol.size)
+            for symbol in elf.symbols()
+            if symbol.kind == OBJECT and symbol.size and symbol.section in constant
+        )
 
 
-def _data_space(data: ELFFile) -> int:
+def _data_space(elf: Elf) -> int:
     """Where the addresses of data begin, as the file counts them."""
-    return _AVR_DATA if data["e_machine"] == "EM_AVR" else 0
-
-
-def _is_loaded(section: Section) -> bool:
-    return bool(section["sh_type"] == "SHT_PROGBITS" and section["sh_flags"] & _ALLOCATED)
+    return _AVR_DATA if elf.machine == AVR else 0
 
 
 def _is_constant(section: Section) -> bool:
     """Addresses in constants are written once, by the linker, where an image is not moved."""
-    return not section["sh_flags"] & _WRITABLE or section.name.startswith(".data.rel.ro")
+    return not section.is_writable or section.name.startswith(".data.rel.ro")

@@ -12,37 +12,26 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec.structs import replace
 
 from score_embed.board.profile import Board
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.entry import Entry
+from score_embed.contract.program import NOTHING, Program, Source, Whole
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, UsageError
 from score_embed.frontend.c import own_names
-from score_embed.frontend.c.preprocess import preprocess
-from score_embed.frontend.harness import add_harness
-from score_embed.frontend.lower.unit import Note
-from score_embed.frontend.program import Program, Source, instrument_program
-from score_embed.frontend.types.data_model import DataModel
-from score_embed.frontend.whole import NOTHING, Whole, bounds, wrap_main
+from score_embed.image import identity
 from score_embed.image.cache import cache_folder, hold, is_kept, publish, trim
-from score_embed.image.compiling import Files, compiled
-from score_embed.image.complaints import explained
 from score_embed.image.constants import Constants
-from score_embed.image.library import has_allocator, library_models
-from score_embed.image.measure import Measured
+from score_embed.image.elf import AVR, Elf, NotElf
+from score_embed.image.instrumenting import FrontEnd, Request
 from score_embed.image.toolchain import INSTRUMENTED, PORTS, Toolchain
-
-_POINTER_BITS = {"EM_AVR": 16}  # of machines whose pointers are not as wide as their ELF files say
 
 
 @dataclass(frozen=True)
@@ -78,6 +67,7 @@ class _Facts(Struct, frozen=True):
     within: tuple[str, ...] = ()
     verify: bool = False
     entry: Entry | None = None
+    build_id: str = ""  # hexadecimal
 
 
 @dataclass(frozen=True)
@@ -123,64 +113,37 @@ def build_image(
     toolchain = Toolchain(board)
     objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
-    model = _data_model(toolchain, sources, flags)
-
-    def read(path: Path) -> Source:
-        progress(f"preprocessing {path}")
-        return Source(path, own_names.set_apart(preprocess(board.cc, toolchain.preprocessor_flags(flags[path]), path)))
-
-    called: Entry | None = None
-    losses: list[Note] = []
-    within = bounds(whole)
+    how = Request(sources, native, objects, flags, entry, whole, instrument, verify, checks, strict)
+    front = FrontEnd(toolchain, how, progress)
     try:
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            texts = list(pool.map(read, sources))
-        if whole:
-            texts, losses = wrap_main(texts, whole, model.size_type)
-        if entry:
-            harness = add_harness(texts, own_names.emitted(entry), model)
-            texts, losses, within = harness.sources, harness.losses, harness.within
-            called = harness.entry
+        complete = front.complete()
         if beside is not None:
-            written = [Source(text.path, own_names.as_written(text.text)) for text in texts]
+            written = [Source(source.path, own_names.as_written(source.text)) for source in complete.sources]
             beside(Plain(written, native, objects, flags, cflags))
-        program = instrument_program(
-            texts,
-            model,
-            instrument=instrument,
-            argument_order=board.argument_order,
-            verify=verify,
-            checks=checks,
-            closed=not native and not objects,
-            strict=strict,
-            measure=Measured(toolchain, flags, cache_folder()),
-            models=library_models(
-                toolchain,
-                flags[sources[0]],
-                heap=not has_allocator(toolchain, native, objects, flags),
-                stdin=bool(whole.stdin),
-            ),
-            progress=progress,
-        )
+        program = front.instrumented(complete)
     except BuildError as error:
+        from score_embed.image.complaints import explained  # it asks the compiler again
+
         raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:
         _keep(keep, sources, program)
     said = _Facts(
         entry or sources[0].stem,
         tuple((n.what, n.file, n.line) for n in program.notes),
-        tuple((n.what, n.file, n.line) for n in losses),
-        tuple(within),
+        tuple((n.what, n.file, n.line) for n in complete.losses),
+        complete.within,
         verify,
-        called,
+        complete.entry,
     )
     facts = json.dumps(to_builtins(said), separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = cache_folder() / f"{build_id.hex()}.elf"
     if not is_kept(elf):
+        from score_embed.image.compiling import Files, compiled  # and all that knows object files
+
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            identity = _identity_source(program, build_id, facts)
-            files = Files(sources, native, objects, flags, cflags, identity, progress)
+            generated = _identity_source(program, build_id, replace(said, build_id=build_id.hex()))
+            files = Files(sources, native, objects, flags, cflags, generated, progress)
             try:
                 built = compiled(toolchain, Path(work), program, files, verify=verify)
             except BuildError as error:
@@ -208,55 +171,31 @@ def load_image(elf: Path) -> Image:
     return image
 
 
-def _read_image(elf: Path) -> Image:
+def _read_image(path: Path) -> Image:
     try:
-        with elf.open("rb") as file:
-            data = ELFFile(file)
-            words, meta = (_section(data, name) for name in (".sc_sites", ".sc_meta"))
-            table = parse_site_table(words, meta, _POINTER_BITS.get(data["e_machine"], data.elfclass))
-            build_id = _symbol(data, "sc_build_id", 16)
-        units = [unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "program" in unit]
-        own = convert(units[0], _Facts) if units else _Facts(elf.stem)
+        elf = Elf(path)
+        words, meta = (_section(elf, name) for name in (".sc_sites", ".sc_meta"))
+        table = parse_site_table(words, meta, 16 if elf.machine == AVR else elf.bits)
+        units = [unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "build_id" in unit]
+        if not units:
+            raise SiteTableError("it does not say its build id")
+        own = convert(units[0], _Facts)
     except OSError as error:
-        raise StorageError(f"cannot read the image: {error.strerror}", str(elf)) from None
-    except (ELFError, SiteTableError, ValidationError) as error:
-        raise BuildError(f"this is no image of score-embed: {error}", str(elf)) from None
-    return Image(elf, table, build_id, own.program, own.notes, own.verify, own.entry, own.losses, own.within)
+        raise StorageError(f"cannot read the image: {error.strerror}", str(path)) from None
+    except (NotElf, SiteTableError, ValidationError) as error:
+        raise BuildError(f"this is no image of score-embed: {error}", str(path)) from None
+    build_id = bytes.fromhex(own.build_id)
+    return Image(path, table, build_id, own.program, own.notes, own.verify, own.entry, own.losses, own.within)
 
 
-def _section(data: ELFFile, name: str) -> bytes:
-    section = data.get_section_by_name(name)
+def _section(elf: Elf, name: str) -> bytes:
+    section = elf.section(name)
     if section is None:
         raise SiteTableError(f"it has no section {name}")
-    return bytes(section.data())
-
-
-def _symbol(data: ELFFile, name: str, size: int) -> bytes:
-    table = data.get_section_by_name(".symtab")
-    found = table.get_symbol_by_name(name) if isinstance(table, SymbolTableSection) else None
-    if not found:
-        raise SiteTableError(f"it has no symbol {name}")
-    address = found[0]["st_value"]
-    for section in data.iter_sections():
-        start = section["sh_addr"]
-        if section["sh_flags"] & 2 and start <= address < start + section["sh_size"]:
-            offset = address - start
-            return bytes(section.data()[offset : offset + size])
-    raise SiteTableError(f"the symbol {name} lies in no section")
+    return elf.contents(section)
 
 
 # --- building ------------------------------------------------------------------------------------------------
-
-
-def _data_model(toolchain: Toolchain, sources: Sequence[Path], flags: Mapping[Path, Sequence[str]]) -> DataModel:
-    """The types of the program, which all its files must agree on."""
-    models = {own: toolchain.data_model(own) for own in {tuple(flags[path]) for path in sources}}
-    first = models[tuple(flags[sources[0]])]
-    for path in sources:
-        if models[tuple(flags[path])] != first:
-            hint = "Give all files of the program the same -f flags, by `-- CFLAGS` if need be."
-            raise UsageError(f"its flags give C other types than those of {sources[0]}", str(path), hint)
-    return first
 
 
 def _of_inputs(error: BuildError, program: Program) -> BuildError:
@@ -272,10 +211,10 @@ def _identity(
     toolchain: Toolchain, program: Program, files: Sequence[Path], flags: Sequence[Sequence[str]], facts: str
 ) -> bytes:
     board = toolchain.board
-    digest = hashlib.sha256()
-    runtime = sorted(p for p in toolchain.runtime.rglob("*") if p.is_file())
     parts: list[object] = [
-        board.cc,
+        identity.toolkit(*identity.BUILDING),
+        identity.compiler(board.cc),
+        toolchain.runtime_digest,
         board.cflags,
         board.ldflags,
         board.runtime,
@@ -294,9 +233,9 @@ def _identity(
         program.library,
         program.notes,
     ]
-    digest.update(repr(parts).encode("utf-8", "surrogateescape"))
+    digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape"))
     script = toolchain.board.firmware.script
-    for path in [*runtime, *files, *([script] if script else [])]:
+    for path in [*files, *([script] if script else [])]:
         digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
     return digest.digest()[:16]
 
@@ -308,9 +247,9 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"cannot read the file: {error.strerror}", str(path)) from None
 
 
-def _identity_source(program: Program, build_id: bytes, facts: str) -> str:
+def _identity_source(program: Program, build_id: bytes, facts: _Facts) -> str:
     """The generated C file that makes an image recognisable; `facts` go with the site table's texts."""
-    text = json.dumps(facts).replace("?", "\\?")
+    text = json.dumps(json.dumps(to_builtins(facts), separators=(",", ":"))).replace("?", "\\?")
     return (
         '#include "probe.h"\n'
         f"SC_IMAGE({program.coverage}, {', '.join(map(str, build_id))});\n"

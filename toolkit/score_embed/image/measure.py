@@ -13,6 +13,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from score_embed.frontend.declarations.layout import OBJECT
+from score_embed.image import identity
 from score_embed.image.cache import is_kept, publish
 from score_embed.image.toolchain import Toolchain
 
@@ -37,7 +38,8 @@ class Measured:
         if signs and signs[-1] in _SIGN[2:]:
             return {}  # then `int f : 3` and `signed f : 3` differ, which the front-end does not know
         board = self._toolchain.board
-        digest = hashlib.sha256(repr([board.cc, board.cflags, list(own), text]).encode("utf-8", "surrogateescape"))
+        common = [identity.toolkit("image"), *identity.compiler(board.cc), self._toolchain.runtime_digest]
+        digest = hashlib.sha256(repr([*common, board.cflags, list(own), text]).encode("utf-8", "surrogateescape"))
         kept = self._cache / f"{digest.hexdigest()[:32]}.layout"
         if is_kept(kept):
             try:

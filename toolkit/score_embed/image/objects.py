@@ -15,9 +15,6 @@ from elftools.elf.sections import Symbol, SymbolTableSection
 
 from score_embed.errors import UsageError
 
-ASSEMBLY = (".s", ".S")
-SUFFIXES = (".o", ".a", *ASSEMBLY)
-
 _ELF, _ARCHIVE, _THIN = b"\x7fELF", b"!<arch>\n", b"!<thin>\n"
 _MEMBER = struct.Struct("16s12s6s6s8s10s2s")  # the head of an archive's member
 _MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 40: "ARM", 62: "x86", 83: "AVR", 94: "Xtensa", 183: "AArch64"} | {

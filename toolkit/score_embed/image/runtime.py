@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from score_embed.errors import StorageError
+from score_embed.image import identity
 from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.toolchain import Toolchain
 
@@ -46,12 +45,6 @@ def _kept(common: bytes, which: str, make: Callable[[Path], None]) -> Path:
 
 def _identity(toolchain: Toolchain) -> bytes:
     """Of all that may be read, and of the compiler: its objects may not fit those of another version."""
-    digest = hashlib.sha256()
-    try:
-        compiler = Path(shutil.which(toolchain.board.cc) or toolchain.board.cc).resolve()
-        digest.update(f"{compiler} {compiler.stat().st_size} {compiler.stat().st_mtime_ns}".encode())
-        for path in sorted(path for path in toolchain.runtime.rglob("*") if path.is_file()):
-            digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
-    except OSError as error:
-        raise StorageError(f"cannot read {error.filename}: {error.strerror}", str(toolchain.runtime)) from None
-    return digest.digest()
+    steps = identity.toolkit("board", "image")
+    parts = [steps, identity.compiler(toolchain.board.cc), str(toolchain.runtime), toolchain.runtime_digest]
+    return hashlib.sha256(repr(parts).encode()).digest()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from score_embed.board import share
@@ -15,7 +16,10 @@ from score_embed.board.profile import Board, QemuRun
 from score_embed.errors import BuildError
 from score_embed.frontend.c.complaints import complaint
 from score_embed.frontend.types.data_model import DataModel
+from score_embed.image import identity
 
+ASSEMBLY = (".s", ".S")
+SUFFIXES = (".o", ".a", *ASSEMBLY)  # of files that are linked as they are
 DEADLINE = 300  # seconds for one run of the compiler
 
 # So that the host's bit-vector semantics and the compiler's agree (design.md §5), and so that a name of the
@@ -89,6 +93,7 @@ class Toolchain:
         board.require_tools()
         self.board = board
         self.runtime = share.folder("runtime")
+        self._predefined: dict[tuple[str, ...], str] = {}  # macros, by the flags
 
     def macros(self) -> list[str]:
         """What the runtime and its linker script are told of the board."""
@@ -99,9 +104,22 @@ class Toolchain:
         emulated = ["-DSC_QEMU"] if isinstance(run, QemuRun) else []
         return [*found, *emulated, *(["-DSC_SEMIHOSTING"] if semihosting else [])]
 
+    @cached_property
+    def runtime_digest(self) -> str:
+        """Of the files of the runtime, which decide what is built as the program's do. Raises StorageError."""
+        return identity.runtime(self.runtime)
+
+    def predefined(self, cflags: Sequence[str]) -> str:
+        """The macros that the compiler itself defines: they tell types, code and its version. Raises BuildError."""
+        flags = (*self.board.cflags, *_code_generation(cflags))
+        if flags not in self._predefined:
+            command = [self.board.cc, *flags, "-dM", "-E", "-x", "c", "/dev/null"]
+            self._predefined[flags] = run_tool(command, "data model")
+        return self._predefined[flags]
+
     def data_model(self, cflags: Sequence[str]) -> DataModel:
         flags = [*self.board.cflags, *_code_generation(cflags)]
-        text = run_tool([self.board.cc, *flags, "-dM", "-E", "-x", "c", "/dev/null"], "data model")
+        text = self.predefined(cflags)
         if "#define __clang__ " in text:
             hint = "Name a gcc as the profile's `compiler`: the formulas rest on flags that clang does not have."
             raise BuildError("this is clang, score-embed needs gcc", self.board.cc, hint)

@@ -6,9 +6,10 @@ import os
 import select
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import serial
+if TYPE_CHECKING:
+    import serial
 
 
 class LinkClosed(Exception):

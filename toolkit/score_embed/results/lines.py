@@ -11,9 +11,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import DWARFError, ELFError
-from elftools.elf.elffile import ELFFile
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -26,6 +23,9 @@ class LineTable:
     """Rows of all units, sorted by address. An image without debug information gives an empty table."""
 
     def __init__(self, elf: Path, user_files: Collection[str]) -> None:
+        from elftools.common.exceptions import DWARFError, ELFError
+        from elftools.elf.elffile import ELFFile  # for campaigns with bugs only
+
         self._rows: list[Row] = []
         by_name: dict[str, list[str]] = {}
         for file in user_files:

@@ -18,12 +18,12 @@ from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Expr, evaluate
 from score_embed.solve.cache import CacheLayer
+from score_embed.solve.effort import DEFAULT_RLIMIT, Limit
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stopped
 from score_embed.solve.ranges import RangeLayer
-from score_embed.solve.smt import DEFAULT_RLIMIT, LearningLayer, Limit, PathLayer, SmtLayer
 
 _REFUTED = Answer(Result.UNSAT, Layer.DOMAIN)
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
@@ -93,6 +93,19 @@ class Gate:
         return self._inner.solve(query)
 
 
+class Late:
+    """Layers that are made for their first question: those on Z3, whose import is a tenth of a small campaign's time."""
+
+    def __init__(self, make: Callable[[], Solver]) -> None:
+        self._make = make
+        self._made: Solver | None = None
+
+    def solve(self, query: Query) -> Answer:
+        if self._made is None:
+            self._made = self._make()
+        return self._made.solve(query)
+
+
 class ArithmeticLayer:
     """To each kind of arithmetic its solver. With floating point Z3 is slow, and learns little from one question for
     others; products and quotients are dear to build, so that all that was learned about them is kept."""
@@ -112,6 +125,8 @@ class ValidatingLayer:
     """For tests: every sat is evaluated on the path's own formulas, every unsat is asked of plain Z3."""
 
     def __init__(self, inner: Solver) -> None:
+        from score_embed.solve.smt import SmtLayer
+
         self._inner = inner
         self._judge = SmtLayer()
 
@@ -237,10 +252,17 @@ class Chain:
 def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain:
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
     limit = Limit(rlimit)
-    enumerate_ = EnumerateLayer(SmtLayer(limit))
-    gate = Gate(ArithmeticLayer(enumerate_, LearningLayer(enumerate_, limit), PathLayer(enumerate_, limit)))
+    gate = Gate(Late(lambda: _searching(limit)))
     layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(gate)))))
     return Chain(ValidatingLayer(layers) if validate else layers, gate=gate, limit=limit)
+
+
+def _searching(limit: Limit) -> Solver:
+    """The layers behind the gate."""
+    from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
+
+    enumerate_ = EnumerateLayer(SmtLayer(limit))
+    return ArithmeticLayer(enumerate_, LearningLayer(enumerate_, limit), PathLayer(enumerate_, limit))
 
 
 def _efforts(rlimit: int) -> tuple[int, ...]:

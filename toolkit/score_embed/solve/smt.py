@@ -19,11 +19,11 @@ from score_embed.contract.words import Layer
 from score_embed.formula.digest import digest
 from score_embed.formula.domain import intervals
 from score_embed.formula.expr import Expr
+from score_embed.solve.effort import DEFAULT_RLIMIT, Limit, on_interrupt
 from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Query, Result, Solver
 from score_embed.solve.terms import Translator
 
-DEFAULT_RLIMIT = 20_000_000  # about ten seconds
 LEARNING_RLIMIT = DEFAULT_RLIMIT // 10  # of a solver that stays: what it finds hard, a new one may not
 _FLOAT_SHARE = 4  # of a question's limit with floating point: what is hard there mostly stays so
 _LITERALS_KEPT = 100  # besides twice those of the question: Z3 assigns them all, and blasts their arithmetic
@@ -73,20 +73,13 @@ def interrupt() -> None:
     _interrupts.add()
 
 
+on_interrupt(interrupt)
+
+
 def _limited(solver: Any, rlimit: int) -> Any:
     # Z3 would swallow Ctrl-C and call the query unknown.
     solver.set("rlimit", rlimit, "timeout", _BACKSTOP_MS, "ctrl_c", False)
     return solver
-
-
-class Limit:
-    """Of Z3's resource count, what a question may use; one object for all layers of a chain.
-
-    `again`: the question was asked before with less, so that solvers that stay have given it up already.
-    """
-
-    def __init__(self, rlimit: int = DEFAULT_RLIMIT) -> None:
-        self.rlimit, self.again = rlimit, False
 
 
 class _StayingLayer(ABC):

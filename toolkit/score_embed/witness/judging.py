@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from score_embed.contract.entry import Entry
+from score_embed.contract.program import HARNESS_FILE
 from score_embed.contract.sites import shown
-from score_embed.frontend.ir.body import HARNESS_FILE
 from score_embed.results.bugs import Place
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.witnessed import Finding

@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from score_embed.board import share
 from score_embed.board.profile import Board, NativeRun
 from score_embed.errors import BuildError, StorageError
 from score_embed.frontend.c.preprocess import preprocess
+from score_embed.image import identity
 from score_embed.image.cache import cache_folder, is_kept, publish, trim
 from score_embed.image.image import Plain
-from score_embed.image.objects import ASSEMBLY
-from score_embed.image.toolchain import SEMANTICS, Toolchain, run_tool
+from score_embed.image.toolchain import ASSEMBLY, SEMANTICS, Toolchain, run_tool
 from score_embed.witness import kinds
 
 SERVER = Path("witness") / "server.c"  # in the runtime's folder
@@ -122,13 +118,9 @@ class _Compiler:
         return kept
 
     def _compiler(self) -> list[object]:
-        """What makes objects of two compilers different."""
-        path = Path(shutil.which(self._board.cc) or self._board.cc).resolve()
-        try:
-            state = path.stat()
-        except OSError as error:
-            raise StorageError(f"cannot read the compiler: {error.strerror}", str(path)) from None
-        return [str(path), state.st_size, state.st_mtime_ns, self._board.cflags, self._board.ldflags]
+        """What makes objects of two builds different, beside what is compiled."""
+        steps = identity.toolkit("board", "image", "witness")
+        return [steps, identity.compiler(self._board.cc), self._board.cflags, self._board.ldflags]
 
     def _read(self, path: Path) -> bytes:
         try:
@@ -160,6 +152,9 @@ def _code_flags(flags: Sequence[str]) -> list[str]:
 
 def _loader(program: Path) -> str:
     """The dynamic linker that the program names, or "" if it names none."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
     try:
         with program.open("rb") as file:
             names = (segment.data() for segment in ELFFile(file).iter_segments("PT_INTERP"))

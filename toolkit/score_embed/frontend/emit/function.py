@@ -8,6 +8,7 @@ Sites are static arrays inside the function, where every name of the user's is i
 from __future__ import annotations
 
 from score_embed.contract.outcome import Verdict
+from score_embed.contract.program import HARNESS_FILE
 from score_embed.contract.sites import CondFlag, InputFlag, SiteKind
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.c.own_names import HANDLER
@@ -18,7 +19,6 @@ from score_embed.frontend.emit.comparisons import Side, comparison_test
 from score_embed.frontend.emit.memory import MemoryEmitter
 from score_embed.frontend.emit.probes import ARRAY
 from score_embed.frontend.ir.body import (
-    HARNESS_FILE,
     BoundsCheck,
     Branch,
     Check,

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from score_embed.frontend.ir.exp import Const, Exp, Place, Raw, Slot, SlotRef
 from score_embed.frontend.types.ctype import CType
 
-HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
-
 
 @dataclass(frozen=True)
 class Coord:

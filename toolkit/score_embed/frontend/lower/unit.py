@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
+from score_embed.contract.program import HARNESS_FILE, Note
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
 from score_embed.frontend.c.own_names import HANDLER, PRELUDE
 from score_embed.frontend.c.printer import line_directive, to_c
@@ -45,7 +46,7 @@ from score_embed.frontend.declarations.symbols import (
     Unusable,
     Variable,
 )
-from score_embed.frontend.ir.body import HARNESS_FILE, Body, Coord
+from score_embed.frontend.ir.body import Body, Coord
 from score_embed.frontend.ir.exp import Slot, Storage
 from score_embed.frontend.lower.assembly import names_in_assembly
 from score_embed.frontend.lower.builder import Builder
@@ -71,15 +72,6 @@ from score_embed.frontend.types.ctype import (
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if nobody says
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something left uninstrumented, and where."""
-
-    what: str
-    file: str
-    line: int
 
 
 @dataclass

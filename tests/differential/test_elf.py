@@ -1,0 +1,58 @@
+"""What start-up reads of ELF files is what pyelftools reads, of each class; what is damaged is said."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from score_embed.image.elf import OBJECT, Elf, NotElf
+
+C = """
+const int table[3] = { 1, 2, 3 };
+int counter, started = 7;
+static const char text[] = "abc";
+int main(void) { return table[counter % 3] + started + text[counter]; }
+"""
+COMPILERS = ["gcc", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "avr-gcc"]
+
+
+def compiled(compiler: str, folder: Path) -> Path:
+    source, made = folder / "p.c", folder / "p.o"
+    source.write_text(C)
+    subprocess.run([compiler, "-c", str(source), "-o", str(made)], check=True, timeout=60)
+    return made
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_sections_and_symbols_are_those_of_pyelftools(compiler: str, tmp_path: Path) -> None:
+    path = compiled(compiler, tmp_path)
+    ours = Elf(path)
+    with path.open("rb") as file:
+        theirs = ELFFile(file)
+        assert ours.bits == theirs.elfclass
+        keys = ("sh_flags", "sh_addr", "sh_offset", "sh_size", "sh_link")
+        assert [(s.name, *s[2:]) for s in ours.sections] == [
+            (s.name, *(s[key] for key in keys)) for s in theirs.iter_sections()
+        ]
+        for section in theirs.iter_sections():
+            found = ours.section(section.name)
+            assert found is not None
+            if section["sh_type"] not in ("SHT_NOBITS", "SHT_NULL"):
+                assert ours.contents(found) == section.data()
+        table = theirs.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        expected = [(s["st_value"], s["st_size"], s["st_info"]["type"] == "STT_OBJECT") for s in table.iter_symbols()]
+    assert [(s.value, s.size, s.kind == OBJECT) for s in ours.symbols()] == expected
+    assert sum(of_object for *_, of_object in expected) == 4
+
+
+@pytest.mark.parametrize("kept", [0, 3, 20, 200])
+def test_what_is_cut_off_is_no_elf_file(kept: int, tmp_path: Path) -> None:
+    path = compiled("gcc", tmp_path)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(NotElf):
+        Elf(path)

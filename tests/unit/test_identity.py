@@ -1,0 +1,87 @@
+"""The toolkit's own sources are part of the build cache's keys: all that decides what is built, and no less."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_imports import PACKAGE, imports
+
+import score_embed
+from score_embed.errors import StorageError
+from score_embed.image import identity
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Digests are computed once a process."""
+    identity.toolkit.cache_clear()
+    yield
+    identity.toolkit.cache_clear()
+
+
+def module(name: str) -> Path | None:
+    """The file of an imported name of ours."""
+    parts = name.split(".")[1:]
+    while parts:
+        path = PACKAGE.joinpath(*parts[:-1]) / f"{parts[-1]}.py"
+        if path.is_file():
+            return path
+        parts.pop()
+    return None
+
+
+def reached(*names: str) -> set[str]:
+    """All modules of ours that these import, with them."""
+    found: set[Path] = set()
+    waiting = [PACKAGE / name for name in names]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += [other for name, _ in imports(path) if (other := module(name)) is not None]
+    return {path.relative_to(PACKAGE).as_posix() for path in found}
+
+
+COMPILING = ("image/compiling.py", "image/runtime.py")
+FRONT_END = ("frontend/program.py", "frontend/harness.py", "frontend/whole.py", "image/measure.py", "image/library.py")
+
+
+@pytest.mark.parametrize(("rooms", "begins"), [(identity.BUILDING, COMPILING), (identity.INSTRUMENTING, FRONT_END)])
+def test_all_that_takes_part_is_in_the_digest(rooms: tuple[str, ...], begins: tuple[str, ...]) -> None:
+    everybody = {"config.py", "errors.py", "yamlfile.py"}  # profiles' values are in the keys themselves
+    outside = {name for name in reached(*begins) if name.rpartition("/")[0] not in rooms and name not in everybody}
+    assert not outside
+
+
+@pytest.mark.parametrize("name", ["__init__.py", "errors.py", "image/extents.py", "frontend/lower/unit.py"])
+def test_a_change_of_our_sources_is_noticed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tmp_path / "score_embed"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    before = identity.toolkit(*identity.INSTRUMENTING)
+    monkeypatch.setattr(score_embed, "__file__", str(copy / "__init__.py"))
+    identity.toolkit.cache_clear()
+    assert identity.toolkit(*identity.INSTRUMENTING) == before  # wherever it is installed
+    with (copy / name).open("a") as file:
+        file.write("#")
+    identity.toolkit.cache_clear()
+    assert identity.toolkit(*identity.INSTRUMENTING) != before
+
+
+def test_the_runtime_is_known_by_names_and_contents(tmp_path: Path) -> None:
+    (tmp_path / "x86").mkdir()
+    file = tmp_path / "x86" / "port.c"
+    file.write_text("a")
+    digests = [identity.runtime(tmp_path)]
+    file.write_text("b")
+    digests.append(identity.runtime(tmp_path))
+    file.rename(tmp_path / "x86" / "other.c")
+    digests.append(identity.runtime(tmp_path))
+    assert len(set(digests)) == 3
+
+
+def test_a_compiler_that_is_gone_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StorageError):
+        identity.compiler(str(tmp_path / "gcc"))

@@ -1,0 +1,80 @@
+"""What the front-end is given and hands on: the program's preprocessed files, and its C with probes.
+
+These records stand here because those who keep and compile them need nothing else of the front-end: what was
+instrumented before is read back from the cache, and then no module of the front-end is imported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from score_embed.contract.entry import Entry
+
+HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
+LIBRARY = "<models>"  # what the unit of the library's models is called
+# One arena serves all of these: who defines one of them has an allocator of its own. FREE is called as it is, so that
+# what is wrong with a pointer is reported where it is freed.
+FREE = "free"
+HEAP = frozenset({"malloc", "calloc", "realloc", FREE})
+ON_HEAP = HEAP | {"strdup", "strndup"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One preprocessed C file."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something left uninstrumented, and where."""
+
+    what: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a whole program is given. `stdin`: bytes of standard input; `argv`: the length of each argument."""
+
+    stdin: int = 0
+    argv: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.stdin or self.argv)
+
+    def bounds(self) -> tuple[str, ...]:
+        """How much the program is given, in words: its paths for more are not among those that are run."""
+        found = [f"argument {number} ≤ {length} bytes" for number, length in enumerate(self.argv, 1)]
+        return (*found, *([f"standard input = {self.stdin} bytes"] if self.stdin else []))
+
+
+NOTHING = Whole()
+
+
+@dataclass(frozen=True)
+class Complete:
+    """The program with the `main` that it is given. `losses`: what no test of it can follow; `within`: the bounds of that
+    main's objects, in words; `entry`: the function that it calls and its arguments."""
+
+    sources: tuple[Source, ...]
+    losses: tuple[Note, ...] = ()
+    within: tuple[str, ...] = ()
+    entry: Entry | None = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls;
+    `heap`: they allocate memory."""
+
+    texts: tuple[str, ...]
+    library: str
+    notes: tuple[Note, ...]
+    sites: int
+    coverage: int
+    heap: bool = False

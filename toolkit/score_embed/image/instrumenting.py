@@ -1,0 +1,215 @@
+"""The front-end's part of a build: the program is preprocessed and given a main where it has none, then probes are placed.
+
+What the front-end made is kept in the build cache, by a hash of all that it depends on. Preprocessing is never left out: so
+a header that changed is noticed. What is found there was made by this very toolkit; then no module of the front-end that
+parses, lowers or prints is imported, which takes longer than the rest of a small program's build.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from msgspec import convert, to_builtins
+
+from score_embed.contract.entry import Entry
+from score_embed.contract.program import Complete, Note, Program, Source, Whole
+from score_embed.errors import UsageError
+from score_embed.frontend.c import own_names
+from score_embed.frontend.c.preprocess import preprocess
+from score_embed.frontend.types.data_model import DataModel
+from score_embed.image import identity
+from score_embed.image.cache import cache_folder, forget, recall, remember
+from score_embed.image.library import Library, has_allocator
+from score_embed.image.toolchain import Toolchain
+
+_Loaded = tuple[tuple[str, ...], str]  # models that were asked for, and a digest of the text they came to
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be instrumented, and how: see `build_image`. `flags`: of each C file; `native`, `objects`: what is linked
+    to it without probes."""
+
+    sources: Sequence[Path]
+    native: Sequence[Path]
+    objects: Sequence[Path]
+    flags: Mapping[Path, Sequence[str]]
+    entry: str | None
+    whole: Whole
+    instrument: Sequence[str]
+    verify: bool
+    checks: frozenset[str]
+    strict: bool
+
+    @property
+    def closed(self) -> bool:
+        """No other code of the program's is linked."""
+        return not self.native and not self.objects
+
+
+class FrontEnd:
+    """One program's way through the front-end. Raises BuildError, UsageError and StorageError."""
+
+    def __init__(self, toolchain: Toolchain, request: Request, progress: Callable[[str], None]) -> None:
+        self._toolchain, self._request, self._progress = toolchain, request, progress
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            flags = dict.fromkeys(tuple(request.flags[path]) for path in request.sources)
+            models = pool.map(toolchain.data_model, flags)
+            self._reading = pool.map(self._read, request.sources)
+            self._model = self._common(dict(zip(flags, models, strict=True)))
+
+    def complete(self) -> Complete:
+        """The preprocessed program, with its main."""
+        whole, entry = self._request.whole, self._request.entry
+        texts = tuple(self._reading)
+        if not whole and not entry:
+            return Complete(texts)
+        name = self._name("main", texts, entry, whole)
+        kept = recall(name)
+        if kept is not None:
+            return _complete_from(json.loads(kept))
+        made = self._completed(texts, whole, entry)
+        remember(name, json.dumps(_complete_to(made)).encode())
+        return made
+
+    def instrumented(self, program: Complete) -> Program:
+        """Its C with probes."""
+        request = self._request
+        how = (self._toolchain.board.argument_order, request.verify, sorted(request.checks), request.closed)
+        library = self._library()
+        name = self._name("probes", program.sources, how, list(request.instrument), library.kinds, request.strict)
+        kept = recall(name)
+        if kept is not None:
+            found, loads = _program_from(json.loads(kept))
+            if all(_digest(library.load(names)) == text for names, text in loads):
+                return found
+            forget(name)  # a header that only the models include is another one now
+        made, loads = self._instrumented(program, library)
+        remember(name, json.dumps(_program_to(made, loads)).encode())
+        return made
+
+    # --- with the front-end -------------------------------------------------------------------------------------
+
+    def _completed(self, texts: Sequence[Source], whole: Whole, entry: str | None) -> Complete:
+        from score_embed.frontend.harness import add_harness
+        from score_embed.frontend.whole import wrap_main
+
+        sources, within = list(texts), whole.bounds()
+        losses: list[Note] = []
+        called: Entry | None = None
+        if whole:
+            sources, losses = wrap_main(sources, whole, self._model.size_type)
+        if entry:
+            harness = add_harness(sources, own_names.emitted(entry), self._model)
+            sources, losses, within = harness.sources, harness.losses, tuple(harness.within)
+            called = harness.entry
+        return Complete(tuple(sources), tuple(losses), within, called)
+
+    def _instrumented(self, program: Complete, library: Library) -> tuple[Program, list[_Loaded]]:
+        from score_embed.frontend.models import Models
+        from score_embed.frontend.program import instrument_program
+        from score_embed.image.measure import Measured
+
+        request, toolchain = self._request, self._toolchain
+        loads: list[_Loaded] = []
+
+        def load(names: Sequence[str]) -> str:
+            text = library.load(names)
+            loads.append((tuple(names), _digest(text)))
+            return text
+
+        made = instrument_program(
+            program.sources,
+            self._model,
+            instrument=request.instrument,
+            argument_order=toolchain.board.argument_order,
+            verify=request.verify,
+            checks=request.checks,
+            closed=request.closed,
+            strict=request.strict,
+            measure=Measured(toolchain, request.flags, cache_folder()),
+            models=Models(library.texts(), load, library.heap),
+            progress=self._progress,
+        )
+        return made, loads
+
+    # --- what it depends on -------------------------------------------------------------------------------------
+
+    def _name(self, kind: str, sources: Sequence[Source], *parts: object) -> str:
+        """That of the cached file."""
+        toolchain, request = self._toolchain, self._request
+        board = toolchain.board
+        common = [
+            kind,
+            identity.toolkit(*identity.INSTRUMENTING),
+            identity.compiler(board.cc),
+            toolchain.runtime_digest,
+            board.cflags,
+            self._model,
+            [(list(request.flags[path]), toolchain.predefined(request.flags[path])) for path in request.sources],
+            parts,
+        ]
+        digest = hashlib.sha256(repr(common).encode("utf-8", "surrogateescape"))
+        for source in sources:
+            digest.update(f"\0{source.path}\0{len(source.text)}\0{source.text}".encode("utf-8", "surrogateescape"))
+        return f"{digest.hexdigest()[:32]}.{kind}"
+
+    def _read(self, path: Path) -> Source:
+        self._progress(f"preprocessing {path}")
+        flags = self._toolchain.preprocessor_flags(self._request.flags[path])
+        return Source(path, own_names.set_apart(preprocess(self._toolchain.board.cc, flags, path)))
+
+    def _library(self) -> Library:
+        """The models that the program can call."""
+        request, toolchain = self._request, self._toolchain
+        heap = not has_allocator(toolchain, request.native, request.objects, request.flags)
+        stdin = bool(request.whole.stdin)
+        return Library(toolchain, request.flags[request.sources[0]], heap=heap, stdin=stdin)
+
+    def _common(self, models: Mapping[tuple[str, ...], DataModel]) -> DataModel:
+        """The types of the program, which all its files must agree on. `models`: by their flags."""
+        sources, flags = self._request.sources, self._request.flags
+        first = models[tuple(flags[sources[0]])]
+        for path in sources:
+            if models[tuple(flags[path])] != first:
+                hint = "Give all files of the program the same -f flags, by `-- CFLAGS` if need be."
+                raise UsageError(f"its flags give C other types than those of {sources[0]}", str(path), hint)
+        return first
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+# --- as it is kept -----------------------------------------------------------------------------------------------
+
+
+def _complete_to(made: Complete) -> dict[str, Any]:
+    sources = [(str(source.path), source.text) for source in made.sources]
+    return {**asdict(made), "sources": sources, "entry": to_builtins(made.entry)}
+
+
+def _complete_from(kept: dict[str, Any]) -> Complete:
+    sources = tuple(Source(Path(path), text) for path, text in kept["sources"])
+    return Complete(sources, _notes(kept["losses"]), tuple(kept["within"]), convert(kept["entry"], Entry | None))
+
+
+def _program_to(made: Program, loads: Sequence[_Loaded]) -> dict[str, Any]:
+    return {**asdict(made), "loads": loads}
+
+
+def _program_from(kept: dict[str, Any]) -> tuple[Program, list[_Loaded]]:
+    loads = [(tuple(names), text) for names, text in kept.pop("loads")]
+    kept["texts"], kept["notes"] = tuple(kept["texts"]), _notes(kept["notes"])
+    return Program(**kept), loads
+
+
+def _notes(kept: Sequence[dict[str, Any]]) -> tuple[Note, ...]:
+    return tuple(Note(**note) for note in kept)

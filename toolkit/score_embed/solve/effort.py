@@ -1,0 +1,30 @@
+"""How much a hard question may cost, and who ends one: told here, so that nobody imports Z3 for it before one is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+DEFAULT_RLIMIT = 20_000_000  # about ten seconds
+
+_running: list[Callable[[], None]] = []
+
+
+class Limit:
+    """Of Z3's resource count, what a question may use; one object for all layers of a chain.
+
+    `again`: the question was asked before with less, so that solvers that stay have given it up already.
+    """
+
+    def __init__(self, rlimit: int = DEFAULT_RLIMIT) -> None:
+        self.rlimit, self.again = rlimit, False
+
+
+def on_interrupt(end: Callable[[], None]) -> None:
+    """From now on an interrupt is to call this, in any thread."""
+    _running.append(end)
+
+
+def interrupt() -> None:
+    """End the running question, if any, as unknown. May be called by any thread; later questions are not affected."""
+    for end in tuple(_running):
+        end()
