@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import MethodType
-from typing import Any, cast
+from typing import Any
 
 from pycparser import c_ast
 
@@ -28,7 +27,7 @@ from score_embed.frontend.c.signature import drop_promises, static_names
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.exp import Place
 from score_embed.frontend.lower.builder import Builder
-from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.function import FunctionLowering
 from score_embed.frontend.lower.unit import Unit, UnitLowering
 from score_embed.frontend.types.ctype import CType, Function, Int, Pointer, Types, VaList, declare
 from score_embed.image.toolchain import Toolchain
@@ -69,7 +68,7 @@ class _Typed(UnitLowering):
             types,
             external=frozenset(),
             excluded=frozenset(),
-        called=frozenset(),
+            called=frozenset(),
             instrument=(),
             argument_order=argument_order,
             strict=False,
@@ -77,17 +76,16 @@ class _Typed(UnitLowering):
         self.verdicts = verdicts
         self.judged: list[Callable[[], None]] = []
 
-    def _fill(self, node: c_ast.FuncDef, builder: Builder) -> None:
-        super()._fill(node, builder)
-        expressions = cast(MethodType, self.declarations.typeof_).__self__
-        assert isinstance(expressions, Expressions)
+    def _fill(self, node: c_ast.FuncDef, builder: Builder) -> FunctionLowering:
+        function = super()._fill(node, builder)
         for replace, full in _full_expressions(node.body):
-            lines = [line for part in _parts(full) for line in self._assertion(expressions, part)]
+            lines = [line for part in _parts(full) for line in self._assertion(function, part)]
             if lines:
                 text = f"({{ {' '.join(lines)} {to_c(full)}; }})"
                 self.judged.append(partial(replace, c_ast.ID(text)))
+        return function
 
-    def _assertion(self, expressions: Expressions, part: c_ast.Node) -> Iterator[str]:
+    def _assertion(self, function: FunctionLowering, part: c_ast.Node) -> Iterator[str]:
         text = to_c(part)
         if _UNTYPED.search(text):
             return
@@ -95,13 +93,13 @@ class _Typed(UnitLowering):
             self.verdicts.skipped += 1
             return
         try:
-            found = expressions.type_of(part)
-            typed = f"+({text})" if self._is_bit_field(expressions, part) else f"({text})"
+            found = function.expressions.type_of(part)
+            typed = f"+({text})" if self._is_bit_field(function, part) else f"({text})"
             if isinstance(found, Pointer) and isinstance(found.to, Function):
                 typed = f"1 ? ({text}) : ({text})"  # what a function decays to
             if isinstance(found, Int) and found.precision:
                 raise _Nameless
-            if expressions.b.is_variable(found) or isinstance(
+            if function.builder.is_variable(found) or isinstance(
                 found, VaList
             ):  # named otherwise, or an array as a parameter
                 raise _Nameless
@@ -114,7 +112,7 @@ class _Typed(UnitLowering):
         yield f"_Static_assert(__builtin_types_compatible_p(__typeof__({typed}), {name}), {message});"
 
     @staticmethod
-    def _is_bit_field(expressions: Expressions, part: c_ast.Node) -> bool:
+    def _is_bit_field(function: FunctionLowering, part: c_ast.Node) -> bool:
         """Its value, or one that is given to it: the promoted type is what the front-end goes on with."""
         if isinstance(part, c_ast.Assignment):
             part = part.lvalue
@@ -122,11 +120,11 @@ class _Typed(UnitLowering):
             part = part.expr
         if not isinstance(part, c_ast.StructRef):
             return False
-        with expressions.b.unevaluated():
-            place = expressions.lvalue(part)
+        with function.builder.unevaluated():
+            place = function.places.lvalue(part)
         if not isinstance(place, Place) or place.bit_field is None:
             return False
-        if expressions.is_wide(place.type, place.bit_field):
+        if function.places.bit_fields.is_wide(place.type, place.bit_field):
             raise _Nameless
         return True
 

@@ -392,7 +392,7 @@ def test_a_fault_of_ours_leaves_one_function_uninstrumented(model: DataModel, mo
     def broken(self: Statements, node: object) -> None:
         raise KeyError(128)
 
-    monkeypatch.setattr(Statements, "_do_While", broken)
+    monkeypatch.setattr(Statements, "_while", broken)
     code = "int g(int n) {\n  n++;\n  while (n) n--;\n  return n; }\nint f(int x) { return g(x); }"
     source = Source(Path("t.c"), f'# 1 "t.c"\n{code}\n')
     with pytest.raises(KeyError):

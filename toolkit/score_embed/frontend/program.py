@@ -21,6 +21,7 @@ from score_embed.frontend.declarations.layout import Layout
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.emit.function import OBJECTS, Emitter
 from score_embed.frontend.emit.meta import Meta, Numbering
+from score_embed.frontend.emit.probes import Probes
 from score_embed.frontend.ir.body import Body
 from score_embed.frontend.lower.lengths import complete_arrays
 from score_embed.frontend.lower.unit import Lowered, Unit, UnitLowering, why_left_alone
@@ -182,7 +183,7 @@ class _Printing:
     def _function(self, unit: Unit, body: Body, meta: Meta, checks: frozenset[str]) -> str:
         maybe = self.analysis.of(body)
         try:
-            emitter = Emitter(
+            probes = Probes(
                 body,
                 self.types,
                 self.numbering,
@@ -192,7 +193,7 @@ class _Printing:
                 checks=checks,
                 strays=self.strays,
             )
-            return emitter.c()
+            return Emitter(probes).c()
         except Exception as error:
             if self.strict and not isinstance(error, Unsupported):
                 raise

@@ -184,11 +184,20 @@ class _GnuParser(GnuStatements):
         return self._parse_declaration_end(decls)
 
     def _parse_decl_body_with_spec(self, spec: Any, saw_type: bool) -> Any:
-        """`static x;`, `const *p = 0;`: an int."""
+        """`static x;`, `const *p = 0;`: an int; `typedef int;`: nothing, of which gcc only warns."""
+        if self._peek_type() == "SEMI" and self._declares_nothing(spec):
+            return []
         if saw_type or spec["alignment"] or not self._starts_declarator(id_only=True):
             return super()._parse_decl_body_with_spec(spec, saw_type)
         spec["type"] = [c_ast.IdentifierType(["int"], coord=self._tok_coord(self._peek()))]
         return super()._parse_decl_body_with_spec(spec, True)
+
+    def _declares_nothing(self, spec: Any) -> bool:
+        """Without a declarator, these specifiers neither have a tag nor end in the name that is declared (`int T;`)."""
+        types = spec["type"]
+        if spec["function"] or any(not isinstance(t, c_ast.IdentifierType) for t in types):
+            return False
+        return len(types) < 2 or len(types[-1].names) != 1 or not self._is_type_in_scope(types[-1].names[0])
 
     def _parse_specifier_qualifier_list(self) -> Any:
         """`(const *) p`, `struct { const x; }`: an int."""

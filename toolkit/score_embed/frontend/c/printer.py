@@ -82,6 +82,9 @@ class _GnuGenerator(CGenerator):  # type: ignore[misc]
     def visit_Typename(self, n: c_ast.Typename) -> str:
         return self._generate_type(n.type) + self._suffix(n.attributes)
 
+    def visit_DeclList(self, n: c_ast.DeclList) -> str:
+        return str(super().visit_DeclList(n)) if n.decls else ""  # `for (int;;)` declares nothing
+
     def _visit_decl_group(self, nodes: list[c_ast.Node]) -> str:
         first, *others = nodes
         if not isinstance(first, c_ast.Typedef):

@@ -10,7 +10,7 @@ from score_embed.contract.descriptors import OpaqueCall, Unsized
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, OpaqueFlag, SiteKind
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.emit.memory import move
-from score_embed.frontend.emit.probes import Probes
+from score_embed.frontend.emit.probes import ByStatement, Probes, on
 from score_embed.frontend.ir.body import Assembly, Call, Return, Stmt, VaStart, Verbatim
 from score_embed.frontend.ir.exp import Const, Exp, Place, SlotRef
 from score_embed.frontend.probes.templates import LeafText, leaf_word
@@ -35,28 +35,42 @@ RETURN = "sc_return"
 NONE_LEAF = str(int(Where.NONE) << 14)
 
 
-class CallEmitter(Probes):
+class CallEmitter:
     """Prints the statements that leave a function, for a while or for good."""
 
-    def _emit_VaStart(self, s: VaStart) -> str:
-        d = self._descriptor(self._site(SiteKind.VARIADIC, []), [str(self.body.declared)])
+    def __init__(self, probes: Probes) -> None:
+        self.p = probes
+        self.by_statement: ByStatement = dict(
+            [
+                on(VaStart, self._va_start),
+                on(Verbatim, self._verbatim),
+                on(Assembly, self._assembly),
+                on(Call, self._call),
+                on(Return, self._return),
+            ]
+        )
+
+    def _va_start(self, s: VaStart) -> str:
+        d = self.p.descriptor(self.p.site(SiteKind.VARIADIC, []), [str(self.p.body.declared)])
         return f"__builtin_va_start({s.list}, {s.last}); sc_variadic(sc_f, {d}, sc_passed, {s.list});"
 
-    def _emit_Verbatim(self, s: Verbatim) -> str:
+    def _verbatim(self, s: Verbatim) -> str:
         return s.text
 
-    def _emit_Assembly(self, s: Assembly) -> str:
+    def _assembly(self, s: Assembly) -> str:
         if not s.opaque:
             return s.text
-        site = self._site(SiteKind.OPAQUE, [str(int(Where.NONE)), "0", "0", "0"], "inline assembly")
-        d = self._descriptor(site, [str(int(OpaqueCall.OF_THE_PROJECT)), NONE_LEAF, "0"])
+        site = self.p.site(SiteKind.OPAQUE, [str(int(Where.NONE)), "0", "0", "0"], "inline assembly")
+        d = self.p.descriptor(site, [str(int(OpaqueCall.OF_THE_PROJECT)), NONE_LEAF, "0"])
         lent = self._lend([(pointer, True) for pointer in s.pointers])
         return f"{{ {lent} sc_u32 sc_s = sc_opaque(sc_f, {d}); {s.text} sc_opaque_end(sc_f, {d}, sc_s, 0); }}"
 
     def _lend(self, values: Sequence[tuple[str, bool]]) -> str:
         """Code without probes knows these from here on: values as C text, and whether they are pointers."""
-        self.numbering.finds_objects = True
-        return " ".join(f"sc_lend((const void *) {text}, {int(pointer)});" for text, pointer in values or [("0", False)])
+        self.p.numbering.finds_objects = True
+        return " ".join(
+            f"sc_lend((const void *) {text}, {int(pointer)});" for text, pointer in values or [("0", False)]
+        )
 
     def _lent(self, s: Call) -> list[tuple[str, bool]]:
         """The arguments of a call that may lead to memory."""
@@ -69,7 +83,11 @@ class CallEmitter(Probes):
                 found += [(f"SC_VA_AT({exp.c()}, int)", True), (f"SC_VA_STACK({exp.c()})", True)]
             elif isinstance(exp.type, Pointer):
                 found += [] if is_function_pointer(exp.type) else [(exp.c(), True)]
-            elif is_integer(exp.type) and not isinstance(exp, Const) and self._bits(exp.type) >= self.types.model.pointer:
+            elif (
+                is_integer(exp.type)
+                and not isinstance(exp, Const)
+                and self.p.bits(exp.type) >= self.p.types.model.pointer
+            ):
                 found.append((f"(sc_word) {exp.c()}", False))
         return found
 
@@ -79,7 +97,7 @@ class CallEmitter(Probes):
             return self._lend([(s.dest.c(), True)])
         return self._lend([(f"&{s.dest.text}", True)]) if isinstance(s.dest, Place) else ""
 
-    def _emit_Call(self, s: Call) -> str:
+    def _call(self, s: Call) -> str:
         args = ", ".join(a.exp.text if isinstance(a.exp, Place) else a.exp.c() for a in s.args)
         dest = (
             s.dest
@@ -104,7 +122,7 @@ class CallEmitter(Probes):
                 return f"{{ {before} {call} {after} }}"
             return f"{{ {self._lend(self._lent(s))} {before} {call} {after} {self._lent_back(s)} }}"
         known = self._after_known(s, callee)
-        if self.numbering.has_opaque_code:  # only now it is known whether this was some of it
+        if self.p.numbering.has_opaque_code:  # only now it is known whether this was some of it
             after = f"{self._lend(self._lent(s))} {after} {self._lent_back(s)}"
         return f"{{ {before} {self._before_known(s, callee)} {call} if (sc_returned({callee})) {{ {known} }} else {{ {after} }} }}"
 
@@ -118,7 +136,7 @@ class CallEmitter(Probes):
                 if s.declared is not None and index >= s.declared:
                     leaves.append(LeafText(Where.NONE, 8, "0", Unsized.UNKNOWN, ()))
             elif self._may_be_passed(argument.exp):
-                leaves.append(self._dest(argument.exp))
+                leaves.append(self.p.dest(argument.exp))
                 if s.declared is not None and index >= s.declared and is_float(argument.exp.type):
                     doubles.append(len(leaves) - 1)
             else:
@@ -127,8 +145,8 @@ class CallEmitter(Probes):
         for leaf in leaves:
             words += leaf.words()
         passed_as = [replace(leaf, where=Where.GLOBAL) if i in doubles else leaf for i, leaf in enumerate(leaves)]
-        d = self._descriptor(
-            self._site(SiteKind.CALL, words, s.name), [str(len(leaves)), *(leaf.descriptor() for leaf in passed_as)]
+        d = self.p.descriptor(
+            self.p.site(SiteKind.CALL, words, s.name), [str(len(leaves)), *(leaf.descriptor() for leaf in passed_as)]
         )
         passed = "".join(f" sc_struct_arg({i}, &{text});" for i, text in enumerate(structs))
         return f"sc_call(sc_f, {d}, {callee});{passed}"
@@ -136,7 +154,7 @@ class CallEmitter(Probes):
     def _untracked_argument(self, t: CType) -> LeafText:
         """An argument without taint. A walk over arguments of `...` passes over it by its size."""
         if is_integer(t) or isinstance(t, Pointer):
-            bits = self._bits(t)
+            bits = self.p.bits(t)
             return LeafText(Where.NONE, bits, "0", 0, ()) if bits <= 64 else LeafText(Where.NONE, 8, "0", Unsized.UNKNOWN, ())
         if is_float(t):
             return LeafText(Where.NONE, t.bits, "0", Unsized.DOUBLE, ())
@@ -144,45 +162,45 @@ class CallEmitter(Probes):
 
     def _may_be_passed(self, exp: Exp | Place) -> TypeGuard[SlotRef]:
         """An argument whose taint a callee may have to know: all others are constants."""
-        return isinstance(exp, SlotRef) and self.maybe.slot(exp.slot.index)
+        return isinstance(exp, SlotRef) and self.p.maybe.slot(exp.slot.index)
 
     def _after_known(self, s: Call, callee: str) -> str:
         if isinstance(s.dest, Place):
-            d = self._descriptor(self._site(SiteKind.COPY, [], s.name), [])
+            d = self.p.descriptor(self.p.site(SiteKind.COPY, [], s.name), [])
             return f"sc_struct_result(sc_f, {d}, {callee}, &{s.dest.text}, sizeof {s.dest.text});"
-        if not isinstance(s.dest, SlotRef) or not self.whole.slot(s.dest.slot.index):
+        if not isinstance(s.dest, SlotRef) or not self.p.whole.slot(s.dest.slot.index):
             return ""
-        leaf = self._dest(self.plan.results.get(id(s), s.dest))
-        d = self._descriptor(self._site(SiteKind.RESULT, leaf.words(), s.name), [leaf.descriptor()])
-        return f"sc_result(sc_f, {d}, {callee});{self._value(s.dest.c(), s.dest.type)}"
+        leaf = self.p.dest(self.p.plan.results.get(id(s), s.dest))
+        d = self.p.descriptor(self.p.site(SiteKind.RESULT, leaf.words(), s.name), [leaf.descriptor()])
+        return f"sc_result(sc_f, {d}, {callee});{self.p.value(s.dest.c(), s.dest.type)}"
 
     def _opaque(self, s: Call) -> tuple[str, str]:
         leaves: list[str] = []
         tail: list[str] = []
-        log2 = {8: 0, 16: 1, 32: 2, 64: 3}[self.types.model.pointer]
+        log2 = {8: 0, 16: 1, 32: 2, 64: 3}[self.p.types.model.pointer]
         for argument in s.args if s.name not in RETURNS_TWICE else []:  # what lies around a jmp_buf is not looked at
             exp = argument.exp
             if isinstance(exp, Exp) and isinstance(exp.type, VaList):
-                leaves += [str(int(Where.MEMORY) << 14 | log2 << 12 | self.never)] * 2
+                leaves += [str(int(Where.MEMORY) << 14 | log2 << 12 | self.p.never)] * 2
                 tail += [f"SC_VA_AT({exp.c()}, int)", f"SC_VA_STACK({exp.c()})"]
                 continue
             pointer = _is_pointer(exp)
-            slot = exp.slot.index if self._may_be_passed(exp) else self.never
+            slot = exp.slot.index if self._may_be_passed(exp) else self.p.never
             if pointer:
                 leaves.append(str(int(Where.MEMORY) << 14 | log2 << 12 | slot))
                 tail.append(f"(const void *) &{exp.text}" if isinstance(exp, Place) else f"(const void *) {exp.c()}")
             elif self._may_be_passed(exp):
-                leaves.append(str(leaf_word(Where.SLOT, self._bits(exp.type), slot)))
+                leaves.append(str(leaf_word(Where.SLOT, self.p.bits(exp.type), slot)))
             else:
                 leaves.append(NONE_LEAF)
-        dest = self._dest(self.plan.results.get(id(s), s.dest)) if isinstance(s.dest, SlotRef) else None
+        dest = self.p.dest(self.p.plan.results.get(id(s), s.dest)) if isinstance(s.dest, SlotRef) else None
         words = dest.words() if dest else [str(int(Where.NONE)), "0", "0"]
-        site = self._site(SiteKind.OPAQUE, [*words, str(int(OpaqueFlag.HARMLESS) if s.harmless else 0)], s.name)
+        site = self.p.site(SiteKind.OPAQUE, [*words, str(int(OpaqueFlag.HARMLESS) if s.harmless else 0)], s.name)
         pointers = any(_is_pointer(a.exp) or isinstance(a.exp.type, VaList) for a in s.args)
         kind = flags(s.name, harmless=s.harmless, library=s.library, pointers=pointers)
         head = [str(int(kind)), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
-        d = self._descriptor(site, head)
-        value = self._as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
+        d = self.p.descriptor(site, head)
+        value = self.p.as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
         clear = f" if (sc_any) sc_clear(&{s.dest.text}, sizeof {s.dest.text});" if isinstance(s.dest, Place) else ""
         before = f"sc_u32 sc_s = sc_opaque({', '.join(['sc_f', d, *tail])});"
         return before, f"sc_opaque_end(sc_f, {d}, sc_s, {value});{clear}"
@@ -190,17 +208,19 @@ class CallEmitter(Probes):
     def _leave(self) -> str:
         return "sc_leave(sc_f);"
 
-    def _end(self) -> str:
+    def end(self) -> str:
         """The end of the function, where all returns but those of structs meet: one probe for all."""
         falls_off = (
-            "sc_r = 0; " if self.body.emitted_name in (MAIN, PROGRAM_MAIN) and isinstance(self.body.result, Int) else ""
+            "sc_r = 0; "
+            if self.p.body.emitted_name in (MAIN, PROGRAM_MAIN) and isinstance(self.p.body.result, Int)
+            else ""
         )
-        label = f"{RETURN}: " if any(map(_is_plain_return, self.body.statements)) else ""
-        if isinstance(self.body.result, (Struct, Void)):
+        label = f"{RETURN}: " if any(map(_is_plain_return, self.p.body.statements)) else ""
+        if isinstance(self.p.body.result, (Struct, Void)):
             return f"{label}{self._leave()}"
         return f"{falls_off}{label}{self._leave()} return sc_r;"
 
-    def _emit_Return(self, s: Return) -> str:
+    def _return(self, s: Return) -> str:
         if isinstance(s.value, Place):
             return f"sc_struct_ret(&{s.value.text}); {self._leave()} return {s.value.text};"
         return f"goto {RETURN};"
@@ -208,7 +228,9 @@ class CallEmitter(Probes):
 
 def _is_pointer(argument: Exp | Place) -> bool:
     """Whether it leads to memory; a struct is passed as one."""
-    return isinstance(argument, Place) or (isinstance(argument.type, Pointer) and not is_function_pointer(argument.type))
+    return isinstance(argument, Place) or (
+        isinstance(argument.type, Pointer) and not is_function_pointer(argument.type)
+    )
 
 
 def is_function_pointer(t: CType) -> bool:

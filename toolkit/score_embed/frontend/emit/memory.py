@@ -1,12 +1,13 @@
 """What a function does with memory and slots, as C with its probes: assignments, reads and stores at symbolic addresses,
-copies, pins.
+copies, inputs, pins.
 """
 
 from __future__ import annotations
 
 from score_embed.contract.descriptors import MOST_VARIABLE
-from score_embed.contract.sites import SelectFlag, SiteKind
-from score_embed.frontend.emit.probes import ARRAY, Probes
+from score_embed.contract.sites import InputFlag, SelectFlag, SiteKind
+from score_embed.contract.sites import Place as Where
+from score_embed.frontend.emit.probes import ARRAY, ByStatement, Probes, on
 from score_embed.frontend.ir.addresses import base_of, stride_text
 from score_embed.frontend.ir.body import (
     Assign,
@@ -21,123 +22,154 @@ from score_embed.frontend.ir.body import (
     Select,
     SetPlain,
     Store,
+    Symbolic,
     Truncate,
 )
 from score_embed.frontend.ir.exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef
-from score_embed.frontend.probes.formulas import mentioned, substituted
+from score_embed.frontend.probes.formulas import mentioned
 from score_embed.frontend.probes.pins import varying_part
-from score_embed.frontend.probes.templates import TemplateText, address_text
-from score_embed.frontend.types.ctype import Array, as_int, declare, has_const_member, is_constant, unqualified
+from score_embed.frontend.probes.templates import LeafText, TemplateText, address_text
+from score_embed.frontend.types.ctype import (
+    Array,
+    as_int,
+    declare,
+    has_const_member,
+    is_constant,
+    is_float,
+    is_integer,
+    unqualified,
+)
 
 MOST_CONSTANT = 65535  # bytes of a constant object that is read at a symbolic address
 MOST_STORED = 256  # elements of one that is stored to
 
 
-class MemoryEmitter(Probes):
+class MemoryEmitter:
     """Prints the statements that read and write."""
 
-    def _emit_Assign(self, s: Assign) -> str:
+    def __init__(self, probes: Probes) -> None:
+        self.p = probes
+        self.by_statement: ByStatement = dict(
+            [
+                on(Assign, self._assign),
+                on(Truncate, self._truncate),
+                on(Select, self._select),
+                on(Store, self._store),
+                on(SetPlain, self._set_plain),
+                on(Pin, self._pin),
+                on(Note, self._note),
+                on(ForgetObject, self._forget_object),
+                on(Clear, self._clear),
+                on(Copy, self._copy),
+                on(Move, self._move),
+                on(Fill, self._fill),
+                on(InitObject, self._init_object),
+                on(Symbolic, self._symbolic),
+            ]
+        )
+
+    def _assign(self, s: Assign) -> str:
         if isinstance(s.dest, Place) and s.dest.bit_field is not None:
             return self._store_bit_field(s, s.dest)
-        dest = self._dest(s.dest)
-        template = self._template(s.exp)
+        dest = self.p.dest(s.dest)
+        template = self.p.template(s.exp)
         lvalue = s.dest.c() if isinstance(s.dest, SlotRef) else s.dest.text
-        if id(s) in self.plan.silent:
+        if id(s) in self.p.plan.silent:
             return f"{lvalue} = {s.exp.c()};"
         if not template.can_be_tainted:
             return f"{lvalue} = {s.exp.c()};{self._forget(s.dest)}"
-        d = self._descriptor(
-            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+        d = self.p.descriptor(
+            self.p.site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
             [dest.descriptor(), *template.descriptor()],
         )
         in_slot = isinstance(s.dest, SlotRef)
-        slots = template.slots | ({dest.slot} if in_slot and self.maybe.slot(dest.slot) else set())
-        guard = self._guard(slots, template.memory or not in_slot)
-        probe = self._call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
+        slots = template.slots | ({dest.slot} if in_slot and self.p.maybe.slot(dest.slot) else set())
+        guard = self.p.guard(slots, template.memory or not in_slot)
+        probe = self.p.call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
         # A leaf's address must be computed before the destination changes, too: `i = t[i]`; and in `v += t` the value of
         # v is a leaf even where it is none of a formula's, because it was never symbolic.
-        if in_slot and dest.slot not in mentioned(s.exp) | mentioned(substituted(s.exp, self._known)):
-            return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self._value(lvalue, s.dest.type)} }}"
+        if in_slot and dest.slot not in mentioned(s.exp) | mentioned(self.p.said(s.exp)):
+            return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self.p.value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
-        return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self._value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
+        return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self.p.value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
 
-    def _emit_Truncate(self, s: Truncate) -> str:
+    def _truncate(self, s: Truncate) -> str:
         assert isinstance(s.exp, Convert)
         assert isinstance(s.exp.operand, SlotRef)
         assert isinstance(s.dest, SlotRef)
         source, set_value = s.exp.operand, f"{s.dest.c()} = {s.exp.c()};"
-        if not self.maybe.slot(source.slot.index):
+        if not self.p.maybe.slot(source.slot.index):
             return f"{set_value}{self._forget(s.dest)}"
-        dest, template = self._dest(s.dest), self._template(s.exp)
-        test = TemplateText(self.types, self.never, self.maybe)
+        dest, template = self.p.dest(s.dest), self.p.template(s.exp)
+        test = self.p.new_template()
         holds = test.in_range(source, as_int(s.exp.type))
-        at = self._descriptor(self._site(SiteKind.RANGE, test.site_words()), test.descriptor())
-        d = self._descriptor(
-            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+        at = self.p.descriptor(self.p.site(SiteKind.RANGE, test.site_words()), test.descriptor())
+        d = self.p.descriptor(
+            self.p.site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
             [dest.descriptor(), *template.descriptor()],
         )
-        within = self._call("sc_range", ["sc_f", at, holds], test.passed(), 1)
-        probe = self._call("sc_assign", ["sc_f", d], template.passed(), 2)
+        within = self.p.call("sc_range", ["sc_f", at, holds], test.passed(), 1)
+        probe = self.p.call("sc_assign", ["sc_f", d], template.passed(), 2)
         return (
-            f"{{ sc_uint sc_v = {self._slot_test(test.slots)[0]} && {within}; {set_value}"
-            f" if (sc_v) {{ {probe};{self._value(s.dest.c(), s.dest.type)} }} else {{{self._forget(s.dest)} }} }}"
+            f"{{ sc_uint sc_v = {self.p.slot_test(test.slots)[0]} && {within}; {set_value}"
+            f" if (sc_v) {{ {probe};{self.p.value(s.dest.c(), s.dest.type)} }} else {{{self._forget(s.dest)} }} }}"
         )
 
-    def _emit_Select(self, s: Select) -> str:
+    def _select(self, s: Select) -> str:
         assert isinstance(s.exp, Load)
         assert isinstance(s.dest, SlotRef)
         place = s.exp.place
-        address = self._template(place.address)
+        address = self.p.template(place.address)
         if not address.can_be_tainted:
-            return self._emit_Assign(s)
-        dest, load = self._dest(s.dest), self._template(s.exp)
+            return self._assign(s)
+        dest, load = self.p.dest(s.dest), self.p.template(s.exp)
         array, size, flags = self._object_of(place)
-        d = self._descriptor(
-            self._site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
+        d = self.p.descriptor(
+            self.p.site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
         )
-        self._descriptor(
-            self._site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
+        self.p.descriptor(
+            self.p.site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
             [f"(sc_d) ({size})", flags, *address.descriptor()],
         )
         probe = self._changing("sc_select", d, [*load.passed(), array, *address.passed()])
         # First the probe, which needs the address as it is before the destination changes: `i = t[i]`.
-        return f"{probe}; {s.dest.c()} = {s.exp.c()};{self._value(s.dest.c(), s.dest.type)}"
+        return f"{probe}; {s.dest.c()} = {s.exp.c()};{self.p.value(s.dest.c(), s.dest.type)}"
 
-    def _emit_Store(self, s: Store) -> str:
+    def _store(self, s: Store) -> str:
         assert isinstance(s.exp, SlotRef)
         assert isinstance(s.dest, Place)
-        dest, template = self._dest(s.dest), self._template(s.exp)
+        dest, template = self.p.dest(s.dest), self.p.template(s.exp)
         address = TemplateText(
-            self.types, self.never, self.maybe, leaves=list(template.leaves)
+            self.p.types, self.p.never, self.p.maybe, leaves=list(template.leaves)
         )  # its first is the value
-        address.add(substituted(s.dest.address, self._known))
+        address.add(self.p.said(s.dest.address))
         if not address.can_be_tainted:
-            return self._emit_Assign(s)
+            return self._assign(s)
         array, size, _ = self._object_of(s.dest)
         step, pointer = self._step_of(s.dest)
         if size != "0":
             size = f"({step} && {size} / ({step} ? {step} : 1) <= {MOST_STORED} ? {size} : 0)"
-        d = self._descriptor(
-            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+        d = self.p.descriptor(
+            self.p.site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
             [dest.descriptor(), *template.descriptor()],
         )
-        self._descriptor(
-            self._site(SiteKind.STORE, [*dest.words(), size, step, *address.site_words()]),
+        self.p.descriptor(
+            self.p.site(SiteKind.STORE, [*dest.words(), size, step, *address.site_words()]),
             [f"(sc_d) ({size})", f"(sc_d) ({step})", str(pointer), *address.descriptor()],
         )
         probe = self._changing("sc_store", d, [*dest.passed, array, *address.passed()])
-        return f"{probe};{self._value(s.exp.c(), s.dest.type)} {s.dest.text} = {s.exp.c()};"
+        return f"{probe};{self.p.value(s.exp.c(), s.dest.type)} {s.dest.text} = {s.exp.c()};"
 
     def _step_of(self, dest: Place) -> tuple[str, int]:
         """How many bytes lie between the places that the address may be, in C; and how many of the address's leaves, the first
         ones, are those of a pointer: if they are symbolic, it may be any number."""
-        address = substituted(dest.address, self._known)
+        address = self.p.said(dest.address)
         base = base_of(address)
-        if not self.maybe.exp(base):
+        if not self.p.maybe.exp(base):
             return stride_text(address, f"sizeof({dest.text})"), 0
-        if self._bits(dest.type) == 8:
+        if self.p.bits(dest.type) == 8:
             return "1", 0
-        leaves = TemplateText(self.types, self.never, self.maybe)
+        leaves = self.p.new_template()
         leaves.add(base)
         return stride_text(address, f"sizeof({dest.text})"), len(leaves.leaves)
 
@@ -148,8 +180,8 @@ class MemoryEmitter(Probes):
     def _object_of(self, place: Place) -> tuple[str, str, str]:
         """Where the object begins that the place is in, its size and flags. Size 0: only the runtime can find it."""
         array = place.array
-        if array is None or self.maybe.exp(substituted(array.address, self._known)):
-            self.numbering.finds_objects = True
+        if array is None or self.p.maybe.exp(self.p.said(array.address)):
+            self.p.numbering.finds_objects = True
             return "0", "0", "0"
         assert isinstance(array.type, Array)
         constant = array.static and is_constant(array.type)
@@ -159,70 +191,70 @@ class MemoryEmitter(Probes):
         return f"(sc_word) &{array.text}", size, flags
 
     def _store_bit_field(self, s: Assign, place: Place) -> str:
-        dest = self._dest(place)
-        template = TemplateText(self.types, self.never, self.maybe)
-        template.stored(substituted(s.exp, self._known), place)
+        dest = self.p.dest(place)
+        template = self.p.new_template()
+        template.stored(self.p.said(s.exp), place)
         set_value = f"{{ {declare(unqualified(place.type), 'sc_v')} = {s.exp.c()};"
         if not template.can_be_tainted:
             clear = f"if (sc_any) sc_clear((const void *) {address_text(place)}, {dest.bits // 8});"
             return f"{set_value} {place.text} = sc_v; {clear} }}"
-        d = self._descriptor(
-            self._site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+        d = self.p.descriptor(
+            self.p.site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
             [dest.descriptor(), *template.descriptor()],
         )
-        probe = self._call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
+        probe = self.p.call("sc_assign", ["sc_f", d], [*dest.passed, *template.passed()], 2)
         # The probe reads what is there before the store: should that fault, then in the program.
         touch = f"SC_TOUCH({address_text(place)}); " if _may_fault(place) else ""
-        value = f" sc_value((sc_u64) SC_STORED({dest.bits}, {address_text(place)}));" if self.verify else ""
+        value = f" sc_value((sc_u64) SC_STORED({dest.bits}, {address_text(place)}));" if self.p.verify else ""
         return f"{set_value} {touch}{probe}; {place.text} = sc_v;{value} }}"
 
     def _forget(self, dest: SlotRef | Place) -> str:
         """Nothing in the value can be symbolic: the destination's taint goes."""
         if isinstance(dest, SlotRef):
             index = dest.slot.index
-            if not self.maybe.slot(index):
+            if not self.p.maybe.slot(index):
                 return ""
             return f" sc_m[{1 + (index >> 5)}] &= {0xFFFFFFFF ^ 1 << (index & 31):#x}u;"
-        if not self.maybe.place(dest):
+        if not self.p.maybe.place(dest):
             return ""
         return f" if (sc_any) sc_clear((const void *) &{dest.text}, sizeof {dest.text});"
 
-    def _emit_SetPlain(self, s: SetPlain) -> str:
+    def _set_plain(self, s: SetPlain) -> str:
         return f"{s.text} = {s.exp.c()};"
 
-    def _emit_Pin(self, s: Pin) -> str:
-        return self._pin(s.exp, s.reason)
+    def _pin(self, s: Pin) -> str:
+        return self.p.pin(s.exp, s.reason)
 
-    def _emit_Note(self, s: Note) -> str:
-        return f"sc_pin(sc_f, {self._note(s.reason)}, 0);"
+    def _note(self, s: Note) -> str:
+        return f"sc_pin(sc_f, {self.p.note(s.reason)}, 0);"
 
-    def _emit_ForgetObject(self, s: ForgetObject) -> str:
+    def _forget_object(self, s: ForgetObject) -> str:
         clear = f" sc_clear((const void *) &{s.text}, sizeof {s.text});" if s.clear else ""
         test = f"sc_any && sc_tainted((const void *) &{s.text}, sizeof {s.text})"
-        return f"if ({test}) {{ sc_pin(sc_f, {self._note(s.reason)}, 0);{clear} }}"
+        return f"if ({test}) {{ sc_pin(sc_f, {self.p.note(s.reason)}, 0);{clear} }}"
 
-    def _emit_Clear(self, s: Clear) -> str:
-        if s.text in self.objects.automatic:
+    def _clear(self, s: Clear) -> str:
+        if s.text in self.p.objects.automatic:
             return f"SC_LOCAL({s.text});"
         return f"if (sc_any) sc_clear((const void *) &{s.text}, sizeof {s.text});"
 
-    def _emit_Copy(self, s: Copy) -> str:
-        d = self._descriptor(self._site(SiteKind.COPY, []), [])
+    def _copy(self, s: Copy) -> str:
+        d = self.p.descriptor(self.p.site(SiteKind.COPY, []), [])
         dst, src = s.dest.text, s.source.text
         moved = move(dst, src) if has_const_member(s.dest.type) else f"{dst} = {src};"
         return f"if (sc_any) sc_copy(sc_f, {d}, (void *) &{dst}, (const void *) &{src}, sizeof {dst}); {moved}"
 
-    def _emit_Move(self, s: Move) -> str:
-        d = self._descriptor(self._site(SiteKind.COPY, []), [])
+    def _move(self, s: Move) -> str:
+        d = self.p.descriptor(self.p.site(SiteKind.COPY, []), [])
         words = f"(void *) {s.dest.c()}, (const void *) {s.source.c()}, {s.size.c()}"
         return f"if (sc_any) sc_copy(sc_f, {d}, {words}); __builtin_memmove({words});"
 
-    def _emit_Fill(self, s: Fill) -> str:
+    def _fill(self, s: Fill) -> str:
         dest, size = s.dest.c(), s.size.c()
         clear = f"if (sc_any) sc_clear((const void *) {dest}, {size});"
         return f"__builtin_memset((void *) {dest}, {s.value.c()}, {size}); {clear}"
 
-    def _emit_InitObject(self, s: InitObject) -> str:
+    def _init_object(self, s: InitObject) -> str:
         t = s.dest.type
         shown = declare(unqualified(t) if not isinstance(t, Array) else t, "sc_init")
         text = s.dest.text
@@ -230,6 +262,38 @@ class MemoryEmitter(Probes):
             f"{{ static const {shown} = {s.init}; __builtin_memcpy((void *) &{text}, &sc_init, sizeof {text}); }}"
             f" if (sc_any) sc_clear((const void *) &{text}, sizeof {text});"
         )
+
+    def _symbolic(self, s: Symbolic) -> str:
+        leaf = self._symbolic_dest(s)
+        size = s.size.text if s.size else "0"
+        site = self.p.site(SiteKind.SYMBOLIC, [*leaf.words(), size, str(_input_flags(s))], s.name)
+        if isinstance(s.dest, SlotRef):
+            d = self.p.descriptor(site, [leaf.descriptor()])
+            if is_float(s.dest.type):
+                return f"{s.dest.c()} = sc_float{s.dest.type.bits}(sc_sym_slot(sc_f, {d}));"
+            return f"{s.dest.c()} = ({declare(unqualified(s.dest.type))}) sc_sym_slot(sc_f, {d});"
+        d = self.p.descriptor(site, [leaf.descriptor(), str(int(s.count is not None))])
+        length = s.count.c() if s.count else size
+        return f"sc_sym_mem(sc_f, {d}, (void *) &{s.dest.text}, {length});"
+
+    def _symbolic_dest(self, s: Symbolic) -> LeafText:
+        if isinstance(s.dest, SlotRef):
+            return self.p.dest(s.dest)
+        if s.dest.static and s.count is None:
+            return LeafText(Where.GLOBAL, 8, f"(sc_word) &{s.dest.text}", 0, ())
+        return LeafText(Where.MEMORY, 8, "0", 0, ())
+
+
+def _input_flags(s: Symbolic) -> int:
+    """What an input holds, as the site table says it."""
+    t, flags = s.dest.type, 0
+    if s.count:
+        return flags
+    if is_integer(t) and as_int(t).signed:
+        flags |= InputFlag.SIGNED
+    if s.boolean:
+        flags |= InputFlag.BOOLEAN
+    return flags | InputFlag.FLOAT if is_float(t) else flags
 
 
 def _may_fault(place: Place) -> bool:

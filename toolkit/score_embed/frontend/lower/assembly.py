@@ -16,8 +16,8 @@ from score_embed.frontend.c.gnu_ast import Asm, AsmOperand
 from score_embed.frontend.declarations.symbols import PlainVariable, Unsupported, Variable
 from score_embed.frontend.ir.body import Assembly, Assign, Clear, ForgetObject, Pin, Verbatim
 from score_embed.frontend.ir.exp import Const, Exp, Place, Raw, SlotRef
-from score_embed.frontend.lower.expressions import Expressions
-from score_embed.frontend.lower.lowering import LValue
+from score_embed.frontend.lower.expressions import Expressions, LValue
+from score_embed.frontend.lower.places import Places
 from score_embed.frontend.types.ctype import Pointer
 
 _REASON = "inline assembly"
@@ -68,9 +68,10 @@ _SEPARATOR = re.compile(r'\\[nt]|[;\n\t"]')
 class InlineAssembly:
     """That of one function."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: Expressions, places: Places) -> None:
         self.e = expressions
         self.b = expressions.b
+        self.places = places
 
     def lower(self, node: Asm) -> None:
         text = self.b.declarations.text
@@ -108,7 +109,7 @@ class InlineAssembly:
         return any(isinstance(symbol, Variable) and symbol.static for symbol in found)
 
     def _output(self, operand: AsmOperand) -> LValue:
-        dest = self.e.lvalue(operand.expr)
+        dest = self.places.lvalue(operand.expr)
         if isinstance(dest, Place) and dest.bit_field is not None:
             raise Unsupported("a bit-field as an operand of inline assembly", operand)
         if isinstance(dest, Place) and dest.slots:

@@ -43,13 +43,13 @@ class BitCalls:
         return None
 
     def _operand(self, node: c_ast.Node, t: Int) -> Exp:
-        return self.e.settled(self.e.arith.convert(self.e.rvalue(node), t))
+        return self.b.settled(self.e.arith.convert(self.e.rvalue(node), t))
 
     def _do(self, op: str, left: Exp, right: Exp | int) -> Exp:
         assert isinstance(left.type, Int)
         if isinstance(right, int):
             right = Const(left.type, f"(({left.type.name}) {right:#x}ull)", right)
-        return self.e.arith.binary(op, left, right, self.e.size_text)
+        return self.e.arith.binary(op, left, right, self.e.sizes.text)
 
     def _swap(self, value: Exp) -> Exp:
         t = value.type

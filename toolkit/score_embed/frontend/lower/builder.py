@@ -14,11 +14,12 @@ from dataclasses import replace
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
 from score_embed.frontend.ir.addresses import base_of, is_arithmetic, rebased
-from score_embed.frontend.ir.body import Assign, Body, Coord, Goto, Label, Pin, SetPlain, Stmt
-from score_embed.frontend.ir.exp import Exp, Load, LocalAddress, Place, Raw, Slot, SlotRef
+from score_embed.frontend.ir.body import Assign, Body, Coord, Goto, Label, Pin, SetPlain, Stmt, Truncate
+from score_embed.frontend.ir.exp import Convert, Exp, Load, LocalAddress, Place, Raw, Slot, SlotRef
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
+    Int,
     Pointer,
     as_int,
     compatible_text,
@@ -173,6 +174,19 @@ class Builder:
         ref = self.temporary(exp.type, keep=keep)
         self.assign(ref, exp)
         return ref
+
+    def settled(self, exp: Exp) -> Exp:
+        """An address or index over slots and constants only: inner loads go to temporaries."""
+        if any(isinstance(e, (Load, Raw)) for e in exp.walk()):
+            return self.save(exp)
+        return exp
+
+    def truncated(self, exp: Exp, to: Int) -> Exp:
+        """A floating-point number as an integer: of a slot, so that a probe has one leaf to ask for its range."""
+        source = exp if isinstance(exp, SlotRef) else self.save(exp)
+        dest = self.temporary(to)
+        self.add(Truncate(self.coord, dest, Convert(to, source)))
+        return dest
 
     def assign(self, dest: SlotRef | Place, exp: Exp) -> None:
         self.add(Assign(self.coord, dest, self._of_slot(exp)))

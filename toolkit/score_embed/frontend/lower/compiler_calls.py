@@ -9,17 +9,37 @@ from pycparser import c_ast
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.body import Clear, Pin
 from score_embed.frontend.ir.exp import Const, Exp, Raw
-from score_embed.frontend.lower.lowering import decayed
+from score_embed.frontend.lower.expressions import ByName, Expressions, decayed
 from score_embed.frontend.lower.variable_length import REASON
-from score_embed.frontend.lower.variadic import Variadic
 from score_embed.frontend.types.ctype import Function, Pointer, Struct, Void, unqualified
 
 _ATOMIC_TRUTH = re.compile(r"_bool_|_compare_exchange|_test_and_set$(?<!lock_test_and_set)|_lock_free$")
 _ATOMIC_NOTHING = re.compile(r"_synchronize$|_release$|_store(_n)?$|_load$|_exchange$|_clear$|_fence$")
 
 
-class CompilerCalls(Variadic):
+class CompilerCalls:
     """Those of one function."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self.e = expressions
+        self.b = expressions.b
+        self.types = expressions.types
+        self.arith = expressions.arith
+        self.by_name: ByName = {
+            "__builtin_expect": self._expect,
+            "__builtin_expect_with_probability": self._expect,
+            "__builtin_assume_aligned": self._as_pointer,
+            "__builtin_extract_return_addr": self._as_pointer,
+            "__builtin_prefetch": self._prefetch,
+            "__builtin_constant_p": self._constant_p,
+            "__builtin_types_compatible_p": self._types_compatible_p,
+            "__builtin_offsetof": self._offsetof,
+            "__builtin_alloca": self.alloca,
+            "__builtin_alloca_with_align": self.alloca,
+            "__builtin_alloca_with_align_and_max": self.alloca,
+            "__builtin_frame_address": self._frame_address,
+            "__builtin_return_address": self._frame_address,
+        }
 
     def _first(self, node: c_ast.FuncCall) -> Exp:
         """The first argument; of the others only what they do besides counts. C leaves the order open."""
@@ -30,32 +50,30 @@ class CompilerCalls(Variadic):
 
     # --- hints -----------------------------------------------------------------------------------------------
 
-    def _special__builtin_expect(self, node: c_ast.FuncCall) -> Exp:
+    def _expect(self, node: c_ast.FuncCall) -> Exp:
         return self.arith.convert(self._first(node), self.types.long)
 
-    _special__builtin_expect_with_probability = _special__builtin_expect
-
-    def _special__builtin_assume_aligned(self, node: c_ast.FuncCall) -> Exp:
+    def _as_pointer(self, node: c_ast.FuncCall) -> Exp:
         return self.arith.convert(self._first(node), Pointer(self.types.void))
 
-    def _special__builtin_prefetch(self, node: c_ast.FuncCall) -> None:
+    def _prefetch(self, node: c_ast.FuncCall) -> None:
         self._first(node)
 
     # --- questions -------------------------------------------------------------------------------------------
 
-    def _special__builtin_constant_p(self, node: c_ast.FuncCall) -> Exp:
+    def _constant_p(self, node: c_ast.FuncCall) -> Exp:
         known = all(self.b.declarations.constant(node) is not None or _is_string(node) for node in node.args.exprs)
         return Const(self.types.int, str(int(known)), int(known))
 
-    def _special__builtin_types_compatible_p(self, node: c_ast.FuncCall) -> Exp:
+    def _types_compatible_p(self, node: c_ast.FuncCall) -> Exp:
         return Const(self.types.int, self.b.declarations.text(node), self.b.declarations.constant(node))
 
-    def _special__builtin_offsetof(self, node: c_ast.FuncCall) -> Exp:
+    def _offsetof(self, node: c_ast.FuncCall) -> Exp:
         return Const(self.types.size, self.b.declarations.text(node))
 
     # --- the stack -------------------------------------------------------------------------------------------
 
-    def _special__builtin_alloca(self, node: c_ast.FuncCall) -> Exp:
+    def alloca(self, node: c_ast.FuncCall) -> Exp:
         """Memory that the function's end gives back: of the emitted function, which is the same."""
         size = self.b.temporary(
             self.types.size, keep=True
@@ -71,21 +89,13 @@ class CompilerCalls(Variadic):
         self.b.add(Clear(self.b.coord, f"(*(unsigned char (*)[{size.c()}]) {pointer.c()})"))
         return pointer
 
-    _special__builtin_alloca_with_align = _special__builtin_alloca
-    _special__builtin_alloca_with_align_and_max = _special__builtin_alloca
-
-    def _special__builtin_frame_address(self, node: c_ast.FuncCall) -> Exp:
+    def _frame_address(self, node: c_ast.FuncCall) -> Exp:
         text = self.b.declarations.text(node)
         return self.b.save(Raw(Pointer(self.types.void), text))
 
-    _special__builtin_return_address = _special__builtin_frame_address
-
-    def _special__builtin_extract_return_addr(self, node: c_ast.FuncCall) -> Exp:
-        return self.arith.convert(self._first(node), Pointer(self.types.void))
-
     # --- other threads ---------------------------------------------------------------------------------------
 
-    def _atomic(self, name: str, node: c_ast.FuncCall) -> Function | None:
+    def atomic(self, name: str, node: c_ast.FuncCall) -> Function | None:
         """The type of `__sync_fetch_and_add` and its kin, whose results are of what their first argument points to.
 
         They stay one step of the program's, as opaque calls.

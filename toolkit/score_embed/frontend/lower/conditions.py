@@ -12,8 +12,8 @@ from pycparser import c_ast
 from score_embed.frontend.ir.body import Branch, Copy, SetPlain
 from score_embed.frontend.ir.exp import NEGATED, Binary, Const, Exp, Place, Raw, is_constant
 from score_embed.frontend.lower.arithmetic import zero
-from score_embed.frontend.lower.assignments import Assignments
-from score_embed.frontend.lower.lowering import decayed
+from score_embed.frontend.lower.expressions import Expressions, Value, decayed
+from score_embed.frontend.lower.places import Places
 from score_embed.frontend.types.ctype import (
     CType,
     Float,
@@ -30,8 +30,15 @@ from score_embed.frontend.types.ctype import (
 )
 
 
-class Conditions(Assignments):
+class Conditions:
     """Conditions and conditional values of one function (C11 6.5.13 to 6.5.15)."""
+
+    def __init__(self, expressions: Expressions, places: Places) -> None:
+        self.e = expressions
+        self.b = expressions.b
+        self.types = expressions.types
+        self.arith = expressions.arith
+        self.places = places
 
     def jump(self, node: c_ast.Node, label: str, when: bool, *, assumed: bool | None = None) -> None:
         """Go to `label` if the truth of `node` is `when`; else fall through.
@@ -45,11 +52,11 @@ class Conditions(Assignments):
                 return self._jump_both(node, label, when, assumed)
             case c_ast.ExprList():
                 for item in node.exprs[:-1]:
-                    self.effect(item)
+                    self.e.effect(item)
                 return self.jump(node.exprs[-1], label, when, assumed=assumed)
             case c_ast.FuncCall(name=c_ast.ID(name="__builtin_expect")):
                 for hint in node.args.exprs[1:]:
-                    self.effect(hint)
+                    self.e.effect(hint)
                 return self.jump(node.args.exprs[0], label, when, assumed=assumed)
         # Only a literal is decided here: everything else has C's types, which the compiler knows best.
         known = self.b.declarations.constant(node) if isinstance(node, c_ast.Constant) else None
@@ -58,7 +65,7 @@ class Conditions(Assignments):
                 self.b.goto(label)
             return None
         self.b.at(node)
-        return self.branch(self.exact(node), label, when, assumed=assumed)
+        return self.branch(self.places.exact(node), label, when, assumed=assumed)
 
     def _jump_both(self, node: c_ast.BinaryOp, label: str, when: bool, assumed: bool | None) -> None:
         decides = node.op == "||"  # the truth of the left operand that decides the whole
@@ -98,7 +105,8 @@ class Conditions(Assignments):
             return exp, Const(exp.type, f"(({declare(exp.type)}) 0)", 0)
         return exp, zero(self.types.int)
 
-    def _short_circuit(self, node: c_ast.BinaryOp) -> Exp:
+    def short_circuit(self, node: c_ast.BinaryOp) -> Exp:
+        """The value of `&&` or `||`."""
         result = self.b.temporary(self.types.int)
         no, end = self.b.label("false"), self.b.label("end")
         self.jump(node, no, False)
@@ -109,45 +117,47 @@ class Conditions(Assignments):
         self.b.place_label(end)
         return result
 
-    def _value_TernaryOp(self, node: c_ast.TernaryOp) -> Exp | Place | None:
+    def conditional(self, node: c_ast.TernaryOp) -> Value:
+        """The value of `?:`."""
         known = self.b.declarations.constant(node.cond) if isinstance(node.cond, c_ast.Constant) else None
         if known is not None and node.iftrue is not None:
             t = self._common_type(node)
-            chosen = self.value(node.iftrue if known else node.iffalse)
+            chosen = self.e.value(node.iftrue if known else node.iffalse)
             return self.arith.convert(chosen, t) if isinstance(chosen, Exp) and not isinstance(t, Void) else chosen
         t = self._common_type(node)
         if isinstance(t, Void):
-            self._conditional_effect(node)
+            self.conditional_effect(node)
             return None
         other, end = self.b.label("else"), self.b.label("end")
         store, result = self._result_holder(t)
         if node.iftrue is None:
-            test = self.b.save(self.rvalue(node.cond))
+            test = self.b.save(self.e.rvalue(node.cond))
             self.branch(test, other, False)
             store(test)
         else:
             self.jump(node.cond, other, False)
-            store(self.value(node.iftrue))
+            store(self.e.value(node.iftrue))
         self.b.goto(end)
         self.b.place_label(other)
-        store(self.value(node.iffalse))
+        store(self.e.value(node.iffalse))
         self.b.place_label(end)
         return result
 
-    def _conditional_effect(self, node: c_ast.Node) -> None:
+    def conditional_effect(self, node: c_ast.Node) -> None:
+        """What `&&`, `||` or `?:` does, where nobody wants its value."""
         other, end = self.b.label("else"), self.b.label("end")
         if isinstance(node, c_ast.BinaryOp):
             self.jump(node.left, end, node.op == "||")
-            self.effect(node.right)
+            self.e.effect(node.right)
         else:
             if node.iftrue is None:
-                self.value(node)
+                self.conditional(node)
                 return
             self.jump(node.cond, other, False)
-            self.effect(node.iftrue)
+            self.e.effect(node.iftrue)
             self.b.goto(end)
             self.b.place_label(other)
-            self.effect(node.iffalse)
+            self.e.effect(node.iffalse)
         self.b.place_label(end)
 
     def _common_type(self, node: c_ast.TernaryOp) -> CType:
@@ -166,10 +176,10 @@ class Conditions(Assignments):
         """As `type_of`, but a bit-field wider than int has its own width, in which gcc goes on."""
         if isinstance(node, c_ast.StructRef):
             with self.b.unevaluated():
-                place = self.lvalue(node)
+                place = self.places.lvalue(node)
             if isinstance(place, Place) and place.bit_field is not None:
-                return self.bit_field_type(place.type, place.bit_field)
-        return decayed(self.type_of(node))
+                return self.places.bit_fields.type_of(place.type, place.bit_field)
+        return decayed(self.e.type_of(node))
 
     def _common_pointer(self, a: Pointer, b: Pointer, node: c_ast.TernaryOp) -> Pointer:
         """C11 6.5.15p6: a null pointer constant takes the other's type, else `void *` wins, and all qualifiers stay."""
@@ -187,12 +197,12 @@ class Conditions(Assignments):
             node = node.expr
         return self.b.declarations.constant(node) == 0
 
-    def _result_holder(self, t: CType) -> tuple[Callable[[Exp | Place | None], None], Exp | Place]:
+    def _result_holder(self, t: CType) -> tuple[Callable[[Value], None], Exp | Place]:
         """Where both arms of a conditional put their value, and how."""
         if isinstance(t, Struct):
             place = self.b.object_temporary(t)
 
-            def store_struct(value: Exp | Place | None) -> None:
+            def store_struct(value: Value) -> None:
                 assert isinstance(value, Place)
                 self.b.add(Copy(self.b.coord, place, value))
 
@@ -200,14 +210,14 @@ class Conditions(Assignments):
         if is_untracked(t):
             name = self.b.plain_temporary(t)
 
-            def store_plain(value: Exp | Place | None) -> None:
+            def store_plain(value: Value) -> None:
                 assert isinstance(value, Exp)
                 self.b.add(SetPlain(self.b.coord, name, self.arith.convert(value, t)))
 
             return store_plain, Raw(t, name)
         ref = self.b.temporary(t)
 
-        def store(value: Exp | Place | None) -> None:
+        def store(value: Value) -> None:
             assert isinstance(value, Exp)
             self.b.assign(ref, self.arith.convert(value, ref.type))
 

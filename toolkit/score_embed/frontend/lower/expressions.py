@@ -1,252 +1,159 @@
-"""Lowering of expressions: the user's C becomes pure, typed `Exp`s; side effects become statements before them.
+"""Any expression of a function: its value, its effects, its type.
 
-Operands are evaluated left first; when a later operand has side effects, what an earlier one loads from memory is
-saved before (a slot cannot change: changing it in the same expression would be unsequenced).
+C's expressions contain each other, so each part of lowering (places, assignments, conditions, operators, calls …) may
+need any other's value. All of them are given this object, which is told at the end, in function.py, which part each kind
+of node belongs to; beside it stands what every part needs: the builder, C's arithmetic, the sizes of types.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
 from pycparser import c_ast
 
-from score_embed.frontend.c.gnu_ast import ChooseExpr, LabelAddress, StatementExpression
-from score_embed.frontend.declarations.symbols import Constant, FunctionName, Unsupported
-from score_embed.frontend.ir.exp import COMPARISONS, Const, Exp, FloatConst, Load, Place, Raw
-from score_embed.frontend.lower.conditions import Conditions
-from score_embed.frontend.lower.lowering import MOST_LEAVES, Selection, leaf_count
-from score_embed.frontend.types.constant import char_value, wrap
+from score_embed.frontend.c.gnu_ast import ChooseExpr
+from score_embed.frontend.declarations.symbols import PlainVariable, Unsupported
+from score_embed.frontend.ir.exp import Exp, Place, Slot, SlotRef
+from score_embed.frontend.lower.arithmetic import Arithmetic
+from score_embed.frontend.lower.builder import Builder
+from score_embed.frontend.lower.sizes import Sizes
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
+    Enum,
     Function,
-    Int,
     Pointer,
-    Struct,
-    Void,
     as_int,
+    compatible_text,
     declare,
-    is_float,
-    is_integer,
-    is_untracked,
-    parse_int,
+    unqualified,
 )
-from score_embed.frontend.types.float_constants import literal_pattern
 
-_FLOAT_SUFFIXES = {"f": "float", "l": "long double"}  # a hexadecimal one ends in a decimal exponent
-_EXCHANGEABLE = COMPARISONS | {"+", "*", "&", "|", "^"}
+MOST_LEAVES = 12  # an expression or address with more is split by a temporary
+LValue: TypeAlias = SlotRef | Place | PlainVariable
+Selection: TypeAlias = c_ast.GenericSelection | ChooseExpr
+Value: TypeAlias = Exp | Place | None  # of a scalar, of a struct, of what is void
+# By the type of the node. What a node is, pycparser does not tell the type checker.
+Values: TypeAlias = Mapping[type[c_ast.Node], Callable[[Any], Value]]
+Effects: TypeAlias = Mapping[type[c_ast.Node], Callable[[Any], object]]
+
+ByName: TypeAlias = Mapping[str, Callable[[c_ast.FuncCall], Value]]  # calls, by what is called
 
 
-class Expressions(Conditions):
-    """Expressions of one function: the entry points, and the value of each kind of node."""
+@dataclass(frozen=True)
+class Parts:
+    """Who lowers what. `values`: each kind of expression; `effects`: those that are shorter where nobody wants the value;
+    `type_of`: the type of an expression that is not evaluated; `literal`: the place of a compound literal."""
+
+    values: Values
+    effects: Effects
+    type_of: Callable[[c_ast.Node], CType]
+    literal: Callable[[c_ast.CompoundLiteral], Place]
+
+
+class Expressions:
+    """The expressions of one function."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.b = builder
+        self.types = builder.types
+        self.arith = Arithmetic(builder.types, builder.truncated)
+        self.sizes = Sizes(builder, self.arith)
+        self._parts: Parts
+        self._types: dict[int, tuple[c_ast.Node, CType]] = {}  # the node is kept so that its id stays its own
+
+    def tie(self, parts: Parts) -> None:
+        """The parts, once all of them are made."""
+        self._parts = parts
+
+    def value(self, node: c_ast.Node) -> Value:
+        """The value of any expression. Emits its side effects first."""
+        handler = self._parts.values.get(type(node))
+        if handler is None:
+            raise Unsupported(f"expression {type(node).__name__}", node)
+        return handler(node)
 
     def effect(self, node: c_ast.Node) -> None:
         """Evaluate for side effects only."""
-        match node:
-            case c_ast.Assignment():
-                self._assignment(node, wanted=False)
-            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--"):
-                self._step(node, wanted=False)
-            case c_ast.FuncCall():
-                self.call(node, False)
-            case c_ast.ExprList():
-                for item in node.exprs:
-                    self.effect(item)
-            case c_ast.TernaryOp() | c_ast.BinaryOp(op="&&" | "||"):
-                self._conditional_effect(node)
-            case c_ast.Cast():
-                self.effect(node.expr)
-            case ChooseExpr():
-                self.effect(self.chosen(node))
-            case _:
-                self.value(node)
+        handler = self._parts.effects.get(type(node))
+        if handler is None:
+            self.value(node)
+        else:
+            handler(node)
+
+    def rvalue(self, node: c_ast.Node) -> Exp:
+        """The value of an expression of scalar (or decayed) type. Emits its side effects first."""
+        result = self.value(node)
+        if isinstance(result, Exp):
+            return result
+        if result is None:
+            raise Unsupported("a void value is used", node)
+        raise Unsupported("a struct is used as a scalar", node)
+
+    def place_value(self, node: c_ast.Node) -> Place:
+        """The value of an expression of struct or union type, as the place where it lies."""
+        result = self.value(node)
+        if isinstance(result, Place):
+            return result
+        raise Unsupported("a struct was expected", node)
+
+    def literal(self, node: c_ast.CompoundLiteral) -> Place:
+        """The object that a compound literal makes."""
+        return self._parts.literal(node)
 
     def type_of(self, node: c_ast.Node) -> CType:
         """The type of an expression that is not evaluated (sizeof, typeof)."""
         if id(node) not in self._types:
             with self.b.unevaluated():
-                self._types[id(node)] = (node, self._type_of(node))
+                self._types[id(node)] = (node, self._parts.type_of(node))
         return self._types[id(node)][1]
 
-    def _type_of(self, node: c_ast.Node) -> CType:
-        if isinstance(node, Selection):
-            return self.type_of(self.chosen(node))
-        if isinstance(node, c_ast.ID):
-            symbol = self.b.declarations.scope.find(node.name)
-            if isinstance(symbol, (FunctionName, Constant)):
-                return symbol.type
-        if isinstance(node, c_ast.Constant) and node.value.endswith('"'):
-            return self._string(node).type
-        if isinstance(node, c_ast.CompoundLiteral):
-            return self._literal_type(node)
-        if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef)) or (
-            isinstance(node, c_ast.UnaryOp) and node.op == "*" and not self._is_function_deref(node.expr)
-        ):
-            found = self.lvalue(node)
-            if (
-                isinstance(found, Place)
-                and found.bit_field is not None
-                and not self.is_wide(found.type, found.bit_field)
-            ):
-                return self.bit_field_type(found.type, found.bit_field)  # its operators' operand is promoted
-            return found.type
-        result = self.value(node)
-        return self.types.void if result is None else result.type
+    # --- choices that the compiler makes ---------------------------------------------------------------------
 
-    def value(self, node: c_ast.Node) -> Exp | Place | None:
-        handler = getattr(self, f"_value_{type(node).__name__}", None)
-        if handler is None:
-            raise Unsupported(f"expression {type(node).__name__}", node)
-        result: Exp | Place | None = handler(node)
-        return result
+    def chosen(self, node: Selection) -> c_ast.Node:
+        """The expression that a `_Generic` or `__builtin_choose_expr` stands for."""
+        return self._by_condition(node) if isinstance(node, ChooseExpr) else self._by_type(node)
 
-    def _value_Constant(self, node: c_ast.Constant) -> Exp:
-        kind, text = node.type, node.value
-        if kind == "string" or text.endswith('"'):
-            return self.decay(self._string(node))
-        if text.endswith("'"):
-            value = char_value(text, self.types.model.char_signed)
-            of = self.types.int if text.startswith("'") else self.types.character(text)
-            return Const(of, text, value)
-        if "float" in kind or "double" in kind:
-            return self._float_literal(text)
-        t = self.types.literal(text)
-        if t is self.types.int128 and self.types.model.pointer == 16:  # there it has no name
-            raise Unsupported("a constant that is wider than long long", node)
-        return Const(t, text, wrap(parse_int(text.lower().rstrip("ul")), t))
+    def _by_condition(self, node: ChooseExpr) -> c_ast.Node:
+        known = self.b.declarations.constant(node.cond)
+        if known is None:
+            raise Unsupported("__builtin_choose_expr by what only the compiler knows", node)
+        return node.first if known else node.second
 
-    def _float_literal(self, text: str) -> Exp:
-        plain = "float" if self.types.model.float_literals else "double"
-        t = self.types.floating(_FLOAT_SUFFIXES.get(text[-1].lower(), plain))
-        known = literal_pattern(text, t.bits) if is_float(t) else None
-        return Raw(t, text) if known is None else FloatConst(t, text, None, known)
+    def _by_type(self, node: c_ast.GenericSelection) -> c_ast.Node:
+        """The compiler is asked to agree (C11 6.5.1.1)."""
+        t = unqualified(decayed(self.type_of(node.expr)))
+        types = [None if a.type is None else self.b.declarations.type_of(a.type) for a in node.associations]
+        wanted = [compatible_text(t), compatible_text(as_int(t)) if isinstance(t, Enum) else ""]
+        fitting = [i for i, of in enumerate(types) if of is not None and not of.const and not of.volatile]
+        found = next((i for text in wanted for i in fitting if compatible_text(types[i]) == text), None)  # type: ignore[arg-type]
+        index = types.index(None) if found is None and None in types else found
+        if index is None:
+            raise Unsupported("_Generic without an association that fits", node)
+        text = self.b.declarations.text
+        arms = [f"{text(a.type) if a.type else 'default'}: {i}" for i, a in enumerate(node.associations)]
+        question = f"_Generic(*({declare(Pointer(t))}) 0, {', '.join(arms)})"
+        self.b.define(f'_Static_assert({question} == {index}, "_Generic");')
+        return node.associations[index].expr
 
-    def _value_ID(self, node: c_ast.ID) -> Exp | Place:
-        symbol = self.b.declarations.scope.find(node.name)
-        match symbol:
-            case Constant():
-                return Const(symbol.type, symbol.name, symbol.value)
-            case FunctionName():
-                return Const(Pointer(symbol.type), symbol.name)
-            case None:
-                raise Unsupported(f"undeclared name '{node.name}'", node)
-        return self.read(self.lvalue(node))
 
-    def _value_ArrayRef(self, node: c_ast.ArrayRef) -> Exp | Place:
-        return self.read(self.lvalue(node))
+def leaf_count(exp: Exp) -> int:
+    return sum(1 for e in exp.walk() if not e.children())
 
-    def _value_StructRef(self, node: c_ast.StructRef) -> Exp | Place:
-        return self.read(self.lvalue(node))
 
-    def _value_CompoundLiteral(self, node: c_ast.CompoundLiteral) -> Exp | Place:
-        return self.read(self.lvalue(node))
+def slots_of(exp: Exp) -> tuple[Slot, ...]:
+    """The slots that an address depends on, each once."""
+    seen: dict[int, Slot] = {}
+    for e in exp.walk():
+        if isinstance(e, SlotRef):
+            seen[e.slot.index] = e.slot
+    return tuple(seen.values())
 
-    def _value_LabelAddress(self, node: LabelAddress) -> Exp:
-        return Const(Pointer(self.types.void), f"&&{node.name}")
 
-    def _value_GenericSelection(self, node: c_ast.GenericSelection) -> Exp | Place | None:
-        return self.value(self.chosen(node))
-
-    def _value_ChooseExpr(self, node: ChooseExpr) -> Exp | Place | None:
-        return self.value(self.chosen(node))
-
-    def _value_ExprList(self, node: c_ast.ExprList) -> Exp | Place | None:
-        for item in node.exprs[:-1]:
-            self.effect(item)
-        return self.value(node.exprs[-1])
-
-    def _value_FuncCall(self, node: c_ast.FuncCall) -> Exp | Place | None:
-        return self.call(node, True)
-
-    def _value_StatementExpression(self, node: StatementExpression) -> Exp | Place | None:
-        with self.b.nested():
-            return self.block(node)
-
-    def _value_Cast(self, node: c_ast.Cast) -> Exp | Place | None:
-        to = self.b.declarations.type_of(node.to_type)
-        if isinstance(to, Void):
-            self.effect(node.expr)
-            return None
-        if isinstance(to, Struct):
-            return self.as_union(self.value(node.expr), to, node)
-        return self.arith.convert(self.exact(node.expr), to)
-
-    def _value_Assignment(self, node: c_ast.Assignment) -> Exp | Place | None:
-        return self._assignment(node, wanted=True)
-
-    def _value_UnaryOp(self, node: c_ast.UnaryOp) -> Exp | Place | None:
-        match node.op:
-            case "&":
-                return self._address(node.expr)
-            case "*":
-                if self._is_function_deref(node.expr):
-                    return self.rvalue(node.expr)
-                return self.read(self.lvalue(node))
-            case "_Alignof" | "__alignof__":  # of a variable, its own attributes count: the compiler's business
-                if isinstance(node.expr, c_ast.Typename):
-                    self.b.declarations.type_of(node.expr)  # what is defined in it moves to the top
-                return Const(self.types.size, f"{node.op}({self.b.declarations.text(node.expr)})")
-            case "sizeof":
-                t = (
-                    self.b.declarations.type_of(node.expr)
-                    if isinstance(node.expr, c_ast.Typename)
-                    else self.type_of(node.expr)
-                )
-                if self.b.is_variable(t) and isinstance(t, Array):
-                    return self.size_of(t)
-                known = t.bits // 8 if isinstance(t, Int) else None
-                return Const(self.types.size, f"{node.op}({declare(t)})", known)
-            case "++" | "--" | "p++" | "p--":
-                return self._step(node, wanted=True)
-            case "!":
-                exp = self.rvalue(node.expr)
-                return self.arith.compare("==", *self.truth_operands(exp))
-        exp = self.rvalue(node.expr)
-        return self.arith.unary(node.op, exp)
-
-    def _is_function_deref(self, node: c_ast.Node) -> bool:
-        t = self.type_of(node)
-        return isinstance(t, Function) or (isinstance(t, Pointer) and isinstance(t.to, Function))
-
-    def _value_BinaryOp(self, node: c_ast.BinaryOp) -> Exp:
-        if node.op in ("&&", "||"):
-            return self._short_circuit(node)
-        left, right = self.operands(node)
-        return self._bounded(self.operate(node.op, left, right))
-
-    def _bounded(self, exp: Exp) -> Exp:
-        """Keep templates small: an expression with many operands is split by a temporary."""
-        return self.b.save(exp) if leaf_count(exp) > MOST_LEAVES and not is_untracked(exp.type) else exp
-
-    def operands(self, node: c_ast.BinaryOp) -> tuple[Exp, Exp]:
-        """Both operands, in gcc's order: left first, but for two rewritings of its own that show."""
-        right = node.right
-        while isinstance(right, c_ast.ExprList):  # a - (f(), b) is (f(), a - b)
-            for item in right.exprs[:-1]:
-                self.effect(item)
-            right = right.exprs[-1]
-        first = self.rvalue(node.left)
-        with self.b.buffered() as effects:
-            second = self.rvalue(right)
-        if (
-            effects
-            and any(isinstance(e, (Load, Raw)) for e in first.walk())
-            and not self._read_late(node, first, second)
-        ):
-            first = self.b.save(first)
-        self.b.body.statements.extend(effects)
-        return first, second
-
-    def _read_late(self, node: c_ast.BinaryOp, first: Exp, second: Exp) -> bool:
-        """gcc puts a plain variable last where operands may be exchanged: it is read after the right one's calls."""
-        left = node.left
-        while isinstance(left, c_ast.Cast):
-            left = left.expr
-        if node.op not in _EXCHANGEABLE or not isinstance(left, c_ast.ID) or is_untracked(first.type):
-            return False
-        variable = self.lvalue(left)
-        if not isinstance(variable, Place) or variable.type.volatile:
-            return False
-        if not isinstance(first.type, Int) or not isinstance(second.type, Int):
-            return isinstance(first.type, Pointer) and isinstance(second.type, Pointer)
-        # A conversion to another width is an operation of its own, which stays where it is.
-        common = self.types.usual(first.type, second.type)
-        return is_integer(variable.type) and as_int(variable.type).bits == first.type.bits == common.bits
+def decayed(t: CType) -> CType:
+    """The type of a value of type t (C11 6.3.2.1)."""
+    if isinstance(t, Array):
+        return Pointer(t.of)
+    return Pointer(t) if isinstance(t, Function) else unqualified(t)

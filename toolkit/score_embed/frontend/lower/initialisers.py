@@ -18,7 +18,9 @@ from score_embed.frontend.declarations.static_constants import StaticConstants
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.body import Copy, InitObject
 from score_embed.frontend.ir.exp import Const, Exp, Offset, Place, PointerAdd
+from score_embed.frontend.lower.assignments import Assignments
 from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.places import Places
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -87,13 +89,15 @@ class _Spot:
 
 
 class Initialisers:
-    def __init__(self, expressions: Expressions) -> None:
+    """Those of one function, and its compound literals, which are objects without a name."""
+
+    def __init__(self, expressions: Expressions, places: Places, assignments: Assignments) -> None:
         self.e = expressions
         self.b = expressions.b
+        self.places = places
+        self.assignments = assignments
         self.walk = InitialiserWalk(self.b.declarations, expressions.type_of)
         self._constants = StaticConstants(self.b.declarations, self.walk)
-        expressions.initialise = self.initialise
-        expressions.completed = self.walk.completed
 
     def initialise(self, place: Place, init: c_ast.Node) -> None:
         """Give an object its initial value."""
@@ -103,6 +107,20 @@ class Initialisers:
             self._braced(place, t, init)
         else:
             self._value(_Spot(place, t), _Value(init))
+
+    def literal_type(self, node: c_ast.CompoundLiteral) -> CType:
+        """The type of a compound literal."""
+        t = self.b.declarations.type_of(node.type)
+        return self.walk.completed(t, node.init) if isinstance(t, Array) and t.count is None else t
+
+    def literal(self, node: c_ast.CompoundLiteral) -> Place:
+        """The object that a compound literal makes (C11 6.5.2.5)."""
+        t = self.literal_type(node)
+        name = self.b.fresh_name("literal")
+        self.b.body.declarations.append(declare(without_const(t), name) + ";")
+        place = self.b.local_place(name, without_const(t))
+        self.initialise(place, node.init)
+        return place
 
     def _braced(self, place: Place, t: Array | Struct, init: c_ast.InitList) -> None:
         if self._constants.may_initialise(t, init):
@@ -161,9 +179,9 @@ class Initialisers:
             value.stored = dest
         else:
             if not isinstance(value.stored, Exp):
-                exp = self.e.exact(scalar_value(value.node))
+                exp = self.places.exact(scalar_value(value.node))
                 value.stored = self.b.save(exp) if value.shared and not isinstance(exp, Const) else exp
-            self.e.store(_writable(spot), value.stored)
+            self.assignments.store(_writable(spot), value.stored)
 
     def _element(self, spot: _Spot, position: int) -> _Spot:
         if isinstance(spot.type, Array):
@@ -175,14 +193,14 @@ class Initialisers:
             return _Spot(place, t)
         text = f"{place.text}.{member.name}"
         if member.bits is not None:
-            return _Spot(self.e.bit_field(place, text, member.name, t, member.bits), t)
+            return _Spot(self.places.bit_fields.place(place, text, member.name, t, member.bits), t)
         offset = f"__builtin_offsetof({declare(unqualified(place.type))}, {member.name})"
         return _Spot(Place(text, t, Offset(Pointer(t), place.address, offset), place.static, place.slots), t)
 
     def _array_element(self, spot: _Spot, array: Array, position: int) -> _Spot:
         place, t = spot.place, spot.qualified(array.of)
         index = Const(self.e.types.int, str(position), position)
-        address = PointerAdd(Pointer(t), place.address, index, self.e.size_text(t))
+        address = PointerAdd(Pointer(t), place.address, index, self.e.sizes.text(t))
         return _Spot(Place(f"{place.text}[{position}]", t, address, place.static, place.slots), t)
 
 

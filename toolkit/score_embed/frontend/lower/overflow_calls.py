@@ -13,7 +13,9 @@ from pycparser import c_ast
 
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.exp import Const, Exp, Place, SlotRef
+from score_embed.frontend.lower.assignments import Assignments
 from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.places import Places
 from score_embed.frontend.types.ctype import Int, Pointer, is_untracked, unqualified
 
 _NAME = re.compile(r"__builtin_([su]?)(add|sub|mul)(l|ll|)_overflow(_p|)")
@@ -23,9 +25,10 @@ _OPERATORS = {"add": "+", "sub": "-", "mul": "*"}
 class OverflowCalls:
     """Calls of one function."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: Expressions, places: Places, assignments: Assignments) -> None:
         self.e, self.b = expressions, expressions.b
         self.types = t = expressions.types
+        self.places, self.assignments = places, assignments
         self._wide, self._wide_unsigned = (t.long, t.ulong) if t.long.bits == 64 else (t.llong, t.ullong)
         self._named = {
             "s": {"": t.int, "l": t.long, "ll": t.llong},
@@ -37,28 +40,28 @@ class OverflowCalls:
         found = _NAME.fullmatch(name)
         if found is None or node.args is None or len(node.args.exprs) != 3:
             return None
-        left, right = (self.e.settled(self.e.rvalue(arg)) for arg in node.args.exprs[:2])
+        left, right = (self.b.settled(self.e.rvalue(arg)) for arg in node.args.exprs[:2])
         if found[1]:
             left, right = (self._as(value, self._named[found[1]][found[3]]) for value in (left, right))
         last, pointer = node.args.exprs[2], None
         if found[4]:  # only its type counts
             to = self.types.void if self._is_bit_field(last) else self.e.type_of(last)
         else:
-            pointer = self.e.settled(self.e.rvalue(last))
+            pointer = self.b.settled(self.e.rvalue(last))
             to = unqualified(pointer.type.to) if isinstance(pointer.type, Pointer) else self.types.void
         if not all(isinstance(t, Int) and not is_untracked(t) and not t.precision for t in (left.type, right.type, to)):
             raise Unsupported(f"builtin '{name}' of such types", node)
         assert isinstance(to, Int)
         result, overflowed = self._compute(_OPERATORS[found[2]], left, right, to)
         if pointer is not None:
-            self.e.store(self.e.dereference(pointer, node), result)
+            self.assignments.store(self.places.dereference(pointer, node), result)
         return self.e.arith.convert(overflowed, self.types.bool)
 
     def _is_bit_field(self, node: c_ast.Node) -> bool:
         if not isinstance(node, c_ast.StructRef):
             return False
         with self.b.unevaluated():
-            place = self.e.lvalue(node)
+            place = self.places.lvalue(node)
         return isinstance(place, Place) and place.bit_field is not None
 
     def _as(self, value: Exp, t: Int) -> Exp:
@@ -66,7 +69,7 @@ class OverflowCalls:
         return value if isinstance(value, (SlotRef, Const)) else self.b.save(value)
 
     def _do(self, op: str, left: Exp, right: Exp) -> Exp:
-        return self.e.arith.binary(op, left, right, self.e.size_text)
+        return self.e.arith.binary(op, left, right, self.e.sizes.text)
 
     def _compute(self, op: str, left: Exp, right: Exp, to: Int) -> tuple[Exp, Exp]:
         """The result in its type, and whether that is not the whole of it."""

@@ -18,10 +18,9 @@ from score_embed.frontend.declarations.symbols import (
     Variable,
     VariableArray,
 )
-from score_embed.frontend.ir.body import Assign, Clear, Copy, ForgetObject
+from score_embed.frontend.ir.body import Copy, ForgetObject
 from score_embed.frontend.ir.exp import (
     AddressOf,
-    BitField,
     Const,
     Exp,
     GlobalAddress,
@@ -31,46 +30,59 @@ from score_embed.frontend.ir.exp import (
     Raw,
     SlotRef,
 )
-from score_embed.frontend.lower.lowering import MOST_LEAVES, LValue, ValueLowering, decayed, leaf_count, slots_of
+from score_embed.frontend.lower.bit_fields import BitFields
+from score_embed.frontend.lower.expressions import (
+    MOST_LEAVES,
+    Expressions,
+    LValue,
+    Value,
+    decayed,
+    leaf_count,
+    slots_of,
+)
 from score_embed.frontend.types.ctype import (
     Array,
-    CType,
     Function,
-    Int,
     Pointer,
     Struct,
     Void,
     as_int,
-    compatible_text,
     declare,
     is_integer,
     is_untracked,
     qualified,
     unqualified,
     why_untracked,
-    without_const,
 )
 
 
-class Places(ValueLowering):
+class Places:
     """Lvalues of one function (C11 6.3.2.1, 6.5.2)."""
+
+    def __init__(self, expressions: Expressions, bit_fields: BitFields) -> None:
+        self.e = expressions
+        self.b = expressions.b
+        self.types = expressions.types
+        self.arith = expressions.arith
+        self.sizes = expressions.sizes
+        self.bit_fields = bit_fields
 
     def lvalue(self, node: c_ast.Node) -> LValue:
         match node:
             case c_ast.ID():
                 return self._named(node)
             case c_ast.UnaryOp(op="*"):
-                return self.dereference(self.rvalue(node.expr), node)
+                return self.dereference(self.e.rvalue(node.expr), node)
             case c_ast.ArrayRef():
                 return self._element(node)
             case c_ast.StructRef():
                 return self._member(node)
             case c_ast.CompoundLiteral():
-                return self._compound_literal(node)
+                return self.e.literal(node)
             case c_ast.GenericSelection() | ChooseExpr():
-                return self.lvalue(self.chosen(node))
+                return self.lvalue(self.e.chosen(node))
             case c_ast.Constant() if node.value.endswith('"'):
-                return self._string(node)
+                return self.string(node)
             case c_ast.UnaryOp(op="__extension__" | "__real__" | "__imag__"):
                 raise Unsupported("complex numbers", node)
         raise Unsupported("this is no lvalue", node)
@@ -84,7 +96,7 @@ class Places(ValueLowering):
             case PlainVariable():
                 return symbol
             case VariableArray():
-                return self.variable_array(symbol.slot, symbol.type)
+                return self.sizes.variable_array(symbol.slot, symbol.type)
             case Variable():
                 if symbol.static:
                     return Place(symbol.name, symbol.type, GlobalAddress(Pointer(symbol.type), symbol.name), True)
@@ -97,35 +109,37 @@ class Places(ValueLowering):
             raise Unsupported("dereference of a non-pointer", node)
         if isinstance(of.to, Void):
             raise Unsupported("dereference of a pointer to void", node)
-        pointer = self.settled(pointer)
+        pointer = self.b.settled(pointer)
         if isinstance(pointer, AddressOf) and pointer.place.type == of.to:
             return pointer.place
-        return Place(f"(*{self.typed(pointer)})", of.to, pointer, False, slots_of(pointer), pointer=pointer)
+        return Place(f"(*{self.sizes.typed(pointer)})", of.to, pointer, False, slots_of(pointer), pointer=pointer)
 
     def _element(self, node: c_ast.ArrayRef) -> Place:
-        base_type = decayed(self.type_of(node.name))
+        base_type = decayed(self.e.type_of(node.name))
         if not isinstance(base_type, Pointer):  # i[a]
             node = c_ast.ArrayRef(node.subscript, node.name, node.coord)
         base: Place | Exp
-        whole = self.type_of(node.name)
+        whole = self.e.type_of(node.name)
         if isinstance(whole, Array):
             array = self.lvalue(node.name)
             assert isinstance(array, Place)
             base = array
         else:
-            base = self.settled(self.rvalue(node.name))
-        index = self.settled(self.arith.promoted(self.rvalue(node.subscript)))
+            base = self.b.settled(self.e.rvalue(node.name))
+        index = self.b.settled(self.arith.promoted(self.e.rvalue(node.subscript)))
         if leaf_count(index) + leaf_count(base if isinstance(base, Exp) else base.address) > MOST_LEAVES:
             index = self.b.save(index)
         if isinstance(base, Exp):
             if not isinstance(base.type, Pointer) or isinstance(base.type.to, Void):
                 raise Unsupported("subscript of a non-pointer", node)
             pointee = base.type.to
-            address = self.element_address(base.type, base, index, pointee)
-            return Place(f"{self.typed(base)}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base)
+            address = self.sizes.element_address(base.type, base, index, pointee)
+            return Place(
+                f"{self.sizes.typed(base)}[{index.c()}]", pointee, address, False, slots_of(address), pointer=base
+            )
         assert isinstance(base.type, Array)
         of = base.type.of
-        address = self.element_address(Pointer(of), base.address, index, of)
+        address = self.sizes.element_address(Pointer(of), base.address, index, of)
         static = base.static and isinstance(index, Const)
         text = f"{base.text}[{index.c()}]"
         subscripts, around = base.subscripts, base.array
@@ -139,10 +153,10 @@ class Places(ValueLowering):
 
     def _member(self, node: c_ast.StructRef) -> Place:
         if node.type == "->":
-            base = self.dereference(self.rvalue(node.name), node)
+            base = self.dereference(self.e.rvalue(node.name), node)
             head = base.text[2:-1] + "->" if base.text.startswith("(*") else base.text + "."
         else:
-            found = self._struct_operand(node.name)
+            found = self.struct_operand(node.name)
             base, head = found, found.text + "."
         if not isinstance(base.type, Struct):
             raise Unsupported("member of a non-struct", node)
@@ -152,19 +166,20 @@ class Places(ValueLowering):
         t = qualified(member.type, volatile=base.type.volatile, const=base.type.const)
         text = head + node.field.name
         if member.bits is not None:
-            return self.bit_field(base, text, node.field.name, t, member.bits)
+            return self.bit_fields.place(base, text, node.field.name, t, member.bits)
         offset = f"__builtin_offsetof({declare(unqualified(base.type))}, {node.field.name})"
         narrow = isinstance(t, Array) and not _may_be_longer(node, t) and base.type.record.is_amid(node.field.name)
         return replace(base, text=text, type=t, address=Offset(Pointer(t), base.address, offset), narrow=narrow)
 
-    def _struct_operand(self, node: c_ast.Node) -> Place:
+    def struct_operand(self, node: c_ast.Node) -> Place:
+        """The operand of `.` or of an assignment of structs: where it lies, without a copy."""
         if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.CompoundLiteral)) or (
             isinstance(node, c_ast.UnaryOp) and node.op == "*"
         ):
             found = self.lvalue(node)
             assert isinstance(found, Place)
             return found
-        return self.place_value(node)
+        return self.e.place_value(node)
 
     def kept(self, value: Exp | Place) -> Exp | Place:
         """A value that stays what it is, whatever is changed before it is used."""
@@ -177,55 +192,19 @@ class Places(ValueLowering):
         self.b.add(Copy(self.b.coord, copy, value))
         return copy
 
-    def as_union(self, value: Exp | Place | None, to: Struct, node: c_ast.Node, *, transparent: bool = False) -> Place:
-        """A struct or union as it is; GNU C: what is a member's value, as the union with that member.
-
-        `transparent`: an argument for a union with that attribute, where a pointer may be one to another type.
-        """
-        if isinstance(value, Place) and isinstance(value.type, Struct) and value.type.record is to.record:
-            return value
-        of = value.type if isinstance(value, Place) else None if value is None else unqualified(value.type)
-        members = [m for m in to.record.members or [] if m.name and m.bits is None and to.record.kind == "union"]
-        same = [m for m in members if of is not None and _same_value(m.type, of)]
-        if transparent and not same:
-            same = [m for m in members if isinstance(m.type, Pointer)]
-        if value is None or not same or same[0].type.const:
-            raise Unsupported("a struct was expected", node)
-        made, name, t = self.b.object_temporary(to), same[0].name, same[0].type
-        assert name is not None
-        offset = f"__builtin_offsetof({declare(unqualified(to))}, {name})"
-        member = replace(made, text=f"{made.text}.{name}", type=t, address=Offset(Pointer(t), made.address, offset))
-        self.b.add(Clear(self.b.coord, made.text))
-        if isinstance(value, Place):
-            self.b.add(Copy(self.b.coord, member, value))
-        else:
-            self.store_to(member, value)
-        return made
-
-    def _string(self, node: c_ast.Constant) -> Place:
+    def string(self, node: c_ast.Constant) -> Place:
         """A string literal: an array without a name."""
         of = self.types.character(node.value)
         return self.b.local_place(node.value, Array(of, f"sizeof({node.value}) / sizeof({of.name})"))
 
-    def _literal_type(self, node: c_ast.CompoundLiteral) -> CType:
-        t = self.b.declarations.type_of(node.type)
-        return self.completed(t, node.init) if isinstance(t, Array) and t.count is None else t
-
-    def _compound_literal(self, node: c_ast.CompoundLiteral) -> Place:
-        t = self._literal_type(node)
-        name = self.b.fresh_name("literal")
-        self.b.body.declarations.append(declare(without_const(t), name) + ";")
-        place = self.b.local_place(name, without_const(t))
-        self.initialise(place, node.init)
-        return place
-
-    def _address(self, node: c_ast.Node) -> Exp:
+    def address_of(self, node: c_ast.Node) -> Exp:
+        """`&node` (C11 6.5.3.2)."""
         if isinstance(node, c_ast.ID):
             symbol = self.b.declarations.scope.find(node.name)
             if isinstance(symbol, FunctionName):
                 return Const(Pointer(symbol.type), symbol.name)
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
-            return self.rvalue(node.expr)
+            return self.e.rvalue(node.expr)
         place = self.lvalue(node)
         if not isinstance(place, Place) or place.bit_field is not None:
             raise Unsupported("address of a variable that has none", node)
@@ -248,7 +227,7 @@ class Places(ValueLowering):
         if isinstance(place.type, Function):
             return Raw(Pointer(place.type), f"(&{place.text})", (place.address,))
         if place.bit_field is not None:
-            return self._read_bit_field(place, place.bit_field)
+            return self.bit_fields.read(place, place.bit_field)
         t = unqualified(place.type)
         if is_untracked(t):
             self.b.add(ForgetObject(self.b.coord, place.text, why_untracked(t), False, place))
@@ -259,60 +238,19 @@ class Places(ValueLowering):
     def exact(self, node: c_ast.Node) -> Exp:
         """As rvalue, where the value is converted at once: then a bit-field may be wider than int."""
         value = self.exact_value(node)
-        return value if isinstance(value, Exp) else self.rvalue(node)
+        return value if isinstance(value, Exp) else self.e.rvalue(node)
 
-    def exact_value(self, node: c_ast.Node) -> Exp | Place | None:
+    def exact_value(self, node: c_ast.Node) -> Value:
         """As value, likewise."""
         place = self.lvalue(node) if isinstance(node, c_ast.StructRef) else None
-        return self.read_exactly(place) if isinstance(place, Place) else self.value(node)
+        return self.read_exactly(place) if isinstance(place, Place) else self.e.value(node)
 
     def read_exactly(self, place: Place) -> Exp | Place:
         """As read, but of a bit-field wider than int in its declared type."""
         field = place.bit_field
-        if field is None or not self.is_wide(place.type, field):
+        if field is None or not self.bit_fields.is_wide(place.type, field):
             return self.read(place)
-        t = unqualified(place.type)
-        if field.storage is None:
-            self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", False, place))
-        return self.b.save(Raw(t, place.text) if field.storage is None else Load(t, place))
-
-    def _read_bit_field(self, place: Place, field: BitField) -> Exp:
-        t = self.bit_field_type(place.type, field)
-        if t.precision:
-            exact = self.read_exactly(place)
-            assert isinstance(exact, Exp)
-            return replace(exact, type=t)
-        if field.storage is not None:
-            load = Load(t, place)
-            return self.b.save(load) if place.type.volatile else load
-        self.b.add(ForgetObject(self.b.coord, field.container, "bit-field", False, place))
-        ref = self.b.temporary(t)
-        self.b.add(Assign(self.b.coord, ref, Raw(t, place.text)))
-        return ref
-
-    def bit_field_type(self, declared: CType, field: BitField) -> Int:
-        """The promoted type of its value."""
-        t = as_int(declared)
-        if field.width is None:
-            raise Unsupported("a bit-field of a width that is not known")
-        if self.is_wide(declared, field):
-            return replace(unqualified_int(t), precision=field.width)
-        return self.types.promote(unqualified_int(t), field.width)
-
-    def is_wide(self, declared: CType, field: BitField) -> bool:
-        """Whether gcc computes with exactly its width, for which C has no name."""
-        return field.width is not None and self.types.int.bits < field.width < as_int(declared).bits
-
-
-def _same_value(member: CType, value: CType) -> bool:
-    if isinstance(value, Struct):
-        return isinstance(member, Struct) and member.record is value.record
-    plain = as_int(member) if is_integer(member) else member
-    return compatible_text(plain) == compatible_text(value)
-
-
-def unqualified_int(t: Int) -> Int:
-    return replace(t, volatile=False, const=False, atomic=False, spelling=None)
+        return self.bit_fields.read_wide(place, field)
 
 
 def _may_be_longer(node: c_ast.Node, t: Array) -> bool:

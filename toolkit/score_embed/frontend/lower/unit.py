@@ -12,7 +12,7 @@ import fnmatch
 import functools
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
@@ -20,7 +20,6 @@ from score_embed.contract.program import HARNESS_FILE, Note
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
 from score_embed.frontend.c.own_names import HANDLER, PRELUDE
 from score_embed.frontend.c.printer import line_directive, to_c
-from score_embed.frontend.c.scopes import FUNCTION_NAMES
 from score_embed.frontend.c.signature import (
     addressed_names,
     defined_functions,
@@ -28,9 +27,7 @@ from score_embed.frontend.c.signature import (
     drop_promises,
     handlers_by_name,
     has_parameters,
-    header,
     is_handler,
-    labels_with_address,
     left_alone,
     prototype,
 )
@@ -40,21 +37,18 @@ from score_embed.frontend.declarations.layout import Layout
 from score_embed.frontend.declarations.objects import named_in, texts_in
 from score_embed.frontend.declarations.symbols import (
     FunctionName,
-    PlainVariable,
-    SlotVariable,
     Unsupported,
     Unusable,
     Variable,
 )
 from score_embed.frontend.ir.body import Body, Coord
-from score_embed.frontend.ir.exp import Slot, Storage
+from score_embed.frontend.ir.exp import Storage
 from score_embed.frontend.lower.assembly import names_in_assembly
 from score_embed.frontend.lower.builder import Builder
-from score_embed.frontend.lower.calls import Calls
-from score_embed.frontend.lower.expressions import Expressions
-from score_embed.frontend.lower.initialisers import Initialisers
-from score_embed.frontend.lower.parameters import lower_parameters, passing_doubles
-from score_embed.frontend.lower.statements import Statements
+from score_embed.frontend.lower.calls import Callees
+from score_embed.frontend.lower.function import FunctionLowering
+from score_embed.frontend.lower.kept_text import KeptText
+from score_embed.frontend.lower.parameters import passing_doubles
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -63,10 +57,6 @@ from score_embed.frontend.types.ctype import (
     Record,
     Struct,
     Types,
-    as_int,
-    declare,
-    is_integer,
-    is_untracked,
     unqualified,
 )
 
@@ -144,7 +134,8 @@ class UnitLowering:
         self.strict = strict
         self.layout = layout
         self.declarations = Declarations(types)
-        self.declarations.text = self._text
+        self._kept = KeptText(self.declarations)
+        self.declarations.text = self._kept.of
         self._walk = InitialiserWalk(self.declarations, functools.partial(static_type, self.declarations))
         self.result = Lowered([])
         self._local = defined_functions(unit.tree)
@@ -158,7 +149,6 @@ class UnitLowering:
         self._left: list[c_ast.FuncDef] = []  # the user's functions that stay as they are written
         self._printed: set[int] = set()
         self._named: dict[str, int] = {}  # by initialisers at file scope
-        self._hoisted: set[str] = set()  # tags defined at the top of the function that is being lowered
 
     def lower(self) -> Lowered:
         pieces = self.result.pieces
@@ -309,7 +299,7 @@ class UnitLowering:
         """The function in normal form, or None if it cannot be lowered (which is then noted)."""
         typeof, define = self.declarations.typeof_, self.declarations.define
         self.declarations.counted = None
-        self._hoisted.clear()
+        self._kept.hoisted.clear()
         name, where = node.decl.name, node.decl.coord
         body = Body(name, name, "", unqualified(result), 0, [], coord=Coord(str(where.file), where.line))
         builder = Builder(self.declarations, body, set())
@@ -328,30 +318,21 @@ class UnitLowering:
             self.declarations.counted = None
         return None
 
-    def _fill(self, node: c_ast.FuncDef, builder: Builder) -> None:
+    def _fill(self, node: c_ast.FuncDef, builder: Builder) -> FunctionLowering:
         """Lower the parts of a function into its body."""
-        body = builder.body
-        expressions = Expressions(builder)
-        self.declarations.typeof_ = expressions.type_of
-        initialisers = Initialisers(expressions)
-        statements = Statements(expressions, initialisers)
-        Calls(expressions, self._instrumented, self._is_library, self.argument_order)
-        for name in FUNCTION_NAMES:
-            own = Array(replace(self.types.char, const=True), f"sizeof({name})")
-            self.declarations.scope.names[name] = Variable(name, own, True)
-        self._result_variable(body)
-        lower_parameters(node, builder, statements.variable.count)
-        body.header = header(node, defined_again=body.name in self._twice)
+        callees = Callees(self._instrumented, self._is_library, self.argument_order)
+        function = FunctionLowering(builder, callees)
+        self.declarations.typeof_ = function.expressions.type_of
+        function.declare(node, defined_again=builder.body.name in self._twice)
         self.declarations.define = lambda definition: self._define(builder, definition)
         self.declarations.storage = lambda record, name: self._storage(builder, record, name)
-        statements.addressed_labels = labels_with_address(node.body)
-        statements.cleanups.find_labels(node.body)
-        statements.statement(node.body)
+        function.lower(node.body)
+        return function
 
     def _define(self, builder: Builder, node: c_ast.Node) -> None:
         """A struct, union or enum of the function moves to its top; after that its text is printed without the body."""
-        builder.define(self._text(node) + ";")
-        self._hoisted.add(node.name)
+        builder.define(self._kept.of(node) + ";")
+        self._kept.hoisted.add(node.name)
 
     def _storage(self, builder: Builder, record: Record, name: str) -> Storage | None:
         if self.layout is None:
@@ -372,41 +353,6 @@ class UnitLowering:
 
     def _is_library(self, file: str) -> bool:
         return file in self.unit.system or file == "<builtin>"
-
-    def _result_variable(self, body: Body) -> None:
-        result = body.result
-        if isinstance(result, Struct) or result == self.types.void:
-            return
-        if not is_untracked(result):
-            plain = as_int(result) if is_integer(result) else result
-            body.result_slot = Slot(0, "sc_r", plain)
-            result = plain
-        body.declarations.append(declare(unqualified(result), "sc_r") + ";")
-
-    # --- text of constant pieces -----------------------------------------------------------------------------
-
-    def _text(self, node: c_ast.Node) -> str:
-        """C text of a constant piece of the user's code, with hoisted names as they are now called."""
-        renamed = copy.deepcopy(node)
-        self._rename_ids(renamed)
-        text = to_c(renamed, without_body=self._hoisted)
-        if isinstance(node, c_ast.ExprList):
-            return f"({text})"
-        return f"{{ {text} }}" if isinstance(node, c_ast.InitList) else text
-
-    def _rename_ids(self, node: c_ast.Node) -> None:
-        if isinstance(node, c_ast.ID):
-            symbol = self.declarations.scope.find(node.name)
-            if isinstance(symbol, (Variable, FunctionName, PlainVariable)):
-                node.name = symbol.name
-            elif isinstance(symbol, SlotVariable):
-                node.name = symbol.slot.name
-        for slot, child in node.children():
-            is_member = (isinstance(node, c_ast.StructRef) and slot == "field") or (
-                isinstance(node, c_ast.NamedInitializer) and isinstance(child, c_ast.ID) and slot != "expr"
-            )
-            if not is_member:
-                self._rename_ids(child)
 
 
 def _size_text(variable: Variable) -> str:

@@ -14,7 +14,7 @@ from score_embed.frontend.declarations.symbols import Unsupported, VariableArray
 from score_embed.frontend.ir.body import Pin, Verbatim
 from score_embed.frontend.ir.exp import Place, Raw, SlotRef
 from score_embed.frontend.lower.builder import Builder
-from score_embed.frontend.lower.lowering import ValueLowering
+from score_embed.frontend.lower.expressions import Expressions
 from score_embed.frontend.types.ctype import Array, CType, Pointer, declare
 
 REASON = "array size"
@@ -23,9 +23,9 @@ REASON = "array size"
 class VariableArrays:
     """Those of one function."""
 
-    def __init__(self, values: ValueLowering) -> None:
-        self.e = values
-        self.b: Builder = values.b
+    def __init__(self, expressions: Expressions) -> None:
+        self.e = expressions
+        self.b = expressions.b
         self._declared = 0
         self._stack_at = -1  # where the declaration of what they gave back stands
 
@@ -42,7 +42,7 @@ class VariableArrays:
     def declare(self, name: str, t: Array) -> Place:
         """The declaration of an array: what it lies in is new."""
         size = self.b.temporary(self.b.types.size, keep=True)
-        self.b.assign(size, self.e.size_of(t))
+        self.b.assign(size, self.e.sizes.of(t))
         self.b.add(Pin(self.b.coord, size, REASON))
         pointer = SlotRef(Pointer(t.of), self.b.new_slot(name, Pointer(t.of)))
         self.b.body.declarations.append(f"void *{name};")
@@ -54,7 +54,7 @@ class VariableArrays:
         self.b.assign(pointer, Raw(pointer.type, taken))
         self.b.add(Verbatim(self.b.coord, f"SC_TAKEN({name}, {size.c()});"))
         self.b.declarations.scope.names[name] = VariableArray(pointer.slot, t)
-        return self.e.variable_array(pointer.slot, t)
+        return self.e.sizes.variable_array(pointer.slot, t)
 
     def _give_back(self) -> str:
         """C that gives back the stack of this array and of all that were declared after it."""

@@ -12,7 +12,8 @@ from pycparser import c_ast
 from score_embed.frontend.declarations.symbols import PlainVariable, Unsupported
 from score_embed.frontend.ir.body import Argument, Clear, ForgetObject, Pin, SetPlain, VaStart, Verbatim
 from score_embed.frontend.ir.exp import Exp, Place, Raw, SlotRef
-from score_embed.frontend.lower.expressions import Expressions
+from score_embed.frontend.lower.expressions import ByName, Expressions
+from score_embed.frontend.lower.places import Places
 from score_embed.frontend.types.ctype import (
     CType,
     Pointer,
@@ -33,11 +34,15 @@ _REASON = "variadic argument"
 class Variadic:
     """What `<stdarg.h>` is made of."""
 
-    def __init__(self, expressions: Expressions) -> None:
-        self.e = expressions
+    def __init__(self, expressions: Expressions, places: Places) -> None:
         self.b = expressions.b
-        self.types = expressions.types
-        self.arith = expressions.arith
+        self.places = places
+        self.by_name: ByName = {
+            VA_START: self._start,
+            "__builtin_va_end": self._end,
+            "__builtin_va_copy": self._copy,
+            "__builtin_va_arg": self._next,
+        }
 
     def report_unpassed(self, args: list[Argument], declared: int) -> None:
         """Note the arguments of a variadic function whose taint does not reach it."""
@@ -57,28 +62,28 @@ class Variadic:
 
     def _list(self, node: c_ast.Node) -> str:
         """The text of a va_list."""
-        found = self.e.lvalue(node)
+        found = self.places.lvalue(node)
         if not isinstance(found, (PlainVariable, Place)) or not isinstance(found.type, VaList):
             raise Unsupported("a va_list of another type", node)
         if isinstance(found, Place) and found.slots:
             self.b.add(Pin(self.b.coord, found.address, "address"))
         return found.name if isinstance(found, PlainVariable) else found.text
 
-    def _special__builtin_va_start(self, node: c_ast.FuncCall) -> None:
+    def _start(self, node: c_ast.FuncCall) -> None:
         if self.b.body.declared is None:
             raise Unsupported("va_start in a function without '...'", node)
         last = node.args.exprs[1] if len(node.args.exprs) > 1 else None
         text = last.name if isinstance(last, c_ast.ID) else "0"
         self.b.add(VaStart(self.b.coord, self._list(node.args.exprs[0]), text))
 
-    def _special__builtin_va_end(self, node: c_ast.FuncCall) -> None:
+    def _end(self, node: c_ast.FuncCall) -> None:
         self.b.add(Verbatim(self.b.coord, f"__builtin_va_end({self._list(node.args.exprs[0])});"))
 
-    def _special__builtin_va_copy(self, node: c_ast.FuncCall) -> None:
+    def _copy(self, node: c_ast.FuncCall) -> None:
         dest, source = map(self._list, node.args.exprs)
         self.b.add(Verbatim(self.b.coord, f"__builtin_va_copy({dest}, {source});"))
 
-    def _special__builtin_va_arg(self, node: c_ast.FuncCall) -> Exp | Place | None:
+    def _next(self, node: c_ast.FuncCall) -> Exp | Place:
         text = self._list(node.args.exprs[0])
         t = unqualified(self.b.declarations.type_of(node.args.exprs[1]))
         taken = f"__builtin_va_arg({text}, {declare(t)})"
@@ -97,7 +102,7 @@ class Variadic:
         place = f"SC_VA_DOUBLE({text})" if is_float(t) else f"SC_VA_AT({text}, {declare(t)})"
         self.b.assign(at, Raw(at.type, f"({declare(at.type)}) {place}"))
         self.b.add(Verbatim(self.b.coord, f"(void) {taken};"))
-        return self.e.read(self.e.dereference(at, node))
+        return self.places.read(self.places.dereference(at, node))
 
 
 def _is_tracked(t: CType) -> bool:

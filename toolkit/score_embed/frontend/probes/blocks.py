@@ -23,7 +23,7 @@ from score_embed.frontend.ir.flow import (
     slots_in,
     tainted_before,
 )
-from score_embed.frontend.lower.lowering import MOST_LEAVES, leaf_count
+from score_embed.frontend.lower.expressions import MOST_LEAVES, leaf_count
 from score_embed.frontend.probes.formulas import Formula, changes, is_pure, substituted
 from score_embed.frontend.probes.maybe import Maybe
 from score_embed.frontend.probes.pins import repeated_pins

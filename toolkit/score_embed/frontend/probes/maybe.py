@@ -66,22 +66,6 @@ class Maybe:
         return any(map(self.exp, exp.children()))
 
 
-class Everything(Maybe):
-    """For a trial: no probe is left out."""
-
-    def __init__(self) -> None:
-        super().__init__(set(), set(), lambda name: False, lambda place: False)
-
-    def slot(self, index: int) -> bool:
-        return True
-
-    def among(self, slots: frozenset[int]) -> Maybe:
-        return self
-
-    def including(self, slots: Set[int]) -> Maybe:
-        return self
-
-
 class Analysis:
     """The least set of slots and private variables that is closed under everything the program does.
 
