@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from fleets import TIMING, survive, troubled
 
-from score_embed.fleet.client.outbox import Outbox
-from score_embed.fleet.client.side import Client
+from score_embed.fleet.client.batches import Batches
+from score_embed.fleet.client.client import Client
 from score_embed.fleet.messages import Ack, Nack, Pairs, Peer, Results, Stored, ToServer
 from score_embed.fleet.protocol import Status
 from score_embed.fleet.server.frontier import Commit, Write
+from score_embed.fleet.server.server import Server
 from score_embed.fleet.server.sessions import Session
-from score_embed.fleet.server.side import Server
 from score_embed.fleet.simulation.journal import Journal, Violation
 from score_embed.fleet.simulation.simulate import World
 from score_embed.fleet.simulation.trees import SHAPES, Tree, pairs
@@ -124,14 +124,14 @@ class NackLost(Client):
             super()._say(message)
 
 
-class _AlwaysClear(Outbox):
+class _AlwaysClear(Batches):
     clear = True
 
 
 class EmptyBeforeFlush(Client):
     def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
         super().__init__(*args)
-        self._outbox = _AlwaysClear(self._timing)
+        self._batches = _AlwaysClear(self._timing)
 
 
 class ChildrenNotAtomic(Journal):

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from score_embed.fleet import diagram
-from score_embed.fleet.client.side import Client
+from score_embed.fleet.client.client import Client
 from score_embed.fleet.protocol import CLIENT, IGNORE, SERVER, ClientEvent, ClientState, ServerEvent, Status
-from score_embed.fleet.server.side import Server
+from score_embed.fleet.server.server import Server
 
 PAGE = Path(__file__).parents[2] / "docs" / "design" / "fleet.md"
 BEGIN = "<!-- made from fleet/protocol.py: `pytest tests/unit/test_fleet_protocol.py --update-golden` -->\n"

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from score_embed.fleet.client.hand import Stack
-from score_embed.fleet.client.outbox import Outbox
-from score_embed.fleet.client.side import Client
+from score_embed.fleet.client.batches import Batches
+from score_embed.fleet.client.client import Client
+from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.messages import VERSION, Alive, Empty, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
-from score_embed.fleet.server.assignment import Campaign
+from score_embed.fleet.server.campaign import Campaign
 from score_embed.fleet.server.frontier import Commit, Opened, Snapshot
-from score_embed.fleet.server.side import Server
+from score_embed.fleet.server.server import Server
 from score_embed.fleet.simulation.trees import Tree
 
 
@@ -243,16 +243,16 @@ def test_a_finished_record_stops_whoever_comes() -> None:
 def test_no_more_tests_are_recorded_than_wanted(limit: int, slim: bool) -> None:
     """What is left stays to be done, with all its data; only a client that did not know of the limit may exceed it."""
     tree = Tree("uneven", 64, 5)
-    outbox = Outbox(Timing())
-    outbox.whole = not slim
+    batches = Batches(Timing())
+    batches.whole = not slim
     waiting = [tree.first]
     while waiting:
         result = tree.run(waiting.pop())
-        outbox.add(result)
+        batches.add(result)
         waiting += result.children
     campaign = Campaign(Opened(1, b"", {tree.first.id: None}, limit), Timing(), random.Random(0))
     peer = Peer("a", 0)
-    new, drop = campaign.record(Results(peer, 1, 1, 1, 0, outbox.next().results), peer)
+    new, drop = campaign.record(Results(peer, 1, 1, 1, 0, batches.next().results), peer)
     write = campaign.frontier.take_changes()
     assert new == len(write.tests) == campaign.frontier.tests
     assert new == min(limit, 64) if not slim else new >= min(limit, 64)
@@ -271,7 +271,7 @@ def test_a_client_learns_of_the_limit() -> None:
     line = Line(one=30)
     line.server.campaigns[1]._limit = 1000
     client = line.join("a")
-    assert client._outbox.whole
+    assert client._batches.whole
 
 
 def test_a_client_whose_process_died_is_given_up_at_once() -> None:

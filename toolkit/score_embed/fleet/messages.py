@@ -15,7 +15,7 @@ VERSION = 2
 
 MAX_FRAME = 8 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
-MAX_RECORD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
+MAX_PAYLOAD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
 MAX_RESULTS = 256  # tests in a batch
 MAX_PAIRS = 4096  # in one hand-over, and children of one test
 MAX_RECEIVERS = 64  # of one REQ
@@ -59,7 +59,7 @@ class Result(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
     id: PairId
     path: Annotated[bytes, Meta(min_length=8, max_length=8)]  # hash of the path it took
-    record: Annotated[bytes, Meta(max_length=MAX_RECORD)]
+    payload: Annotated[bytes, Meta(max_length=MAX_PAYLOAD)]  # what else it brought; the protocol does not look inside
     children: Annotated[tuple[Pair, ...], Meta(max_length=MAX_PAIRS)]
     is_test: bool = True
 

@@ -1,6 +1,6 @@
 """What is said beside the protocol, in the same frames: what a client needs to run tests, and what people order.
 
-A client without the campaign's image asks for its *kit* and then for the image, part by part. None of it changes what
+A client without the campaign's image asks for its *job* and then for the image, part by part. None of it changes what
 is explored, so nothing here is repeated or recorded: who gets no answer asks again.
 """
 
@@ -49,14 +49,14 @@ Digest = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Long = Annotated[str, Meta(max_length=1 << 20)]
 
 
-class KitWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=64):
+class JobWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=64):
     """What must I know to run tests of this campaign? `version`: of score-embed."""
 
     campaign: Campaign
     version: Text
 
 
-class Kit(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=65):
+class Job(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=65):
     campaign: Campaign
     settings: Long  # JSON
     board: Text  # the name of its profile …
@@ -66,12 +66,12 @@ class Kit(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=
     digest: Digest  # of the image: BLAKE2b
 
 
-class PartWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=66):
+class ImagePartWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=66):
     campaign: Campaign
     offset: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]
 
 
-class Part(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=67):
+class ImagePart(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=67):
     campaign: Campaign
     offset: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]
     data: Annotated[bytes, Meta(max_length=MAX_PART)]
@@ -130,12 +130,12 @@ class Overview(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     clients: Annotated[tuple[ClientRow, ...], Meta(max_length=MAX_CLIENTS)]
 
 
-Service = KitWanted | Kit | PartWanted | Part | Order | Done | Problem | Overview
+Service = JobWanted | Job | ImagePartWanted | ImagePart | Order | Done | Problem | Overview
 Frame = Message | Service
 # msgspec wants the union spelt out.
 _decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(
     Hello | Bye | Results | Alive | Empty | Ack | Nack | Ask | Welcome | Refused | Rejoin | Leave | Gone | Stop | Stored
-    | Req | Pairs | Noted | Settled | KitWanted | Kit | PartWanted | Part | Order | Done | Problem | Overview
+    | Req | Pairs | Noted | Settled | JobWanted | Job | ImagePartWanted | ImagePart | Order | Done | Problem | Overview
 )  # fmt: skip
 _encoder = msgspec.msgpack.Encoder()
 

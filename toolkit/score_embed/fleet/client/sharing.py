@@ -2,7 +2,7 @@
 
 A REQ that cannot be served at once is held, because a client that has little now may have much after its next test;
 one that was held for too long is answered NACK. What was given stays here as a copy until the server says that the
-receiver's ACK is in the record; if the receiver is gone, the copies go back into the hand.
+receiver's ACK is in the record; if the receiver is gone, the copies go back into the queue.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from score_embed.fleet.client.hand import Hand, deal
+from score_embed.fleet.client.queue import Queue, split
 from score_embed.fleet.messages import Pair, Peer, Receiver, Req
 from score_embed.fleet.protocol import Timing
 
@@ -77,18 +77,18 @@ class Sharing:
                 self._held[key] = _Held(receiver, now + self._timing.hold)
         return again, refused
 
-    def share(self, hand: Hand, kept: Callable[[bytes], bool], now: float) -> list[Gift]:
-        """Deal the hand out to those who wait, as far as it goes, but for pairs to be `kept`."""
+    def share(self, queue: Queue, kept: Callable[[bytes], bool], now: float) -> list[Gift]:
+        """Split the queue among those who wait, as far as it goes, but for pairs to be `kept`."""
         if not self._held:
             return []
-        pairs = [pair for pair in hand if not kept(pair.id)]
+        pairs = [pair for pair in queue if not kept(pair.id)]
         if len(pairs) < self._timing.least:
             return []
         keys = list(self._held)[: max(1, len(pairs) - 1)]
-        shares = deal(pairs, len(keys) + 1) if len(pairs) > 1 else [tuple(pairs)]
+        shares = split(pairs, len(keys) + 1) if len(pairs) > 1 else [tuple(pairs)]
         gifts = []
         for key, share in zip(keys, shares, strict=True):
-            hand.drop(pair.id for pair in share)
+            queue.drop(pair.id for pair in share)
             receiver = self._held.pop(key).receiver
             pause = self._timing.resend
             gift = self._gifts[key] = Gift(key[0], receiver, share, now + pause, pause)

@@ -5,8 +5,8 @@ What a client knows stands here, too: the rest of it (`client_side`) is about it
 
 from __future__ import annotations
 
-from score_embed.fleet.client.hand import Hand
-from score_embed.fleet.client.outbox import Outbox
+from score_embed.fleet.client.batches import Batches
+from score_embed.fleet.client.queue import Queue
 from score_embed.fleet.client.sharing import Gift, Sharing
 from score_embed.fleet.messages import (
     Ack,
@@ -40,14 +40,14 @@ class Trade:
     """All that a client knows, and its part in sharing."""
 
     def __init__(
-        self, peer: Peer, hand: Hand, timing: Timing, address: str = "", where: str = "", image: bytes = b""
+        self, peer: Peer, queue: Queue, timing: Timing, address: str = "", where: str = "", image: bytes = b""
     ) -> None:
         self.peer, self.state = peer, ClientState.JOINING
-        self._hand, self._timing = hand, timing
+        self._queue, self._timing = queue, timing
         self._address, self._where, self._image = address, where, image
         self._epoch = self._campaign = 0
         self._running: Pair | None = None
-        self._outbox = Outbox(timing)
+        self._batches = Batches(timing)
         self._sharing = Sharing(timing)
         self._acks: dict[int, Ack] = {}  # not noted yet, by hand-over
         self._not_noted: set[bytes] = set()  # their pairs, for look-ups only
@@ -79,7 +79,7 @@ class Trade:
             self._taken[message.req] = ack
             if len(self._taken) > _REMEMBERED:
                 del self._taken[next(iter(self._taken))]
-            self._hand.add(message.pairs)
+            self._queue.add(message.pairs)
             self._not_noted.update(ids)
         self._acks[message.req] = ack
         self._say_ack(ack)
@@ -98,7 +98,7 @@ class Trade:
         ack = self._acks.pop(message.req, None)
         if ack is not None:
             self._not_noted.difference_update(ack.ids)
-        self._hand.drop(message.drop)
+        self._queue.drop(message.drop)
         if not self._acks:
             self._timers.clear("acks")
 
@@ -156,12 +156,12 @@ class Trade:
     def _do_settle(self, message: Settled) -> None:
         back = self._sharing.settle(message.req, message.receiver, message.taken)
         if self.state is not ClientState.LEAVING:
-            self._hand.add(back)
+            self._queue.add(back)
         self._watch_shares()
 
     def _is_ours_alone(self, ident: bytes) -> bool:
         """The server does not know, or not yet, that this pair is here: so nobody else can get it from us."""
-        return self._outbox.is_fresh(ident) or ident in self._not_noted
+        return self._batches.is_fresh(ident) or ident in self._not_noted
 
     def _say(self, message: ToServer) -> None:
         self._effects.append(Send(message))

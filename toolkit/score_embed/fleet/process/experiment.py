@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from score_embed.errors import ScoreError, StorageError, UsageError
-from score_embed.fleet.process.crew import die_with
+from score_embed.fleet.process.launcher import die_with
 from score_embed.results import summary, trial
 from score_embed.results.trial import Trial
 

@@ -1,11 +1,13 @@
-"""Who is a member of the fleet: clients join, come back in another life, move, leave, are given up."""
+"""Who is a member of the fleet: who may join and works on what; clients come back in another life, move, leave, are given up."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from score_embed.fleet.messages import (
+    VERSION,
     Bye,
     Empty,
     Gone,
@@ -19,7 +21,7 @@ from score_embed.fleet.messages import (
     Welcome,
 )
 from score_embed.fleet.protocol import ServerEvent, Status
-from score_embed.fleet.server import admission
+from score_embed.fleet.server.campaign import Campaign
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.server.table import ServerTable
 
@@ -51,13 +53,13 @@ class Members(ServerTable):
             self._say(Rejoin(peer, self.epoch, given_up=True))
             return None
         if isinstance(message, Hello):
-            problem = admission.objection(message, self._campaigns)
+            problem = objection(message, self._campaigns)
             if problem is not None:
                 self._say(Refused(peer, *problem))
                 return None
             clients = Counter(session.campaign for session in self._sessions.values())
             assigned = self._assigned.get(peer.client)
-            campaign = admission.work_for(message, self._campaigns, assigned, clients)
+            campaign = work_for(message, self._campaigns, assigned, clients)
         elif isinstance(message, Results) and message.campaign in self._campaigns:
             campaign = message.campaign
         else:
@@ -72,7 +74,7 @@ class Members(ServerTable):
         if campaign not in self._campaigns:
             return
         before = self._campaigns[session.campaign]
-        self._relieve(before.dealer.leaves(session))
+        self._relieve(before.matcher.leaves(session))
         before.frontier.free(session.peer)
         session.campaign = campaign
         if session.status not in (Status.AWAITED, Status.LEAVING):
@@ -114,3 +116,30 @@ class Members(ServerTable):
         session.due = self._now + session.pause
         again = any(not campaign.finished for campaign in self._campaigns.values())
         self._say(Stop(session.peer, session.campaign, again))
+
+
+def objection(message: Hello, campaigns: Mapping[int, Campaign]) -> tuple[str, str] | None:
+    """What there is against this client, and what to do about it."""
+    if message.version != VERSION:
+        what = f"the client speaks version {message.version} of the fleet's protocol, the server version {VERSION}"
+        return what, "Use the same version of score-embed on both."
+    if not campaigns:
+        return "the server has no campaign", "Start one, then start the client again."
+    if message.image and all(campaign.image != message.image for campaign in campaigns.values()):
+        what = f"the client's device holds image {message.image.hex()}, which no campaign of the server tests"
+        return what, "Load the campaign's image onto the device, or let the client fetch it."
+    if message.campaign and message.campaign not in campaigns:
+        what = f"the client has work of campaign {message.campaign}, which the server does not have"
+        return what, "Start the client anew, or the server with the folder it had."
+    return None
+
+
+def work_for(
+    message: Hello, campaigns: Mapping[int, Campaign], assigned: int | None, clients: Mapping[int, int]
+) -> int:
+    """The campaign it has pairs of, or was assigned to, or else one with work left and the fewest clients."""
+    if message.campaign:
+        return message.campaign
+    fit = [campaign for campaign in campaigns.values() if not message.image or campaign.image == message.image]
+    best = min(fit, key=lambda c: (c.finished, c.number != assigned, clients.get(c.number, 0), c.number))
+    return best.number

@@ -20,9 +20,8 @@ from score_embed.fleet.messages import (
     ToServer,
 )
 from score_embed.fleet.protocol import EPOCH_SHIFT, IGNORE, SERVER, Send, ServerEvent, Status, Timing, Wake
-from score_embed.fleet.server.assignment import Campaign
-from score_embed.fleet.server.committing import Committing
-from score_embed.fleet.server.frontier import Commit, Reader, Snapshot
+from score_embed.fleet.server.campaign import Campaign
+from score_embed.fleet.server.frontier import Commit, Commits, Reader, Snapshot
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.timers import Timers
 
@@ -45,7 +44,7 @@ class ServerTable:
         self._snapshot = snapshot
         self._ready = False
         self._early: list[ToServer | Pairs] = []  # messages that came before
-        self._commits = Committing(self.epoch)
+        self._commits = Commits(self.epoch)
         self._timers = Timers()
         self._effects: list[Effect] = []
         self._now = self._patience = 0.0  # until then, who was not heard of may still be there
@@ -70,13 +69,13 @@ class ServerTable:
         if session.status is Status.GONE:
             del self._sessions[session.peer.client]
             self._ended[session.peer.client] = session.peer.incarnation
-        dealer = self._campaigns[session.campaign].dealer
+        matcher = self._campaigns[session.campaign].matcher
         if session.status is Status.BUSY:
-            dealer.can_give(session)
+            matcher.can_give(session)
         elif session.status is Status.IDLE:
-            dealer.release(session)
+            matcher.release(session)
         elif session.status is not Status.SERVING_REQ:
-            self._relieve(dealer.leaves(session))
+            self._relieve(matcher.leaves(session))
 
     def _relieve(self, giver: Session | None) -> None:
         if giver is not None and giver.status is Status.SERVING_REQ:

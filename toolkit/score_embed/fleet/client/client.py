@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from score_embed.fleet.client.outbox import Outbox
+from score_embed.fleet.client.batches import Batches
 from score_embed.fleet.client.trade import Effect, Trade
 from score_embed.fleet.messages import (
     SERVER,
@@ -102,12 +102,12 @@ class Client(Trade):
     @property
     def waiting(self) -> int:
         """Pairs that it holds, besides the one that runs."""
-        return len(self._hand)
+        return len(self._queue)
 
     @property
     def sharable(self) -> int:
         """Those of them that others could have."""
-        return sum(not self._is_ours_alone(pair.id) for pair in self._hand)
+        return sum(not self._is_ours_alone(pair.id) for pair in self._queue)
 
     @property
     def campaign(self) -> int:
@@ -147,30 +147,30 @@ class Client(Trade):
     def _look_around(self) -> None:
         """What the new situation makes possible: share, send, run; and the events that are nobody's message."""
         state = self.state
-        if state is ClientState.BUSY and self._running is None and not self._outbox.overfull:
-            if not self._hand:
+        if state is ClientState.BUSY and self._running is None and not self._batches.overfull:
+            if not self._queue:
                 self._event(ClientEvent.OUT)
                 return
-            self._running = self._hand.take()
+            self._running = self._queue.take()
             self._effects.append(Run(self._running))
         if state is ClientState.BUSY and self._sharing.asked:
-            self._give(self._sharing.share(self._hand, self._is_ours_alone, self._now))
-        if state in _REPORTING and self._outbox.batch is None and self._outbox.waits and self._urgent():
+            self._give(self._sharing.share(self._queue, self._is_ours_alone, self._now))
+        if state in _REPORTING and self._batches.batch is None and self._batches.waits and self._urgent():
             self._send_batch()
-        if state is ClientState.FLUSHING and self._hand:
+        if state is ClientState.FLUSHING and self._queue:
             self._event(ClientEvent.WORK)
         elif state in _CLEARING and self._is_clear():
             self._event(ClientEvent.CLEAR)
 
     def _is_clear(self) -> bool:
         """Nothing runs, results are acknowledged, gifts are taken."""
-        return self._running is None and self._outbox.clear and not self._acks and not self._sharing.open
+        return self._running is None and self._batches.clear and not self._acks and not self._sharing.open
 
     def _urgent(self) -> bool:
         """Is the batch to be sent before it is full?"""
-        if self._outbox.full or self.state is not ClientState.BUSY:
+        if self._batches.full or self.state is not ClientState.BUSY:
             return True
-        return self._sharing.asked and self._outbox.has_fresh
+        return self._sharing.asked and self._batches.has_fresh
 
     # Joining and leaving ------------------------------------------------------------------------------------
 
@@ -180,11 +180,11 @@ class Client(Trade):
 
     def _do_begin(self, message: Welcome) -> None:
         self._epoch, self._campaign = message.epoch, message.campaign
-        self._outbox.whole = message.whole
+        self._batches.whole = message.whole
         self._timers.clear("hello")
-        if self._outbox.batch is not None:
+        if self._batches.batch is not None:
             self._say_batch()
-        if self._outbox.waits:
+        if self._batches.waits:
             self._timers.start("flush", self._now + self._timing.batch_seconds)
 
     def _do_renew(self, message: Welcome) -> None:
@@ -194,12 +194,12 @@ class Client(Trade):
         if message.campaign != self._campaign:  # the answer to a HELLO from before we had one
             self._do_say_hello()
             return
-        self._outbox.whole = message.whole
+        self._batches.whole = message.whole
         self._timers.clear("hello")
         if message.epoch == self._epoch:
             return
         self._epoch = message.epoch
-        if self._outbox.batch is not None:
+        if self._batches.batch is not None:
             self._say_batch()
         self._due_acks()
         if self.state is ClientState.IDLE:
@@ -217,11 +217,11 @@ class Client(Trade):
         self._acks.clear()
         self._not_noted.clear()
         self._timers.clear_all()
-        self._hand.drop([pair.id for pair in self._hand if other_work or not self._outbox.is_fresh(pair.id)])
+        self._queue.drop([pair.id for pair in self._queue if other_work or not self._batches.is_fresh(pair.id)])
         if other_work:
-            self._running, self._outbox, self._campaign, self._again = None, Outbox(self._timing), 0, False
+            self._running, self._batches, self._campaign, self._again = None, Batches(self._timing), 0, False
         self._do_say_hello()
-        if self.state is ClientState.LEAVING and self._outbox.batch is not None:
+        if self.state is ClientState.LEAVING and self._batches.batch is not None:
             self._say_batch()
 
     def _do_drain(self, message: Leave) -> None:
@@ -234,7 +234,7 @@ class Client(Trade):
             self._timers.repeat("bye", self._now)
 
     def _do_stop(self, _: Stop) -> None:
-        self._hand.drop([pair.id for pair in self._hand])
+        self._queue.drop([pair.id for pair in self._queue])
         self._do_say_bye()
         self._do_end()
 
@@ -245,41 +245,41 @@ class Client(Trade):
     # Results ------------------------------------------------------------------------------------------------
 
     def _do_book(self, result: Result) -> None:
-        self._hand.add(result.children)
-        self._outbox.add(result)
+        self._queue.add(result.children)
+        self._batches.add(result)
         if self.state is ClientState.BUSY:
             self._timers.start("flush", self._now + self._timing.batch_seconds)
 
     def _due_flush(self) -> None:
-        if self.state in _REPORTING and self._outbox.batch is None and self._outbox.waits:
+        if self.state in _REPORTING and self._batches.batch is None and self._batches.waits:
             self._send_batch()
 
     def _send_batch(self) -> None:
-        self._outbox.next()
+        self._batches.next()
         self._timers.clear("flush")
         self._say_batch()
 
     def _say_batch(self) -> None:
-        batch = self._outbox.batch
+        batch = self._batches.batch
         assert batch is not None
-        self._say(Results(self.peer, self._epoch, self._campaign, batch.number, len(self._hand), batch.results))
+        self._say(Results(self.peer, self._epoch, self._campaign, batch.number, len(self._queue), batch.results))
         self._timers.repeat("batch", self._now)
 
     def _due_batch(self) -> None:
-        if self.state in _REPORTING and self._outbox.batch is not None:
+        if self.state in _REPORTING and self._batches.batch is not None:
             self._say_batch()
 
     def _do_drop_batch(self, message: Stored) -> None:
-        if not self._outbox.stored(message.batch):
+        if not self._batches.stored(message.batch):
             return
         self._timers.clear("batch")
-        self._hand.drop(message.drop)
-        if self._outbox.waits:
+        self._queue.drop(message.drop)
+        if self._batches.waits:
             self._timers.start("flush", self._now + self._timing.batch_seconds)
 
     def _due_alive(self) -> None:
         if self.state in _REPORTING:
-            self._say(Alive(self.peer, self._epoch, len(self._hand)))
+            self._say(Alive(self.peer, self._epoch, len(self._queue)))
 
     # How ----------------------------------------------------------------------------------------------------
 

@@ -25,12 +25,12 @@ from score_embed.fleet.messages import (
     ToServer,
 )
 from score_embed.fleet.protocol import ServerEvent, Status, Wake
-from score_embed.fleet.server.assignment import Campaign
-from score_embed.fleet.server.dealing import Grant
-from score_embed.fleet.server.exchange import Exchange
+from score_embed.fleet.server.campaign import Campaign
 from score_embed.fleet.server.frontier import Opened
+from score_embed.fleet.server.matching import Grant
 from score_embed.fleet.server.membership import Members
 from score_embed.fleet.server.sessions import Session
+from score_embed.fleet.server.sharing import Exchange
 from score_embed.fleet.server.table import Effect
 
 _EVENTS: dict[type, ServerEvent] = {
@@ -177,7 +177,7 @@ class Server(Members, Exchange):
 
     def _do_note_queue(self, session: Session, message: Results | Alive) -> None:
         session.queue = message.queue
-        self._campaigns[session.campaign].dealer.told(session)
+        self._campaigns[session.campaign].matcher.told(session)
 
     def _finish_if_done(self, campaign: Campaign) -> None:
         """STOP if and only if the durable frontier is empty. To be asked right after a commit."""
@@ -200,11 +200,11 @@ class Server(Members, Exchange):
                 session.pause = min(2 * session.pause, self._timing.resend_most)
                 (self._do_dismiss if session.status is Status.LEAVING else self._do_stop)(session)
         for campaign in self._campaigns.values():
-            for deal in campaign.dealer.overdue(self._now):
-                if isinstance(deal, Grant):
-                    self._commits.then(partial(self._say_grant, deal))
+            for match in campaign.matcher.overdue(self._now):
+                if isinstance(match, Grant):
+                    self._commits.then(partial(self._say_grant, match))
                 else:
-                    self._do_request(deal.giver, deal)
+                    self._do_request(match.giver, match)
 
     # How ----------------------------------------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ class Server(Members, Exchange):
     def _done(self) -> list[Effect]:
         if self._ready:
             for campaign in self._campaigns.values():
-                self._deal(campaign)
+                self._match(campaign)
             self._commit()
         wake = self._timers.wake()
         if wake is not None:

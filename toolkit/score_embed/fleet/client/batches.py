@@ -25,7 +25,7 @@ class Batch:
     results: tuple[Result, ...]  # without the data of pairs that are done in the same batch
 
 
-class Outbox:
+class Batches:
     def __init__(self, timing: Timing) -> None:
         self._timing = timing
         self._waiting: deque[Result] = deque()
@@ -113,4 +113,4 @@ def _slim(result: Result, done: set[bytes]) -> Result:
 
 
 def _size(result: Result) -> int:
-    return _OVERHEAD + len(result.record) + sum(_OVERHEAD + len(child.data) for child in result.children)
+    return _OVERHEAD + len(result.payload) + sum(_OVERHEAD + len(child.data) for child in result.children)

@@ -19,8 +19,8 @@ from score_embed.fleet.messages import (
     Settled,
 )
 from score_embed.fleet.protocol import Send, ServerEvent
-from score_embed.fleet.server.assignment import Campaign
-from score_embed.fleet.server.dealing import Grant, Request
+from score_embed.fleet.server.campaign import Campaign
+from score_embed.fleet.server.matching import Grant, Request
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.server.table import ServerTable
 
@@ -32,14 +32,14 @@ class Exchange(ServerTable):
         """It holds nothing: what the table still assigns to it is free, and it waits."""
         session.turn, session.queue = message.turn, 0
         campaign = self._campaigns[session.campaign]
-        grant = campaign.dealer.open_grant_of(session)
+        grant = campaign.matcher.open_grant_of(session)
         self.counts["freed"] += campaign.frontier.free(session.peer, grant.ids if grant else ())
         if grant is None:
-            campaign.dealer.waits(session)
+            campaign.matcher.waits(session)
 
     def _do_remind(self, session: Session, _: Empty) -> None:
         """It still waits; if it was sent something, that seems to be lost."""
-        grant = self._campaigns[session.campaign].dealer.open_grant_of(session)
+        grant = self._campaigns[session.campaign].matcher.open_grant_of(session)
         if grant is not None and grant.due <= self._now:
             self._commits.then(partial(self._say_grant, grant))
 
@@ -50,16 +50,16 @@ class Exchange(ServerTable):
         self._say_then(Noted(session.peer, message.req, campaign.assign(message)))
         if message.giver != SERVER_PEER:
             self._say_then(Settled(message.giver, message.req, session.peer, taken=True))
-        self._relieve(campaign.dealer.arrived(message.req, session))
+        self._relieve(campaign.matcher.arrived(message.req, session))
 
     def _do_request(self, session: Session, request: Request) -> None:
         receivers = tuple(Receiver(peer, to.address) for peer, to in request.receivers.items())
         self._say(Req(session.peer, request.number, receivers))
 
     def _do_ask_others(self, session: Session, message: Nack) -> None:
-        dealer = self._campaigns[session.campaign].dealer
-        dealer.rest(session, self._now)
-        self._relieve(dealer.refused(message.req, message.receivers))
+        matcher = self._campaigns[session.campaign].matcher
+        matcher.rest(session, self._now)
+        self._relieve(matcher.refused(message.req, message.receivers))
 
     def _do_answer(self, session: Session, message: Ask) -> None:
         """Was a gift taken? Not if its pairs are still the giver's and the receiver is over."""
@@ -85,13 +85,13 @@ class Exchange(ServerTable):
             pairs = tuple(self._read(campaign.number, ids))
             self._say(Pairs(grant.receiver.peer, grant.number, campaign.number, SERVER_PEER, pairs))
 
-    def _deal(self, campaign: Campaign) -> None:
+    def _match(self, campaign: Campaign) -> None:
         if campaign.finished:
             return
-        for grant in campaign.dealer.grants(self._numbers, self._now):
+        for grant in campaign.matcher.grants(self._numbers, self._now):
             self._commits.then(partial(self._say_grant, grant))
-        for request in campaign.dealer.requests(self._numbers, self._now):
+        for request in campaign.matcher.requests(self._numbers, self._now):
             self._event(request.giver, ServerEvent.CHOSEN, request)
-        rested = campaign.dealer.next_rested
+        rested = campaign.matcher.next_rested
         if rested is not None:
-            self._timers.set(f"deal {campaign.number}", max(rested, self._now))
+            self._timers.set(f"match {campaign.number}", max(rested, self._now))

@@ -20,7 +20,7 @@ _LOCK = "lock"
 
 
 @contextmanager
-def place() -> Iterator[Path]:
+def socket_folder() -> Iterator[Path]:
     """Raises StorageError if it cannot be made."""
     _sweep()
     try:

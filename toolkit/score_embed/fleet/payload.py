@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from score_embed.fleet.messages import MAX_RECORD, DecodeError, Name, Number
+from score_embed.fleet.messages import MAX_PAYLOAD, DecodeError, Name, Number
 
 Index = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 
@@ -34,7 +34,7 @@ class Where(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     stack: tuple[str, ...]
 
 
-class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="test"):
+class TestPayload(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="test"):
     __test__ = False  # not a pytest class
 
     client: Name
@@ -58,7 +58,7 @@ class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
     unchecked: Number  # accesses through pointers of which nobody knows the bounds
 
 
-class Asked(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="asked"):
+class AnswerPayload(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="asked"):
     """A pending flip that was answered."""
 
     client: Name
@@ -68,24 +68,24 @@ class Asked(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(TestRecord | Asked)
+_decoder = msgspec.msgpack.Decoder(TestPayload | AnswerPayload)
 
 
-def encode(record: TestRecord | Asked) -> bytes:
+def encode(record: TestPayload | AnswerPayload) -> bytes:
     """As much of it as a message may hold: the program's output goes first, then the names of its inputs."""
-    if isinstance(record, Asked):
+    if isinstance(record, AnswerPayload):
         return _encoder.encode(record)
     for smaller in ({}, {"output": b""}, {"output": b"", "objects": ()}):
         data = _encoder.encode(msgspec.structs.replace(record, **smaller) if smaller else record)
-        if len(data) <= MAX_RECORD:
+        if len(data) <= MAX_PAYLOAD:
             return data
     raise ValueError(f"a test's input of {len(record.input)} bytes is too large for a fleet")
 
 
-def decode(data: bytes) -> TestRecord | Asked:
+def decode(data: bytes) -> TestPayload | AnswerPayload:
     """Raises DecodeError, whatever the data hold."""
     try:
-        decoded: TestRecord | Asked = _decoder.decode(data)
+        decoded: TestPayload | AnswerPayload = _decoder.decode(data)
         return decoded
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise DecodeError(str(error)) from None
