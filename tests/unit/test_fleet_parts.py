@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from score_embed.errors import UsageError
-from score_embed.fleet.client.batches import Batches, room
+from score_embed.fleet.client.giving import Sharing
 from score_embed.fleet.client.queue import MAX_SHARE, Stack, split
-from score_embed.fleet.client.sharing import Sharing
+from score_embed.fleet.client.reporting import Batches, room
 from score_embed.fleet.messages import (
     MAX_DROP,
     MAX_FRAME,
@@ -212,7 +212,7 @@ def test_who_has_what_is_committed_as_it_is_in_the_end() -> None:
 
 
 def test_timers_tell_only_what_the_driver_does_not_know() -> None:
-    timers = Timers(1.0, 3.0)
+    timers: Timers[str] = Timers(1.0, 3.0)
     timers.set("a", 5.0)
     assert timers.wake() == 5.0
     timers.set("b", 7.0)

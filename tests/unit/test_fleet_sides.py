@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from score_embed.fleet.client.batches import Batches
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.queue import Stack
+from score_embed.fleet.client.reporting import Batches
 from score_embed.fleet.messages import VERSION, Alive, Empty, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
@@ -271,7 +271,7 @@ def test_a_client_learns_of_the_limit() -> None:
     line = Line(one=30)
     line.server.campaigns[1]._limit = 1000
     client = line.join("a")
-    assert client._batches.whole
+    assert client._reporting.batches.whole
 
 
 def test_a_client_whose_process_died_is_given_up_at_once() -> None:

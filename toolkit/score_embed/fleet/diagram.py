@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from score_embed.fleet.protocol import CLIENT, IGNORE, SERVER, Transition
+from score_embed.fleet.protocol import CLIENT, SERVER, Transition
 
-_Table = Mapping[tuple[Enum, Enum], Transition[Enum]]
+_Table = Mapping[tuple[Enum, Enum], Transition[Enum, Enum]]
 
 
 def document() -> str:
@@ -37,8 +37,8 @@ def _matrix(table: _Table) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
-def _cell(state: Enum, to: Transition[Enum] | None) -> str:
+def _cell(state: Enum, to: Transition[Enum, Enum] | None) -> str:
     if to is None:
         return ""
-    action = "–" if to.action == IGNORE else to.action.replace("_", " ")
+    action = "–" if to.action is None else to.action.name.lower().replace("_", " ")
     return action if to.state is state else f"{action} → {to.state.name}"

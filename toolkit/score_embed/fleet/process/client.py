@@ -17,7 +17,7 @@ from score_embed.campaign.interrupt import Interrupt
 from score_embed.errors import ScoreError, TargetError, UsageError
 from score_embed.fleet import service
 from score_embed.fleet.client.client import Client
-from score_embed.fleet.client.trade import Effect
+from score_embed.fleet.client.conversation import Effect
 from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Rejoin, Welcome
 from score_embed.fleet.process import job as jobs
 from score_embed.fleet.process.executor import Executor

@@ -15,7 +15,7 @@ from score_embed.explore.pair import Pair, asked_later
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet import messages
 from score_embed.fleet import payload as payloads
-from score_embed.fleet.client.batches import room
+from score_embed.fleet.client.reporting import room
 from score_embed.fleet.messages import Result
 from score_embed.fleet.payload import AnswerPayload, Tallied, TestPayload, Where
 from score_embed.fleet.process.job import ReadyJob

@@ -4,12 +4,15 @@ who have.
 Its driver hands in messages, the time and the ends of commits, and carries out the effects that come back. Nothing is
 answered before what it rests on is committed; commits go one at a time, each with all that has come meanwhile. What
 decides about a client is in `protocol.SERVER`, what decides that a campaign is finished is its durable frontier.
+
+Its parts: `table` has the sessions and what is said, `membership` who is there, `sharing` who gives to whom.
 """
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from score_embed.fleet.messages import (
     Ack,
@@ -24,14 +27,14 @@ from score_embed.fleet.messages import (
     Results,
     ToServer,
 )
-from score_embed.fleet.protocol import ServerEvent, Status, Wake
+from score_embed.fleet.protocol import ServerAction, ServerEvent, Status, Timing
 from score_embed.fleet.server.campaign import Campaign
-from score_embed.fleet.server.frontier import Opened
+from score_embed.fleet.server.frontier import Opened, Reader, Snapshot
 from score_embed.fleet.server.matching import Grant
 from score_embed.fleet.server.membership import Members
 from score_embed.fleet.server.sessions import Session
-from score_embed.fleet.server.sharing import Exchange
-from score_embed.fleet.server.table import Effect
+from score_embed.fleet.server.sharing import Sharing
+from score_embed.fleet.server.table import Action, Effect, StatusTable
 
 _EVENTS: dict[type, ServerEvent] = {
     Hello: ServerEvent.HELLO,
@@ -47,32 +50,59 @@ _EARLY = 10_000  # messages kept while the server starts
 _REMOVABLE = frozenset({Status.IDLE, Status.BUSY, Status.SERVING_REQ})
 
 
-class Server(Members, Exchange):
+class Server:
     """Call `start` and wait for its commit; then `open` campaigns, `receive`, `committed` and `tick` as things happen."""
+
+    def __init__(self, snapshot: Snapshot, read: Reader, timing: Timing, seed: int = 0) -> None:
+        self._snapshot = snapshot
+        self._rng = random.Random(seed)
+        self._ready = False
+        self._early: list[ToServer | Pairs] = []  # messages that came before
+        self._table = StatusTable(snapshot.epoch + 1, timing)
+        self._members = Members(self._table)
+        self._sharing = Sharing(self._table, read)
+        self.actions: dict[ServerAction, Action] = {
+            ServerAction.WELCOME: self._members.welcome,
+            ServerAction.ASK_TO_JOIN: self._members.ask_to_join,
+            ServerAction.PART: self._members.part,
+            ServerAction.GIVE_UP: self._members.give_up,
+            ServerAction.DISMISS: self._members.dismiss,
+            ServerAction.STOP: self._members.stop,
+            ServerAction.RECORD: self._record,
+            ServerAction.RECORD_AND_ASK_TO_JOIN: self._record_and_ask_to_join,
+            ServerAction.NOTE_QUEUE: self._note_queue,
+            ServerAction.FREE: self._sharing.free,
+            ServerAction.REMIND: self._sharing.remind,
+            ServerAction.ASSIGN: self._sharing.assign,
+            ServerAction.REQUEST: self._sharing.request,
+            ServerAction.ASK_OTHERS: self._sharing.ask_others,
+            ServerAction.ANSWER: self._sharing.answer,
+        }
+        self._table.actions = self.actions
 
     # What happens -------------------------------------------------------------------------------------------
 
     def start(self, now: float) -> list[Effect]:
         """Take over the record. A new epoch is durable before anybody hears of it."""
-        self._now = now
-        self._patience = now + self._timing.dead
+        self._table.now = now
+        self._sharing.patience = now + self._table.timing.dead
         for opened in self._snapshot.campaigns:
             campaign = self._add_campaign(opened)
             for peer in campaign.frontier.owners():
-                self._await(peer, campaign.number)
-        self._timers.set("look", now + self._timing.resend / 2)
-        self._commit(always=True)
+                self._table.await_hello(peer, campaign.number)
+        self._table.timers.set("look", now + self._table.timing.resend / 2)
+        self._table.commit(always=True)
         return self._done()
 
     def open(self, campaign: int, image: bytes, first: Pair, now: float) -> list[Effect]:
         """Begin a campaign, unless the record has it."""
-        self._now = now
-        if campaign not in self._campaigns:
+        self._table.now = now
+        if campaign not in self._table.campaigns:
             self._add_campaign(Opened(campaign, image, {})).frontier.add(first, None)
         return self._done()
 
     def receive(self, message: ToServer | Pairs, now: float) -> list[Effect]:
-        self._now = now
+        self._table.now = now
         if self._ready:
             self._take(message)
         elif len(self._early) < _EARLY:
@@ -81,24 +111,24 @@ class Server(Members, Exchange):
 
     def _take(self, message: ToServer | Pairs) -> None:
         if isinstance(message, Pairs):
-            self._relay(message)
+            self._sharing.relay(message)
             return
-        session = self._sessions.get(message.peer.client)
+        session = self._table.sessions.get(message.peer.client)
         if session is None or session.peer != message.peer:
-            session = self._stranger(message, session)
+            session = self._members.stranger(message, session)
         if session is not None:
-            session.heard = self._now
+            session.heard = self._table.now
             if isinstance(message, Hello | Results) and message.campaign not in (0, session.campaign):
-                self._correct(session, message.campaign)
-            if not self._is_late(session, message):
-                self._event(session, _EVENTS[type(message)], message)
+                self._members.correct(session, message.campaign)
+            if not self._members.is_late(session, message):
+                self._table.event(session, _EVENTS[type(message)], message)
 
     def committed(self, number: int, now: float) -> list[Effect]:
         """The commit of that number is durable."""
-        self._now = now
-        self._commits.end(number)
+        self._table.now = now
+        self._table.commits.end(number)
         self._ready = True
-        for campaign in self._campaigns.values():
+        for campaign in self._table.campaigns.values():
             self._finish_if_done(campaign)
         early, self._early = self._early, []
         for message in early:
@@ -107,9 +137,9 @@ class Server(Members, Exchange):
 
     def tick(self, now: float) -> list[Effect]:
         """Time has passed."""
-        self._now = now
-        if "look" in self._timers.due(now):
-            self._timers.set("look", now + self._timing.resend / 2)
+        self._table.now = now
+        if "look" in self._table.timers.due(now):
+            self._table.timers.set("look", now + self._table.timing.resend / 2)
             self._look()
         return self._done()
 
@@ -119,11 +149,13 @@ class Server(Members, Exchange):
         self, wanted: Callable[[Session], bool], count: int | None, now: float, again: bool = False
     ) -> list[Effect]:
         """Let clients leave: those `wanted`, at most `count`. `again`: they are to join once more."""
-        self._now = now
-        chosen = [session for session in self._sessions.values() if session.status in _REMOVABLE and wanted(session)]
+        self._table.now = now
+        chosen = [
+            session for session in self._table.sessions.values() if session.status in _REMOVABLE and wanted(session)
+        ]
         for session in chosen[:count]:
             session.again = again
-            self._event(session, ServerEvent.REMOVED)
+            self._table.event(session, ServerEvent.REMOVED)
         return self._done()
 
     def assign(self, campaign: int, wanted: Callable[[Session], bool], count: int | None, now: float) -> list[Effect]:
@@ -132,52 +164,66 @@ class Server(Members, Exchange):
         def others(session: Session) -> bool:
             return session.campaign != campaign and wanted(session)
 
-        chosen = [s for s in self._sessions.values() if s.status in _REMOVABLE and others(s)][:count]
+        chosen = [s for s in self._table.sessions.values() if s.status in _REMOVABLE and others(s)][:count]
         for session in chosen:
-            self._assigned[session.peer.client] = campaign
+            self._members.assigned[session.peer.client] = campaign
         return self.remove(lambda session: session in chosen, None, now, again=True)
 
     def lost(self, client: str, now: float) -> list[Effect]:
         """Somebody knows that this client is dead: no need to wait until it was silent for long."""
-        self._now = now
-        session = self._sessions.get(client)
+        self._table.now = now
+        session = self._table.sessions.get(client)
         if session is not None:
-            self._event(session, ServerEvent.SILENT)
+            self._table.event(session, ServerEvent.SILENT)
         return self._done()
 
     @property
+    def epoch(self) -> int:
+        return self._table.epoch
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What happened beside tests: clients given up, pairs handed back …"""
+        return self._table.counts
+
+    @property
+    def full(self) -> bool:
+        """Some campaign has recorded as many tests as somebody wants."""
+        return any(campaign.full for campaign in self.campaigns.values())
+
+    @property
     def campaigns(self) -> Mapping[int, Campaign]:
-        return self._campaigns
+        return self._table.campaigns
 
     def session(self, client: str) -> Session | None:
-        return self._sessions.get(client)
+        return self._table.sessions.get(client)
 
     def sessions(self) -> list[Session]:
         """The status table."""
-        return list(self._sessions.values())
+        return list(self._table.sessions.values())
 
     @property
     def finished(self) -> bool:
         """All campaigns are finished, and every client knows."""
-        return all(campaign.finished for campaign in self._campaigns.values()) and not self._sessions
-
-    def _do_record_and_ask_to_join(self, session: Session, message: Results) -> None:
-        self._do_record(session, message)
-        self._do_ask_to_join(session, message)
+        return all(campaign.finished for campaign in self._table.campaigns.values()) and not self._table.sessions
 
     # Results ------------------------------------------------------------------------------------------------
 
-    def _do_record(self, session: Session, message: Results) -> None:
-        self._do_note_queue(session, message)
-        new = self._record(message, session.peer)
+    def _record_and_ask_to_join(self, session: Session, message: Results) -> None:
+        self._record(session, message)
+        self._members.ask_to_join(session, message)
+
+    def _record(self, session: Session, message: Results) -> None:
+        self._note_queue(session, message)
+        new = self._table.record(message, session.peer)
         session.tests += new
         if message.batch > session.batch and not self.full:
-            self.counts["repeated"] += len(message.results) - new
+            self._table.counts["repeated"] += len(message.results) - new
             session.batch = message.batch
 
-    def _do_note_queue(self, session: Session, message: Results | Alive) -> None:
+    def _note_queue(self, session: Session, message: Results | Alive) -> None:
         session.queue = message.queue
-        self._campaigns[session.campaign].matcher.told(session)
+        self._table.campaign_of(session).matcher.told(session)
 
     def _finish_if_done(self, campaign: Campaign) -> None:
         """STOP if and only if the durable frontier is empty. To be asked right after a commit."""
@@ -185,45 +231,37 @@ class Server(Members, Exchange):
         if campaign.finished or len(frontier) or frontier.changed:
             return
         campaign.finished = True
-        for session in list(self._sessions.values()):
+        for session in list(self._table.sessions.values()):
             if session.campaign == campaign.number:
-                self._event(session, ServerEvent.FINISHED)
+                self._table.event(session, ServerEvent.FINISHED)
 
     # Time ---------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
         """Who is silent, and what was not answered?"""
-        for session in list(self._sessions.values()):
-            if self._now - session.heard > self._timing.dead:
-                self._event(session, ServerEvent.SILENT)
-            elif session.status in (Status.LEAVING, Status.STOPPING) and session.due <= self._now:
-                session.pause = min(2 * session.pause, self._timing.resend_most)
-                (self._do_dismiss if session.status is Status.LEAVING else self._do_stop)(session)
-        for campaign in self._campaigns.values():
-            for match in campaign.matcher.overdue(self._now):
+        for session in list(self._table.sessions.values()):
+            if self._table.now - session.heard > self._table.timing.dead:
+                self._table.event(session, ServerEvent.SILENT)
+            elif session.status in (Status.LEAVING, Status.STOPPING) and session.due <= self._table.now:
+                session.pause = min(2 * session.pause, self._table.timing.resend_most)
+                (self._members.dismiss if session.status is Status.LEAVING else self._members.stop)(session)
+        for campaign in self._table.campaigns.values():
+            for match in campaign.matcher.overdue(self._table.now):
                 if isinstance(match, Grant):
-                    self._commits.then(partial(self._say_grant, match))
+                    self._sharing.offer(match)
                 else:
-                    self._do_request(match.giver, match)
+                    self._sharing.request(match.giver, match)
 
     # How ----------------------------------------------------------------------------------------------------
 
     def _add_campaign(self, opened: Opened) -> Campaign:
-        campaign = self._campaigns[opened.campaign] = Campaign(opened, self._timing, self._rng)
+        campaign = Campaign(opened, self._table.timing, self._rng)
+        self._table.campaigns[opened.campaign] = campaign
         return campaign
-
-    def _commit(self, always: bool = False) -> None:
-        commit = self._commits.begin([campaign.frontier for campaign in self._campaigns.values()], always)
-        if commit is not None:
-            self._effects.append(commit)
 
     def _done(self) -> list[Effect]:
         if self._ready:
-            for campaign in self._campaigns.values():
-                self._match(campaign)
-            self._commit()
-        wake = self._timers.wake()
-        if wake is not None:
-            self._effects.append(Wake(wake))
-        effects, self._effects = self._effects, []
-        return effects
+            for campaign in self._table.campaigns.values():
+                self._sharing.match(campaign)
+            self._table.commit()
+        return self._table.take_effects()

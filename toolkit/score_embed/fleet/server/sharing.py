@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 
 from score_embed.fleet.messages import (
@@ -18,80 +19,90 @@ from score_embed.fleet.messages import (
     Req,
     Settled,
 )
-from score_embed.fleet.protocol import Send, ServerEvent
+from score_embed.fleet.protocol import EPOCH_SHIFT, ServerEvent
 from score_embed.fleet.server.campaign import Campaign
+from score_embed.fleet.server.frontier import Reader
 from score_embed.fleet.server.matching import Grant, Request
 from score_embed.fleet.server.sessions import Session
-from score_embed.fleet.server.table import ServerTable
+from score_embed.fleet.server.table import StatusTable
 
 
-class Exchange(ServerTable):
-    """The server's part in sharing."""
+class Sharing:
+    """The server's part in sharing. `read`: pairs from the record."""
 
-    def _do_free(self, session: Session, message: Empty) -> None:
+    def __init__(self, table: StatusTable, read: Reader) -> None:
+        self._table, self._read = table, read
+        self._numbers = itertools.count((table.epoch << EPOCH_SHIFT) + 1)  # of REQs and hand-overs
+        self.patience = 0.0  # until then, who was not heard of may still be there
+
+    def free(self, session: Session, message: Empty) -> None:
         """It holds nothing: what the table still assigns to it is free, and it waits."""
         session.turn, session.queue = message.turn, 0
-        campaign = self._campaigns[session.campaign]
+        campaign = self._table.campaign_of(session)
         grant = campaign.matcher.open_grant_of(session)
-        self.counts["freed"] += campaign.frontier.free(session.peer, grant.ids if grant else ())
+        self._table.counts["freed"] += campaign.frontier.free(session.peer, grant.ids if grant else ())
         if grant is None:
             campaign.matcher.waits(session)
 
-    def _do_remind(self, session: Session, _: Empty) -> None:
+    def remind(self, session: Session, _: Empty) -> None:
         """It still waits; if it was sent something, that seems to be lost."""
-        grant = self._campaigns[session.campaign].matcher.open_grant_of(session)
-        if grant is not None and grant.due <= self._now:
-            self._commits.then(partial(self._say_grant, grant))
+        grant = self._table.campaign_of(session).matcher.open_grant_of(session)
+        if grant is not None and grant.due <= self._table.now:
+            self.offer(grant)
 
-    def _do_assign(self, session: Session, message: Ack) -> None:
+    def assign(self, session: Session, message: Ack) -> None:
         session.turn = max(session.turn, message.turn)
         session.queue = max(session.queue, len(message.ids))
-        campaign = self._campaigns[session.campaign]
-        self._say_then(Noted(session.peer, message.req, campaign.assign(message)))
+        campaign = self._table.campaign_of(session)
+        self._table.say_then(Noted(session.peer, message.req, campaign.assign(message)))
         if message.giver != SERVER_PEER:
-            self._say_then(Settled(message.giver, message.req, session.peer, taken=True))
-        self._relieve(campaign.matcher.arrived(message.req, session))
+            self._table.say_then(Settled(message.giver, message.req, session.peer, taken=True))
+        self._table.relieve(campaign.matcher.arrived(message.req, session))
 
-    def _do_request(self, session: Session, request: Request) -> None:
+    def request(self, session: Session, request: Request) -> None:
         receivers = tuple(Receiver(peer, to.address) for peer, to in request.receivers.items())
-        self._say(Req(session.peer, request.number, receivers))
+        self._table.say(Req(session.peer, request.number, receivers))
 
-    def _do_ask_others(self, session: Session, message: Nack) -> None:
-        matcher = self._campaigns[session.campaign].matcher
-        matcher.rest(session, self._now)
-        self._relieve(matcher.refused(message.req, message.receivers))
+    def ask_others(self, session: Session, message: Nack) -> None:
+        matcher = self._table.campaign_of(session).matcher
+        matcher.rest(session, self._table.now)
+        self._table.relieve(matcher.refused(message.req, message.receivers))
 
-    def _do_answer(self, session: Session, message: Ask) -> None:
+    def answer(self, session: Session, message: Ask) -> None:
         """Was a gift taken? Not if its pairs are still the giver's and the receiver is over."""
-        taken = self._campaigns[session.campaign].frontier.owner(message.id) != session.peer
-        if not taken and not self._is_over(message.receiver):
-            if message.receiver.client in self._sessions or self._now < self._patience:
+        taken = self._table.campaign_of(session).frontier.owner(message.id) != session.peer
+        if not taken and not self._table.is_over(message.receiver):
+            if message.receiver.client in self._table.sessions or self._table.now < self.patience:
                 return  # it may still say ACK
-            self._ended[message.receiver.client] = message.receiver.incarnation
-        self.counts["gifts taken back"] += not taken
-        self._say_then(Settled(session.peer, message.req, message.receiver, taken))
+            self._table.ended[message.receiver.client] = message.receiver.incarnation
+        self._table.counts["gifts taken back"] += not taken
+        self._table.say_then(Settled(session.peer, message.req, message.receiver, taken))
 
-    def _relay(self, message: Pairs) -> None:
+    def relay(self, message: Pairs) -> None:
         """Pairs that do not get from hand to hand directly."""
-        session = self._sessions.get(message.to.client)
+        session = self._table.sessions.get(message.to.client)
         if session is not None and session.peer == message.to:
-            self.counts["relayed"] += 1
-            self._effects.append(Send(message, message.to))
+            self._table.counts["relayed"] += 1
+            self._table.say(message)
+
+    def offer(self, grant: Grant) -> None:
+        """Send pairs of the pool, once it is durable whose they are."""
+        self._table.commits.then(partial(self._say_grant, grant))
 
     def _say_grant(self, grant: Grant) -> None:
-        campaign = self._campaigns[grant.receiver.campaign]
+        campaign = self._table.campaign_of(grant.receiver)
         ids = [ident for ident in grant.ids if campaign.frontier.owner(ident) == grant.receiver.peer]
         if ids:
             pairs = tuple(self._read(campaign.number, ids))
-            self._say(Pairs(grant.receiver.peer, grant.number, campaign.number, SERVER_PEER, pairs))
+            self._table.say(Pairs(grant.receiver.peer, grant.number, campaign.number, SERVER_PEER, pairs))
 
-    def _match(self, campaign: Campaign) -> None:
+    def match(self, campaign: Campaign) -> None:
         if campaign.finished:
             return
-        for grant in campaign.matcher.grants(self._numbers, self._now):
-            self._commits.then(partial(self._say_grant, grant))
-        for request in campaign.matcher.requests(self._numbers, self._now):
-            self._event(request.giver, ServerEvent.CHOSEN, request)
+        for grant in campaign.matcher.grants(self._numbers, self._table.now):
+            self.offer(grant)
+        for request in campaign.matcher.requests(self._numbers, self._table.now):
+            self._table.event(request.giver, ServerEvent.CHOSEN, request)
         rested = campaign.matcher.next_rested
         if rested is not None:
-            self._timers.set(f"match {campaign.number}", max(rested, self._now))
+            self._table.timers.set(f"match {campaign.number}", max(rested, self._table.now))

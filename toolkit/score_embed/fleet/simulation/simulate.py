@@ -17,7 +17,7 @@ from hashlib import blake2b
 from heapq import heappop, heappush
 from typing import Any
 
-from score_embed.fleet.client import trade
+from score_embed.fleet.client import conversation
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.messages import (
@@ -204,7 +204,7 @@ class World:
 
     # Effects ------------------------------------------------------------------------------------------------
 
-    def _carry_out(self, node: Node | None, effects: Sequence[server_table.Effect | trade.Effect]) -> None:
+    def _carry_out(self, node: Node | None, effects: Sequence[server_table.Effect | conversation.Effect]) -> None:
         for effect in effects:
             match effect:
                 case Send(message, to):

@@ -1,4 +1,4 @@
-"""How a client answers REQs: it holds them until it has something to give, and keeps what it gave until it is taken.
+"""Pairs for others: a client holds REQs until it has something to give, and keeps what it gave until it is taken.
 
 A REQ that cannot be served at once is held, because a client that has little now may have much after its next test;
 one that was held for too long is answered NACK. What was given stays here as a copy until the server says that the
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from score_embed.fleet.client.conversation import ClientTimer, Conversation
 from score_embed.fleet.client.queue import Queue, split
-from score_embed.fleet.messages import Pair, Peer, Receiver, Req
-from score_embed.fleet.protocol import Timing
+from score_embed.fleet.messages import Ask, Nack, Pair, Pairs, Peer, Receiver, Req, Settled
+from score_embed.fleet.protocol import REMEMBERED, Send, Timing
 
-_REMEMBERED = 4096  # answers, so that late copies of a REQ are recognised
 _Key = tuple[int, Peer]  # REQ, receiver
 
 
@@ -36,6 +36,8 @@ class Gift:
 
 
 class Sharing:
+    """The REQs that are held, and the gifts that were not taken yet."""
+
     def __init__(self, timing: Timing) -> None:
         self._timing = timing
         self._held: dict[_Key, _Held] = {}  # the oldest first
@@ -121,5 +123,90 @@ class Sharing:
 
     def _answer(self, key: _Key, gave: bool) -> None:
         self._answered[key] = gave
-        if len(self._answered) > _REMEMBERED:
+        if len(self._answered) > REMEMBERED:
             del self._answered[next(iter(self._answered))]
+
+
+class Giving:
+    """What is said about them."""
+
+    def __init__(self, conversation: Conversation, queue: Queue) -> None:
+        self._conversation, self._queue = conversation, queue
+        self._sharing = Sharing(conversation.timing)
+
+    @property
+    def asked(self) -> bool:
+        """Somebody waits for pairs."""
+        return self._sharing.asked
+
+    @property
+    def open(self) -> bool:
+        """Something was given that may come back."""
+        return self._sharing.open
+
+    def forget(self) -> None:
+        """Neither serve nor take back anything: it was another life that was asked and gave."""
+        self._sharing.clear()
+
+    def hold(self, message: Req) -> None:
+        again, refused = self._sharing.hold(message, self._conversation.now)
+        for gift in again:
+            self._say_gift(gift, direct=False)
+        if refused:
+            self._say_nack(message.req, refused)
+        self._watch()
+
+    def refuse(self, message: Req) -> None:
+        self.hold(message)
+        self.refuse_held()
+
+    def refuse_held(self) -> None:
+        self._refuse(self._sharing.refuse())
+
+    def share(self, kept: Callable[[bytes], bool]) -> None:
+        """Give to those who wait, as far as it goes, but for pairs to be `kept`."""
+        gifts = self._sharing.share(self._queue, kept, self._conversation.now)
+        for gift in gifts:
+            self._say_gift(gift, direct=True)
+        if gifts:  # who got nothing may ask those who got something
+            self.refuse_held()
+        self._watch()
+
+    def look_after(self) -> None:
+        """Refuse what was held for too long; ask what became of gifts."""
+        conversation = self._conversation
+        self._refuse(self._sharing.refuse(conversation.now))
+        for gift in self._sharing.overdue(conversation.now):
+            self._say_gift(gift, direct=False)
+            conversation.say(Ask(conversation.peer, conversation.epoch, gift.req, gift.receiver.peer, gift.pairs[0].id))
+        self._watch()
+
+    def settle(self, message: Settled, take_back: bool) -> None:
+        """A gift was taken, or its receiver is gone. `take_back`: then its pairs are to be run here."""
+        back = self._sharing.settle(message.req, message.receiver, message.taken)
+        if take_back:
+            self._queue.add(back)
+        self._watch()
+
+    def _refuse(self, refused: dict[int, list[Peer]]) -> None:
+        for req, peers in refused.items():
+            self._say_nack(req, peers)
+
+    def _say_nack(self, req: int, peers: list[Peer]) -> None:
+        self._conversation.say(Nack(self._conversation.peer, self._conversation.epoch, req, tuple(peers)))
+
+    def _say_gift(self, gift: Gift, direct: bool) -> None:
+        """From client to client; what does not seem to arrive goes by way of the server."""
+        conversation, receiver = self._conversation, gift.receiver
+        pairs = Pairs(receiver.peer, gift.req, conversation.campaign, conversation.peer, gift.pairs)
+        if direct and receiver.address:
+            conversation.do(Send(pairs, receiver.peer, receiver.address))
+        else:
+            conversation.do(Send(pairs))
+
+    def _watch(self) -> None:
+        due = self._sharing.due
+        if due is None:
+            self._conversation.timers.clear(ClientTimer.SHARES)
+        else:
+            self._conversation.timers.set(ClientTimer.SHARES, due)
