@@ -7,7 +7,6 @@ finished is not run again, so an experiment that was stopped goes on when the sa
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -16,7 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from score_embed.errors import ScoreError, StorageError, UsageError
 from score_embed.fleet.process.launcher import die_with
@@ -34,6 +35,20 @@ class CampaignError(ScoreError):
     def __init__(self, what: str, where: str, hint: str, exit_code: int) -> None:
         super().__init__(what, where, hint)
         self.exit_code = exit_code
+
+
+class Identity(Struct, frozen=True, forbid_unknown_fields=True):
+    """What makes two experiments the same but for how far they go. It is kept in the experiment's folder."""
+
+    counts: tuple[int, ...]
+    seed: int
+    words: tuple[str, ...]
+
+
+class _Ended(Struct):
+    """What of a campaign's summary says how it ended."""
+
+    stopped: str
 
 
 @dataclass(frozen=True)
@@ -57,9 +72,9 @@ class Plan:
         """Words for a campaign of one client: each of those that run at the same time has a board of its own."""
         return ["--port", self.ports[number]] if self.ports else []
 
-    def to_json(self) -> dict[str, Any]:
-        """What makes two experiments the same but for how far they go."""
-        return {"counts": list(self.counts), "seed": self.seed, "words": list(self.words)}
+    @property
+    def identity(self) -> Identity:
+        return Identity(tuple(self.counts), self.seed, tuple(self.words))
 
 
 def run(plan: Plan) -> Iterator[Trial]:
@@ -81,16 +96,23 @@ def run(plan: Plan) -> Iterator[Trial]:
 def _begin(plan: Plan) -> None:
     """Make the folder, or see that it is of the same experiment."""
     path = plan.folder / PLAN
-    text = json.dumps(plan.to_json(), indent=2) + "\n"
     try:
         plan.folder.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            path.write_text(text, encoding="utf-8")
-        elif path.read_text(encoding="utf-8") != text:
+            path.write_bytes(msgspec.json.format(msgspec.json.encode(plan.identity), indent=2) + b"\n")
+        elif _identity(path) != plan.identity:
             hint = "Choose another folder with --out, or give the same program, options, seed and numbers of clients."
             raise UsageError("there is another experiment in this folder", str(plan.folder), hint)
     except OSError as error:
         raise _unwritable(error, plan.folder) from error
+
+
+def _identity(path: Path) -> Identity | None:
+    """Of which experiment a folder is; None if nobody can tell."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -> None:
@@ -118,10 +140,9 @@ def _log(folder: Path) -> Path:
 def _is_finished(folder: Path) -> bool:
     """Did the campaign come to its end? One that did not makes room for another."""
     try:
-        found = json.loads((folder / summary.FILE).read_text(encoding="utf-8"))
-        if found["stopped"] in _FINISHED:
+        if msgspec.json.decode((folder / summary.FILE).read_bytes(), type=_Ended).stopped in _FINISHED:
             return True
-    except (OSError, ValueError, KeyError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         pass
     shutil.rmtree(folder, ignore_errors=True)
     return False
