@@ -9,7 +9,7 @@ import pytest
 
 from score_embed.errors import UsageError
 from score_embed.fleet.client.giving import Sharing
-from score_embed.fleet.client.queue import MAX_SHARE, Stack, split
+from score_embed.fleet.client.queue import Stack, split
 from score_embed.fleet.client.reporting import Batches, room
 from score_embed.fleet.messages import (
     MAX_DROP,
@@ -17,6 +17,7 @@ from score_embed.fleet.messages import (
     MAX_INPUT,
     MAX_PAIRS,
     MAX_PAYLOAD,
+    MAX_SHARE,
     Pair,
     Peer,
     Receiver,

@@ -12,7 +12,21 @@ import pytest
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.client.reporting import Batches
-from score_embed.fleet.messages import VERSION, Alive, Empty, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
+from score_embed.fleet.messages import (
+    MAX_FRAME,
+    VERSION,
+    Ack,
+    Alive,
+    Empty,
+    Hello,
+    Pair,
+    Pairs,
+    Peer,
+    Rejoin,
+    Result,
+    Results,
+    encode,
+)
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
 from score_embed.fleet.server.campaign import Campaign
@@ -327,3 +341,30 @@ def test_pairs_that_were_lost_on_the_way_come_again_when_their_receiver_still_wa
     line.carry_out(None, line.server.receive(empty, line.now + Timing().resend))
     line.settle()
     assert line.to_run["b"][1].id == line.trees[1].first.id
+
+
+def test_pairs_of_the_pool_fit_into_a_message() -> None:
+    """However large their inputs are: else the frame is dropped, said again, and the campaign never ends."""
+    size, ids = 100_000, [number.to_bytes(16, "big") for number in range(200)]
+    opened = Opened(1, b"image", dict.fromkeys(ids))
+    server = Server(Snapshot(0, [opened]), lambda _, wanted: [Pair(one, 1, bytes(size)) for one in wanted], Timing())
+    peer, effects, given = Peer("one", 1), server.start(0.0), list[bytes]()
+    waiting: deque[Any] = deque(
+        [Hello(peer, 1, VERSION, "", "", 0, b""), Results(peer, 1, 1, 1, 0, ()), Empty(peer, 1, 0)]
+    )
+    while effects or waiting:
+        for effect in effects:
+            match effect:
+                case Commit(number):
+                    waiting.append(number)
+                case Send(Pairs(req=req, pairs=pairs, giver=giver) as message):
+                    assert len(encode(message)) < MAX_FRAME
+                    given += [pair.id for pair in pairs]
+                    waiting.append(Ack(peer, 1, req, giver, 1 + len(given), tuple(pair.id for pair in pairs)))
+                    results = tuple(Result(pair.id, bytes(8), b"", ()) for pair in pairs)
+                    waiting.append(Results(peer, 1, 1, 1 + len(given), 0, results))
+                    waiting.append(Empty(peer, 1, 1 + len(given)))
+        what = waiting.popleft() if waiting else None
+        effects = server.committed(what, 0.0) if isinstance(what, int) else server.receive(what, 0.0) if what else []
+    assert sorted(given) == ids
+    assert server.campaigns[1].finished

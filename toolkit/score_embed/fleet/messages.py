@@ -6,6 +6,7 @@ no message, or too big a one, is a DecodeError and nothing else: the limits are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -18,6 +19,7 @@ MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
 MAX_PAYLOAD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
 MAX_RESULTS = 256  # tests in a batch
 MAX_PAIRS = 4096  # in one hand-over, and children of one test
+MAX_SHARE = 1 << 20  # bytes of pairs in one hand-over of more than one
 MAX_RECEIVERS = 64  # of one REQ
 MAX_DROP = 1 << 16  # ids of pairs not to run, in one answer
 
@@ -158,7 +160,7 @@ class Alive(FromClient, frozen=True, tag=18):
     queue: Number
 
 
-# Pairs from hand to hand ----------------------------------------------------------------------------------------
+# Pairs from client to client -------------------------------------------------------------------------------------
 
 
 class Empty(FromClient, frozen=True, tag=32):
@@ -228,6 +230,18 @@ Message = ToServer | FromServer
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
+
+
+def in_one_message(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """As many of these, from the first on, as fit in one hand-over; at least one."""
+    taken: list[Pair] = []
+    size = 0
+    for pair in pairs[:MAX_PAIRS]:
+        size += len(pair.data)
+        if taken and size > MAX_SHARE:
+            break
+        taken.append(pair)
+    return tuple(taken)
 
 
 def encode(message: Message) -> bytes:

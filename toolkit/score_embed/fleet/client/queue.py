@@ -1,18 +1,16 @@
 """The queue of pairs that a client holds, and how it is split to be shared: every second one by depth.
 
 A pair at depth k stands for all paths that part from its path below k, so shares alike in depth are alike in work. The
-order in which a client runs its pairs is its own affair: `Queue` is what the protocol asks for, `Stack` the order of the
-recursive algorithm, deepest flip of the newest path first.
+order in which a client runs its pairs is its own affair: `Queue` is what the protocol asks for, `Stack` the order of
+the recursive algorithm, deepest flip of the newest path first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from score_embed.fleet.messages import MAX_PAIRS, Pair
-
-MAX_SHARE = 1 << 20  # bytes in one hand-over
+from score_embed.fleet.messages import Pair, in_one_message
 
 
 class Queue(Protocol):
@@ -59,16 +57,4 @@ class Stack:
 def split(pairs: Iterable[Pair], count: int) -> list[tuple[Pair, ...]]:
     """All of `count` shares but the first, which is the giver's: by turns, in order of depth."""
     in_order = sorted(pairs, key=lambda pair: (pair.depth, pair.id))
-    return [_limited(in_order[share::count]) for share in range(1, count)]
-
-
-def _limited(share: Sequence[Pair]) -> tuple[Pair, ...]:
-    """As much of a share as fits in a message; what does not stays with the giver."""
-    taken: list[Pair] = []
-    size = 0
-    for pair in share[:MAX_PAIRS]:
-        size += len(pair.data)
-        if taken and size > MAX_SHARE:
-            break
-        taken.append(pair)
-    return tuple(taken)
+    return [in_one_message(in_order[share::count]) for share in range(1, count)]

@@ -1,4 +1,4 @@
-"""Pairs from hand to hand, as the server sees it: who waits is brought to who has, and the record learns who has what."""
+"""Pairs from client to client, as the server sees it: who waits is brought to who has; the record learns whose they are."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from score_embed.fleet.messages import (
     Receiver,
     Req,
     Settled,
+    in_one_message,
 )
 from score_embed.fleet.protocol import EPOCH_SHIFT, ServerEvent
 from score_embed.fleet.server.campaign import Campaign
@@ -79,7 +80,7 @@ class Sharing:
         self._table.say_then(Settled(session.peer, message.req, message.receiver, taken))
 
     def relay(self, message: Pairs) -> None:
-        """Pairs that do not get from hand to hand directly."""
+        """Pairs that do not get from client to client directly."""
         session = self._table.sessions.get(message.to.client)
         if session is not None and session.peer == message.to:
             self._table.counts["relayed"] += 1
@@ -93,7 +94,11 @@ class Sharing:
         campaign = self._table.campaign_of(grant.receiver)
         ids = [ident for ident in grant.ids if campaign.frontier.owner(ident) == grant.receiver.peer]
         if ids:
-            pairs = tuple(self._read(campaign.number, ids))
+            found = self._read(campaign.number, ids)
+            pairs = in_one_message(found)
+            for pair in found[len(pairs) :]:  # together too large for a message: they are nobody's again
+                campaign.frontier.move(pair.id, None)
+            grant.ids = tuple(pair.id for pair in pairs)
             self._table.say(Pairs(grant.receiver.peer, grant.number, campaign.number, SERVER_PEER, pairs))
 
     def match(self, campaign: Campaign) -> None:
