@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import cast
 
 from score_embed.fleet.protocol import CLIENT, SERVER, Transition
 
@@ -12,7 +13,8 @@ _Table = Mapping[tuple[Enum, Enum], Transition[Enum, Enum]]
 
 def document() -> str:
     """Markdown: for both sides the changes of state as a Mermaid diagram, then the whole table."""
-    sides: tuple[tuple[str, _Table], ...] = (("A client", CLIENT), ("A client in the server's table", SERVER))  # type: ignore[assignment]
+    client, server = cast(_Table, CLIENT), cast(_Table, SERVER)
+    sides = ("A client", client), ("A client in the server's table", server)
     return "\n".join(f"### {title}\n\n{_diagram(table)}\n{_matrix(table)}" for title, table in sides)
 
 

@@ -1,4 +1,4 @@
-"""Pairs that a client gets from others: each hand-over is taken once, and acknowledged until the server has noted it."""
+"""Pairs from others: a client takes each hand-over once, and acknowledges it until the server has noted that."""
 
 from __future__ import annotations
 

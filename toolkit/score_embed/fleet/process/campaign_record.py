@@ -222,7 +222,12 @@ class CampaignRecord:
             test = payloads.decode(result.payload)
         except DecodeError:
             return
-        if before is None or isinstance(test, AnswerPayload) or not test.is_path or before == int.from_bytes(result.path, "little"):
+        if (
+            before is None
+            or isinstance(test, AnswerPayload)
+            or not test.is_path
+            or before == int.from_bytes(result.path, "little")
+        ):
             return
         self._divergences += 1
         file, line = (test.place.file, test.place.line) if test.place else ("", 0)

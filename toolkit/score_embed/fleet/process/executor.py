@@ -50,7 +50,10 @@ class Executor:
         self._tests = 0
 
     def run(self, pair: messages.Pair) -> Result:
-        """Run the pair that was just taken from the queue, or answer it. Raises TargetError if it cannot be run here."""
+        """Run the pair that was just taken from the queue, or answer it.
+
+        Raises TargetError if it cannot be run here.
+        """
         mine = self.queue.taken
         assert mine is not None
         assert mine.id == pair.id

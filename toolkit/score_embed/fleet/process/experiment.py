@@ -1,8 +1,8 @@
 """The experiment of SCORE's paper: one program at several numbers of clients, again and again with other seeds, and the
 same number of campaigns that know nothing of each other beside it.
 
-Each campaign is a process of its own, `score-embed run` as a user starts it, with a folder of its own. A campaign that is
-finished is not run again, so an experiment that was stopped goes on when the same command is given once more.
+Each campaign is a process of its own, `score-embed run` as a user starts it, with a folder of its own. A campaign that
+is finished is not run again, so an experiment that was stopped goes on when the same command is given once more.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -
     try:
         for folder, words, seed in campaigns:
             if not _is_finished(folder):
-                command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness", "--out", str(folder)]
-                command += ["--seed", str(seed), *words, *plan.words]
+                command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness"]
+                command += ["--out", str(folder), "--seed", str(seed), *words, *plan.words]
                 running.append((folder, _start(command, _log(folder))))
         for folder, process in running:
             code = process.wait()

@@ -107,7 +107,9 @@ class LocalLauncher:
         life = self._lives[name] = max(self._lives.get(name, 0) + 1, int(time.time() * 1000))
         log = self.folder / f"client-{name}.log"
         try:
-            process = start_client(self.address, name, life, local_line(self.folder, name, life), device, self.keys, log)
+            process = start_client(
+                self.address, name, life, local_line(self.folder, name, life), device, self.keys, log
+            )
         except OSError as error:
             raise StorageError(f"cannot start a client: {error.strerror}", str(self.folder), "") from error
         self._clients.append(_Client(name, process, log, device))

@@ -1,5 +1,7 @@
-"""Clients as actors of a Ray cluster, one for each device. Ray finds the devices, starts a client beside each, and starts it
-anew if its node dies; what clients and server say to each other goes over our own line (`fleet/transport`).
+"""Clients as actors of a Ray cluster, one for each device.
+
+Ray finds the devices, starts a client beside each, and starts it anew if its node dies. What clients and server say to
+each other goes over our own line (`fleet/transport`).
 
 A device is a unit of the resource `score_device`: how many a node has is said when Ray is started there.
 """
@@ -55,7 +57,8 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         launcher = RayLauncher(line.address, folder if is_near else None, key, ports)
         clients = settings.clients or (1 if is_near else _devices() or 1)
         plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time)
-        return hosting.conclude(FleetSession(line, [hosted], launcher, plan, Timing()), [opened.record], line.address)[0]
+        session = FleetSession(line, [hosted], launcher, plan, Timing())
+        return hosting.conclude(session, [opened.record], line.address)[0]
 
 
 def _listen(folder: Path, host: str | None) -> tuple[Listener, str]:

@@ -1,8 +1,8 @@
 """The tree of a recorded campaign: which test brought which, and what each took.
 
-The record keeps no parents: of a pair that was run it needs only the id. But the same image, first test and order give the
-same tests again, so the campaign is explored once more, without a record, and watched. That also tells what each test
-takes of its client: on the target, and for deriving others from it.
+The record keeps no parents: of a pair that was run it needs only the id. But the same image, first test and order give
+the same tests again, so the campaign is explored once more, without a record, and watched. That also tells what each
+test takes of its client: on the target, and for deriving others from it.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class FleetServer:
             now = time.monotonic()
             self.messages[kind] += 1
             if isinstance(frame, Ack) and frame.giver != SERVER:
-                self.messages["Pairs"] += 1  # which went from hand to hand
+                self.messages["Pairs"] += 1  # which went directly
             self._senders[frame.peer.client] = sender
             self._carry_out(self.protocol.receive(frame, now))
             self._note_attendance(frame.peer.client, now)

@@ -40,7 +40,9 @@ class Plan:
 
 
 class FleetSession:
-    def __init__(self, line: Listener, campaigns: Sequence[Hosted], launcher: Launcher, plan: Plan, timing: Timing) -> None:
+    def __init__(
+        self, line: Listener, campaigns: Sequence[Hosted], launcher: Launcher, plan: Plan, timing: Timing
+    ) -> None:
         self._campaigns, self._launcher, self._plan = campaigns, launcher, plan
         self._server = FleetServer(line, campaigns, timing, self._obey)
         self._stopped = ""  # why no more tests are wanted

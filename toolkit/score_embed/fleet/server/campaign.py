@@ -1,4 +1,4 @@
-"""A campaign as the server has it: its frontier, who gives pairs to whom, and what messages about pairs mean for both."""
+"""A campaign as the server has it: frontier, who gives pairs to whom, and what messages about pairs mean for both."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Who gives pairs to whom in a campaign: the pool to whoever waits, then clients that have many, asked by REQ.
 
-Whoever is asked is the best of four picked at random, by the length of queue it last told: nearly as good as the best of
-all, and no two victims are the same. One REQ serves several that wait. A client that waits is *promised* to one REQ or
-one hand-over from the pool at a time; a NACK makes it wait again.
+Whoever is asked is the best of four picked at random, by the length of queue it last told: nearly as good as the best
+of all, and no two victims are the same. One REQ serves several that wait. A client that waits is *promised* to one REQ
+or one hand-over from the pool at a time; a NACK makes it wait again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is a member of the fleet: who may join and works on what; clients come back in another life, move, leave, are given up."""
+"""Who is a member of the fleet: who may join, and works on what; who comes in another life, moves, leaves, is given up."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _REMOVABLE = frozenset({Status.IDLE, Status.BUSY, Status.SERVING_REQ})
 
 
 class Server:
-    """Call `start` and wait for its commit; then `open` campaigns, `receive`, `committed` and `tick` as things happen."""
+    """Call `start`, wait for its commit, then `open` campaigns, `receive`, `committed` and `tick` as things happen."""
 
     def __init__(self, snapshot: Snapshot, read: Reader, timing: Timing, seed: int = 0) -> None:
         self._snapshot = snapshot

@@ -1,7 +1,7 @@
 """The fleet's keys: one pair (CURVE) for the server, one for all its clients. Who has a client's file may join.
 
 A file is JSON and only its owner may read it. Clients share a pair, so that each can also prove itself to the others
-when pairs go from hand to hand.
+when pairs go directly from one to another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The two ends of the fleet's line: the server's, which hears everybody, and a client's, which also hears other clients.
+"""The ends of the fleet's line: the server's, which hears everybody, and a client's, which also hears other clients.
 
 Frames that cannot be delivered at once are dropped, as on any bad line: the protocol says everything again until it is
 answered. Nothing here blocks but `wait` and `reach`, and these end in time.
