@@ -7,7 +7,7 @@ no message, or too big a one, is a DecodeError and nothing else: the limits are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -28,6 +28,9 @@ Name = Annotated[str, Meta(min_length=1, max_length=64)]
 Text = Annotated[str, Meta(max_length=1024)]
 Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Campaign = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+Decoded = TypeVar("Decoded")
 
 
 class DecodeError(ValueError):
@@ -250,9 +253,14 @@ def encode(message: Message) -> bytes:
 
 def decode(frame: bytes) -> Message:
     """The message of a frame. Raises DecodeError, whatever the frame holds."""
-    if len(frame) > MAX_FRAME:
-        raise DecodeError(f"a frame of {len(frame)} bytes; at most {MAX_FRAME} are allowed")
+    return decoded(_decoder, frame)
+
+
+def decoded(decoder: msgspec.msgpack.Decoder[Decoded], data: bytes) -> Decoded:
+    """What these bytes of somebody else say. Raises DecodeError, whatever they are."""
+    if len(data) > MAX_FRAME:
+        raise DecodeError(f"a frame of {len(data)} bytes; at most {MAX_FRAME} are allowed")
     try:
-        return _decoder.decode(frame)
+        return decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise DecodeError(str(error)) from None

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from score_embed.fleet.messages import MAX_PAYLOAD, DecodeError, Name, Number
+from score_embed.fleet.messages import MAX_PAYLOAD, Name, Number, decoded
 
 Index = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 
@@ -68,7 +68,7 @@ class AnswerPayload(Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(TestPayload | AnswerPayload)
+_decoder: msgspec.msgpack.Decoder[TestPayload | AnswerPayload] = msgspec.msgpack.Decoder(TestPayload | AnswerPayload)
 
 
 def encode(record: TestPayload | AnswerPayload) -> bytes:
@@ -84,8 +84,4 @@ def encode(record: TestPayload | AnswerPayload) -> bytes:
 
 def decode(data: bytes) -> TestPayload | AnswerPayload:
     """Raises DecodeError, whatever the data hold."""
-    try:
-        decoded: TestPayload | AnswerPayload = _decoder.decode(data)
-        return decoded
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise DecodeError(str(error)) from None
+    return decoded(_decoder, data)

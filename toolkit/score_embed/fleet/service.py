@@ -11,34 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from score_embed.fleet.messages import (
-    MAX_FRAME,
-    Ack,
-    Alive,
-    Ask,
-    Bye,
-    Campaign,
-    DecodeError,
-    Empty,
-    Gone,
-    Hello,
-    Leave,
-    Message,
-    Nack,
-    Name,
-    Noted,
-    Number,
-    Pairs,
-    Refused,
-    Rejoin,
-    Req,
-    Results,
-    Settled,
-    Stop,
-    Stored,
-    Text,
-    Welcome,
-)
+from score_embed.fleet.messages import Campaign, Message, Name, Number, Text, decoded
 
 MAX_PART = 1 << 20  # bytes of an image in one frame
 MAX_IMAGE = 1 << 30
@@ -132,11 +105,7 @@ class Overview(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
 
 Service = JobWanted | Job | ImagePartWanted | ImagePart | Order | Done | Problem | Overview
 Frame = Message | Service
-# msgspec wants the union spelt out.
-_decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(
-    Hello | Bye | Results | Alive | Empty | Ack | Nack | Ask | Welcome | Refused | Rejoin | Leave | Gone | Stop | Stored
-    | Req | Pairs | Noted | Settled | JobWanted | Job | ImagePartWanted | ImagePart | Order | Done | Problem | Overview
-)  # fmt: skip
+_decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(Frame)
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -146,9 +115,4 @@ def encode(frame: Frame) -> bytes:
 
 def decode(frame: bytes) -> Frame:
     """Raises DecodeError, whatever the frame holds."""
-    if len(frame) > MAX_FRAME:
-        raise DecodeError(f"a frame of {len(frame)} bytes; at most {MAX_FRAME} are allowed")
-    try:
-        return _decoder.decode(frame)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise DecodeError(str(error)) from None
+    return decoded(_decoder, frame)

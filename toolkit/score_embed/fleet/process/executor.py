@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from score_embed.campaign import folder as workplace
 from score_embed.campaign.describing import Describer, Entry
+from score_embed.campaign.folder import start_target
 from score_embed.campaign.running import Runner, explorer_of
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.errors import TargetError
@@ -33,7 +33,7 @@ class Executor:
         a pair of its own."""
         settings, image = job.settings, job.image
         self._client = client
-        self._target = workplace.start_target(job.board, image.elf, image.build_id)
+        self._target = start_target(job.board, image.elf, image.build_id)
         try:
             self._free_ram = self._target.info.free_ram
         except BaseException:

@@ -1,4 +1,4 @@
-"""Who is a member of the fleet: who may join, and works on what; who comes in another life, moves, leaves, is given up."""
+"""Who is a member of the fleet: who may join, and works on what; who moves, leaves, is given up, comes once more."""
 
 from __future__ import annotations
 

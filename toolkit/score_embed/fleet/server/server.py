@@ -46,6 +46,7 @@ _EVENTS: dict[type, ServerEvent] = {
     Ask: ServerEvent.ASK,
     Bye: ServerEvent.BYE,
 }
+_LOOK = "look"  # the timer of what is looked after regularly
 _EARLY = 10_000  # messages kept while the server starts
 _REMOVABLE = frozenset({Status.IDLE, Status.BUSY, Status.SERVING_REQ})
 
@@ -90,7 +91,7 @@ class Server:
             campaign = self._add_campaign(opened)
             for peer in campaign.frontier.owners():
                 self._table.await_hello(peer, campaign.number)
-        self._table.timers.set("look", now + self._table.timing.resend / 2)
+        self._table.timers.set(_LOOK, now + self._table.timing.resend / 2)
         self._table.commit(always=True)
         return self._done()
 
@@ -138,8 +139,8 @@ class Server:
     def tick(self, now: float) -> list[Effect]:
         """Time has passed."""
         self._table.now = now
-        if "look" in self._table.timers.due(now):
-            self._table.timers.set("look", now + self._table.timing.resend / 2)
+        if _LOOK in self._table.timers.due(now):
+            self._table.timers.set(_LOOK, now + self._table.timing.resend / 2)
             self._look()
         return self._done()
 

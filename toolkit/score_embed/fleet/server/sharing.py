@@ -1,4 +1,4 @@
-"""Pairs from client to client, as the server sees it: who waits is brought to who has; the record learns whose they are."""
+"""Pairs from client to client, as the server sees it: it brings who waits to who has, and records whose they are."""
 
 from __future__ import annotations
 
