@@ -37,10 +37,14 @@ class DecodeError(ValueError):
     """A frame that is no message of ours."""
 
 
+class WireRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Whatever travels: fields in order, none that is not known."""
+
+
 # What messages are made of --------------------------------------------------------------------------------------
 
 
-class Peer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Peer(WireRecord, frozen=True):
     """A client in one of its lives. It starts a new one, with a higher number, when it has lost what it held."""
 
     client: Name
@@ -50,7 +54,7 @@ class Peer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 SERVER = Peer("server", 0)  # as the giver of pairs
 
 
-class Pair(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Pair(WireRecord, frozen=True):
     """A test to run. The image is the campaign's, so the id of the predicted decisions is enough to know it by."""
 
     id: PairId
@@ -58,7 +62,7 @@ class Pair(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     data: Annotated[bytes, Meta(max_length=MAX_INPUT)]  # serialised; empty if the pair is done in the same batch
 
 
-class Result(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Result(WireRecord, frozen=True):
     """A pair that is done with: a test that was run, or a question that was answered without one. Its children become
     known in the transaction in which it becomes done."""
 
@@ -69,17 +73,17 @@ class Result(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     is_test: bool = True
 
 
-class Receiver(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Receiver(WireRecord, frozen=True):
     peer: Peer
     address: Text  # where its pairs are to be sent; empty: by way of the server
 
 
-class FromClient(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class FromClient(WireRecord, frozen=True):
     peer: Peer
     epoch: Number  # of the server that the client knows; each start of the server is an epoch
 
 
-class ToClient(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class ToClient(WireRecord, frozen=True):
     to: Peer
 
 

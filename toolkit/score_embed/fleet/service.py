@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 
-from score_embed.fleet.messages import Campaign, Message, Name, Number, Text, decoded
+from score_embed.fleet.messages import Campaign, Message, Name, Number, Text, WireRecord, decoded
 
 MAX_PART = 1 << 20  # bytes of an image in one frame
 MAX_IMAGE = 1 << 30
@@ -22,14 +22,14 @@ Digest = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Long = Annotated[str, Meta(max_length=1 << 20)]
 
 
-class JobWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=64):
+class JobWanted(WireRecord, frozen=True, tag=64):
     """What must I know to run tests of this campaign? `version`: of score-embed."""
 
     campaign: Campaign
     version: Text
 
 
-class Job(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=65):
+class Job(WireRecord, frozen=True, tag=65):
     campaign: Campaign
     settings: Long  # JSON
     board: Text  # the name of its profile …
@@ -39,18 +39,18 @@ class Job(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=
     digest: Digest  # of the image: BLAKE2b
 
 
-class ImagePartWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=66):
+class ImagePartWanted(WireRecord, frozen=True, tag=66):
     campaign: Campaign
     offset: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]
 
 
-class ImagePart(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=67):
+class ImagePart(WireRecord, frozen=True, tag=67):
     campaign: Campaign
     offset: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]
     data: Annotated[bytes, Meta(max_length=MAX_PART)]
 
 
-class Order(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=68):
+class Order(WireRecord, frozen=True, tag=68):
     """What somebody wants of the server. Empty texts and no number: not said."""
 
     what: Literal["status", "add", "remove", "stop", "assign"]
@@ -60,20 +60,20 @@ class Order(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
     campaign: Text = ""
 
 
-class Done(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=69):
+class Done(WireRecord, frozen=True, tag=69):
     """The order was carried out."""
 
     text: Text
 
 
-class Problem(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=70):
+class Problem(WireRecord, frozen=True, tag=70):
     """It was not, or the question cannot be answered."""
 
     what: Text
     hint: Text
 
 
-class CampaignRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class CampaignRow(WireRecord, frozen=True):
     name: Text
     program: Text
     tests: Number
@@ -85,7 +85,7 @@ class CampaignRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tr
     finished: bool
 
 
-class ClientRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class ClientRow(WireRecord, frozen=True):
     name: Name
     campaign: Text
     status: Text
@@ -96,7 +96,7 @@ class ClientRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True
     waiting: float  # seconds
 
 
-class Overview(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=71):
+class Overview(WireRecord, frozen=True, tag=71):
     """The answer to `status`."""
 
     campaigns: Annotated[tuple[CampaignRow, ...], Meta(max_length=MAX_CLIENTS)]

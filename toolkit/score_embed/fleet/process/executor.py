@@ -87,8 +87,8 @@ class Executor:
             children = outcome.children
         except Stopped:
             children = (asked_later(mine),)
-        record = AnswerPayload(self._client, time.perf_counter() - began, again, _tallied(self._explorer.take_tally()))
-        return Result(mine.id, bytes(8), payloads.encode(record), self.queue.derived(children), is_test=False)
+        payload = AnswerPayload(self._client, time.perf_counter() - began, again, _tallied(self._explorer.take_tally()))
+        return Result(mine.id, bytes(8), payloads.encode(payload), self.queue.derived(children), is_test=False)
 
     def close(self) -> None:
         self._target.close()
@@ -97,7 +97,7 @@ class Executor:
         now, before = self._target.counters, self._link
         self._link = now
         place = entry.place
-        record = TestPayload(
+        payload = TestPayload(
             self._client,
             seconds,
             entry.input,
@@ -122,7 +122,7 @@ class Executor:
             entry.unchecked,
         )
         try:
-            return payloads.encode(record)
+            return payloads.encode(payload)
         except ValueError as error:
             raise TargetError(str(error), "", "Make less data symbolic, or explore with one client.") from None
 
