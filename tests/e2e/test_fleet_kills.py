@@ -32,8 +32,8 @@ def arm(role, step, number, mark):
         os.kill(os.getpid(), signal.SIGKILL)
 
     if step in ("before", "after"):
-        from score_embed.fleet.process.books import Books
-        commit = Books.commit
+        from score_embed.fleet.process.campaign_record import CampaignRecord
+        commit = CampaignRecord.commit
 
         def watched_commit(*arguments):
             dies = due()
@@ -43,7 +43,7 @@ def arm(role, step, number, mark):
             if dies:
                 die()
 
-        Books.commit = watched_commit
+        CampaignRecord.commit = watched_commit
     else:
         from score_embed.fleet import service
         encode = service.encode
@@ -78,11 +78,11 @@ STEPS = [("client", "Results", 2), ("client", "Ack", 1), ("server", "Stored", 2)
 ALL_STEPS = [
     *(
         ("client", kind, n)
-        for kind in ("Hello", "KitWanted", "Empty", "Results", "Ack", "Pairs", "Bye")
+        for kind in ("Hello", "JobWanted", "Empty", "Results", "Ack", "Pairs", "Bye")
         for n in (1, 2)
     ),
-    *(("client", kind, 1) for kind in ("Nack", "Alive", "PartWanted")),
-    *(("server", kind, n) for kind in ("Welcome", "Kit", "Pairs", "Stored", "Noted", "Req", "Settled") for n in (1, 2)),
+    *(("client", kind, 1) for kind in ("Nack", "Alive", "ImagePartWanted")),
+    *(("server", kind, n) for kind in ("Welcome", "Job", "Pairs", "Stored", "Noted", "Req", "Settled") for n in (1, 2)),
     *(("server", kind, n) for kind in ("Stop", "Gone") for n in (1, 2)),
     *(("server", when, n) for when in ("before", "after") for n in (1, 2, 3, 5, 8)),
 ]
@@ -123,5 +123,5 @@ def test_killed_at_a_step(role: str, step: str, number: int, tmp_path: Path, who
             run(tmp_path, "--resume", "o")
     else:
         assert done.returncode == 1, done.stderr
-        assert json.loads(done.stdout)["fleet"]["protocol"].get("given up", 0) or step in ("Hello", "KitWanted", "Bye")
+        assert json.loads(done.stdout)["fleet"]["protocol"].get("given up", 0) or step in ("Hello", "JobWanted", "Bye")
     check_whole(tmp_path / "o", whole)

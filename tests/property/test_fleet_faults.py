@@ -8,18 +8,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from fleets import TIMING, survive, troubled
 
-from score_embed.fleet.client.outbox import Outbox
-from score_embed.fleet.client.side import Client
-from score_embed.fleet.messages import Ack, Nack, Pairs, Peer, Results, Stored, ToServer
-from score_embed.fleet.protocol import Status
+from score_embed.fleet.client.client import Client
+from score_embed.fleet.client.reporting import Batches
+from score_embed.fleet.messages import Ack, Bye, Nack, Pairs, Peer, Results, Stored, ToServer
+from score_embed.fleet.protocol import ClientAction, ServerAction, Status
 from score_embed.fleet.server.frontier import Commit, Write
+from score_embed.fleet.server.server import Server
 from score_embed.fleet.server.sessions import Session
-from score_embed.fleet.server.side import Server
 from score_embed.fleet.simulation.journal import Journal, Violation
 from score_embed.fleet.simulation.simulate import World
 from score_embed.fleet.simulation.trees import SHAPES, Tree, pairs
@@ -85,8 +87,8 @@ class AllIdleMeansStop(Server):
     """The rule as published, which looks at the table only."""
 
     def tick(self, now: float):  # type: ignore[no-untyped-def]
-        for campaign in self._campaigns.values():
-            table = [session.status for session in self._sessions.values()]
+        for campaign in self.campaigns.values():
+            table = [session.status for session in self.sessions()]
             if campaign.frontier.tests and table and all(status is Status.IDLE for status in table):
                 campaign.frontier._owner.clear()
                 campaign.frontier._tests.clear()
@@ -97,41 +99,53 @@ class AllIdleMeansStop(Server):
 
 
 class AcknowledgeBeforeCommit(Server):
-    def _record(self, message, owner):  # type: ignore[no-untyped-def]
-        new = super()._record(message, owner)
-        self._commits._waiting.pop()()
+    def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(*args)
+        self._table.record = partial(self._record_at_once, self._table.record)  # type: ignore[method-assign]
+
+    def _record_at_once(self, record, message, owner):  # type: ignore[no-untyped-def]
+        new = record(message, owner)
+        self._table.commits._waiting.pop()()
         return new
 
 
 class NoIncarnation(Client):
-    def __init__(self, peer: Peer, *rest: object) -> None:
-        super().__init__(Peer(peer.client, 1), *rest)  # type: ignore[arg-type]
+    def __init__(self, peer: Peer, *rest) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(Peer(peer.client, 1), *rest)
 
-    def _do_start_anew(self, why):  # type: ignore[no-untyped-def]
-        self.peer = Peer(self.peer.client, 0)
-        super()._do_start_anew(why)
+    def _start_anew(self, why) -> None:  # type: ignore[no-untyped-def]
+        self._conversation.peer = Peer(self.peer.client, 0)
+        super()._start_anew(why)
 
 
 class NoReqId(Client):
-    def _do_take(self, message: Pairs) -> None:
-        self._taken.clear()
-        super()._do_take(message)
+    def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(*args)
+        self.actions[ClientAction.TAKE] = self._take
+
+    def _take(self, message: Pairs) -> None:
+        self._receiving._taken.clear()
+        self._receiving.take(message)
 
 
 class NackLost(Client):
-    def _say(self, message: ToServer) -> None:
+    def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(*args)
+        self._conversation.say = partial(self._say, self._conversation.say)  # type: ignore[method-assign]
+
+    def _say(self, say: Callable[[ToServer], None], message: ToServer) -> None:
         if not isinstance(message, Nack):
-            super()._say(message)
+            say(message)
 
 
-class _AlwaysClear(Outbox):
+class _AlwaysClear(Batches):
     clear = True
 
 
 class EmptyBeforeFlush(Client):
     def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
         super().__init__(*args)
-        self._outbox = _AlwaysClear(self._timing)
+        self._reporting.batches = _AlwaysClear(self._conversation.timing)
 
 
 class ChildrenNotAtomic(Journal):
@@ -141,26 +155,38 @@ class ChildrenNotAtomic(Journal):
 
 
 class DrainWithoutHandOver(Server):
-    def _do_part(self, session: Session, message) -> None:  # type: ignore[no-untyped-def]
-        frontier = self._campaigns[session.campaign].frontier
+    def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(*args)
+        self.actions[ServerAction.PART] = self._part
+
+    def _part(self, session: Session, message: Bye) -> None:
+        frontier = self.campaigns[session.campaign].frontier
         held, frontier._held = frontier._held, {}
-        super()._do_part(session, message)
+        self._members.part(session, message)
         frontier._held = held
 
 
 class LateResultDropped(Server):
-    def _record(self, message, owner):  # type: ignore[no-untyped-def]
+    def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(*args)
+        self._table.record = partial(self._record_in_time, self._table.record)  # type: ignore[method-assign]
+
+    def _record_in_time(self, record, message, owner):  # type: ignore[no-untyped-def]
         if owner is None and isinstance(message, Results):
-            self._say(Stored(message.peer, message.batch, ()))
+            self._table.say(Stored(message.peer, message.batch, ()))
             return 0
-        return super()._record(message, owner)
+        return record(message, owner)
 
 
 class AckNotJournalled(Server):
-    def _do_assign(self, session: Session, message: Ack) -> None:
-        super()._do_assign(session, message)
+    def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(*args)
+        self.actions[ServerAction.ASSIGN] = self._assign
+
+    def _assign(self, session: Session, message: Ack) -> None:
+        self._sharing.assign(session, message)
         for ident in message.ids:
-            self._campaigns[session.campaign].frontier._moved.pop(ident, None)
+            self.campaigns[session.campaign].frontier._moved.pop(ident, None)
 
 
 MUTANTS = [

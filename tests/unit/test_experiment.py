@@ -171,6 +171,11 @@ def test_another_experiment_is_not_mixed_in(stand_in: Path) -> None:
     for other in (Plan(stand_in, [1], 1, 0, False, ["q.c"]), Plan(stand_in, [1, 2], 1, 0, False, ["p.c"])):
         with pytest.raises(UsageError, match="another experiment"):
             list(experiment.run(other))
+    said = json.loads((stand_in / experiment.PLAN).read_text(encoding="utf-8"))
+    assert said == {"counts": [1], "seed": 0, "words": ["p.c"]}
+    (stand_in / experiment.PLAN).write_text("{}", encoding="utf-8")
+    with pytest.raises(UsageError, match="another experiment"):
+        list(experiment.run(Plan(stand_in, [1], 1, 0, False, ["p.c"])))
 
 
 def test_a_campaign_that_fails_ends_the_experiment(stand_in: Path) -> None:

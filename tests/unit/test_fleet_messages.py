@@ -66,7 +66,7 @@ def test_round_trip(sample: m.Message) -> None:
         m.Hello(ONE, 0, 1, "", "", 0, b"h" * 33),
         m.Results(ONE, 5, 1, 77, 12, (RESULT,) * (m.MAX_RESULTS + 1)),
         m.Results(ONE, 5, 1, 77, 12, (Result(b"short", b"p" * 8, b"", ()),)),
-        m.Results(ONE, 5, 1, 77, 12, (Result(b"r" * 16, b"p" * 8, bytes(m.MAX_RECORD + 1), ()),)),
+        m.Results(ONE, 5, 1, 77, 12, (Result(b"r" * 16, b"p" * 8, bytes(m.MAX_PAYLOAD + 1), ()),)),
         m.Pairs(OTHER, 1, 1, ONE, (Pair(b"i" * 16, 0, bytes(m.MAX_INPUT + 1)),)),
         m.Pairs(OTHER, 1, 1, ONE, (Pair(b"i" * 16, 2**32, b""),)),
         m.Pairs(OTHER, 1, 1, ONE, (PAIR,) * (m.MAX_PAIRS + 1)),

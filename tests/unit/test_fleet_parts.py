@@ -1,4 +1,4 @@
-"""The parts of the fleet's protocol one by one: batches, hands, gifts, timers, frontier, conditions."""
+"""The parts of the fleet's protocol one by one: batches, queues, gifts, timers, frontier, conditions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from itertools import pairwise
 import pytest
 
 from score_embed.errors import UsageError
-from score_embed.fleet.client.hand import MAX_SHARE, Stack, deal
-from score_embed.fleet.client.outbox import Outbox, room
-from score_embed.fleet.client.sharing import Sharing
+from score_embed.fleet.client.giving import Sharing
+from score_embed.fleet.client.queue import Stack, split
+from score_embed.fleet.client.reporting import Batches, room
 from score_embed.fleet.messages import (
     MAX_DROP,
     MAX_FRAME,
     MAX_INPUT,
     MAX_PAIRS,
-    MAX_RECORD,
+    MAX_PAYLOAD,
+    MAX_SHARE,
     Pair,
     Peer,
     Receiver,
@@ -29,7 +30,7 @@ from score_embed.fleet.messages import (
 from score_embed.fleet.protocol import Status, Timing
 from score_embed.fleet.server import condition
 from score_embed.fleet.server.frontier import Frontier
-from score_embed.fleet.server.sessions import Crowd, Session
+from score_embed.fleet.server.sessions import Session, SessionSet
 from score_embed.fleet.timers import Timers
 
 ME, YOU, THEY = Peer("me", 1), Peer("you", 1), Peer("they", 1)
@@ -39,63 +40,63 @@ def pair(number: int, data: bytes = b"x") -> Pair:
     return Pair(number.to_bytes(16, "big"), number, data)
 
 
-def result(number: int, *children: Pair, record: bytes = b"") -> Result:
-    return Result(number.to_bytes(16, "big"), bytes(8), record, children)
+def result(number: int, *children: Pair, payload: bytes = b"") -> Result:
+    return Result(number.to_bytes(16, "big"), bytes(8), payload, children)
 
 
 # Batches --------------------------------------------------------------------------------------------------------
 
 
 def test_batches_go_one_at_a_time_and_in_order() -> None:
-    outbox = Outbox(Timing(batch_tests=2))
+    batches = Batches(Timing(batch_tests=2))
     for number in range(5):
-        outbox.add(result(number, pair(10 + number)))
-    assert outbox.full
+        batches.add(result(number, pair(10 + number)))
+    assert batches.full
     sent = []
-    while outbox.waits:
-        batch = outbox.next()
+    while batches.waits:
+        batch = batches.next()
         sent.append([int.from_bytes(one.id, "big") for one in batch.results])
-        assert outbox.is_fresh(pair(10 + sent[-1][0]).id)
-        assert not outbox.stored(batch.number + 1)
-        assert outbox.stored(batch.number)
-        assert not outbox.stored(batch.number)
-        assert not outbox.is_fresh(pair(10 + sent[-1][0]).id)
+        assert batches.is_fresh(pair(10 + sent[-1][0]).id)
+        assert not batches.stored(batch.number + 1)
+        assert batches.stored(batch.number)
+        assert not batches.stored(batch.number)
+        assert not batches.is_fresh(pair(10 + sent[-1][0]).id)
     assert sent == [[0, 1], [2, 3], [4]]
-    assert outbox.clear
-    assert not outbox.has_fresh
+    assert batches.clear
+    assert not batches.has_fresh
 
 
 def test_no_batch_is_too_big_for_a_frame() -> None:
     """Though tests have as many and as large children as they may."""
     rng = random.Random(1)
-    outbox = Outbox(Timing())
+    batches = Batches(Timing())
     for number in range(60):
         size = rng.choice((10, 300, 100_000, MAX_INPUT))
         children: list[Pair] = []
         while room(len(children), size * len(children)) and rng.random() > 0.001:
             children.append(pair(10_000 * number + len(children) + 1, bytes(size)))
         children.append(pair(10_000 * number + 9_999, bytes(size)))  # for the rest
-        outbox.add(result(10_000 * number, *children, record=bytes(rng.choice((0, MAX_RECORD)))))
+        batches.add(result(10_000 * number, *children, payload=bytes(rng.choice((0, MAX_PAYLOAD)))))
     largest = 0
-    while outbox.waits:
-        batch = outbox.next()
+    while batches.waits:
+        batch = batches.next()
         message = Results(ME, 1, 1, batch.number, 0, batch.results)
         assert decode(encode(message)) == message
         assert sum(len(one.children) for one in batch.results) <= MAX_DROP
         largest = max(largest, len(encode(message)))
-        outbox.stored(batch.number)
+        batches.stored(batch.number)
     assert MAX_FRAME // 4 < largest < MAX_FRAME
 
 
 def test_pairs_done_in_the_same_batch_travel_without_data() -> None:
     one, other = pair(1), pair(2)
-    outbox = Outbox(Timing())
-    outbox.add(result(0, one, other))
-    outbox.add(result(1))
-    assert outbox.next().results == (result(0, Pair(one.id, one.depth, b""), other), result(1))
+    batches = Batches(Timing())
+    batches.add(result(0, one, other))
+    batches.add(result(1))
+    assert batches.next().results == (result(0, Pair(one.id, one.depth, b""), other), result(1))
 
 
-# Hands ----------------------------------------------------------------------------------------------------------
+# Queues ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_stack_gives_the_newest_pair_and_keeps_each_once() -> None:
@@ -106,24 +107,24 @@ def test_a_stack_gives_the_newest_pair_and_keeps_each_once() -> None:
     assert [stack.take().depth for _ in range(len(stack))] == [4, 2, 1]
 
 
-@pytest.mark.parametrize("hands", [2, 3, 7])
-def test_a_deal_is_fair_in_number_and_depth(hands: int) -> None:
+@pytest.mark.parametrize("count", [2, 3, 7])
+def test_a_split_is_fair_in_number_and_depth(count: int) -> None:
     pairs = [pair(number) for number in range(40)]
-    shares = deal(random.Random(1).sample(pairs, 40), hands)
-    assert len(shares) == hands - 1
+    shares = split(random.Random(1).sample(pairs, 40), count)
+    assert len(shares) == count - 1
     given = [one for share in shares for one in share]
     assert len({one.id for one in given}) == len(given)
     for share in shares:
-        assert abs(len(share) - 40 / hands) < 1
-        assert all(b.depth - a.depth == hands for a, b in pairwise(share))
+        assert abs(len(share) - 40 / count) < 1
+        assert all(b.depth - a.depth == count for a, b in pairwise(share))
 
 
 def test_a_share_fits_in_a_message() -> None:
-    (share,) = deal([pair(number) for number in range(4 * MAX_PAIRS)], 2)
+    (share,) = split([pair(number) for number in range(4 * MAX_PAIRS)], 2)
     assert len(share) == MAX_PAIRS
-    (share,) = deal([pair(number, bytes(100_000)) for number in range(100)], 2)
+    (share,) = split([pair(number, bytes(100_000)) for number in range(100)], 2)
     assert 0 < sum(len(one.data) for one in share) <= MAX_SHARE
-    (share,) = deal([pair(number, bytes(MAX_SHARE)) for number in range(4)], 2)
+    (share,) = split([pair(number, bytes(MAX_SHARE)) for number in range(4)], 2)
     assert len(share) == 1
 
 
@@ -212,7 +213,7 @@ def test_who_has_what_is_committed_as_it_is_in_the_end() -> None:
 
 
 def test_timers_tell_only_what_the_driver_does_not_know() -> None:
-    timers = Timers(1.0, 3.0)
+    timers: Timers[str] = Timers(1.0, 3.0)
     timers.set("a", 5.0)
     assert timers.wake() == 5.0
     timers.set("b", 7.0)
@@ -233,7 +234,7 @@ def test_timers_tell_only_what_the_driver_does_not_know() -> None:
 
 
 def test_a_crowd_is_sampled_evenly() -> None:
-    crowd, rng = Crowd(), random.Random(1)
+    crowd, rng = SessionSet(), random.Random(1)
     sessions = [Session(Peer(f"c{n}", 1), 1, 0.0, 0.0) for n in range(10)]
     for session in sessions:
         crowd.add(session)

@@ -1,4 +1,4 @@
-"""The two tables: complete, sane, carried out by methods that exist, and in the documentation as they are."""
+"""The two tables: complete, sane, carried out action by action, and in the documentation as they are."""
 
 from __future__ import annotations
 
@@ -7,9 +7,23 @@ from pathlib import Path
 import pytest
 
 from score_embed.fleet import diagram
-from score_embed.fleet.client.side import Client
-from score_embed.fleet.protocol import CLIENT, IGNORE, SERVER, ClientEvent, ClientState, ServerEvent, Status
-from score_embed.fleet.server.side import Server
+from score_embed.fleet.client.client import Client
+from score_embed.fleet.client.conversation import ClientTimer
+from score_embed.fleet.client.queue import Stack
+from score_embed.fleet.messages import Peer
+from score_embed.fleet.protocol import (
+    CLIENT,
+    SERVER,
+    ClientAction,
+    ClientEvent,
+    ClientState,
+    ServerAction,
+    ServerEvent,
+    Status,
+    Timing,
+)
+from score_embed.fleet.server.frontier import Snapshot
+from score_embed.fleet.server.server import Server
 
 PAGE = Path(__file__).parents[2] / "docs" / "design" / "fleet.md"
 BEGIN = "<!-- made from fleet/protocol.py: `pytest tests/unit/test_fleet_protocol.py --update-golden` -->\n"
@@ -29,14 +43,28 @@ def test_whatever_message_comes_in_whatever_state_is_foreseen() -> None:
     assert alive <= SERVER.keys()
 
 
-def test_actions_exist_and_none_is_without_use() -> None:
-    for table, side in ((CLIENT, Client), (SERVER, Server)):
-        named = {to.action for to in table.values()} - {IGNORE}
-        assert {f"_do_{action}" for action in named} <= set(dir(side))
-    used_directly = {"_do_end", "_do_say_hello", "_do_say_empty", "_do_say_bye", "_do_refuse_held"}
-    for table, side in ((CLIENT, Client), (SERVER, Server)):
-        defined = {name for name in dir(side) if name.startswith("_do_")}
-        assert defined - {f"_do_{to.action}" for to in table.values()} - used_directly == set()
+def a_client() -> Client:
+    return Client(Peer("one", 1), Stack(), Timing())
+
+
+def a_server() -> Server:
+    return Server(Snapshot(0, []), lambda campaign, ids: [], Timing())
+
+
+def test_each_action_is_used_and_carried_out() -> None:
+    assert {to.action for to in CLIENT.values()} - {None} == set(ClientAction) == set(a_client().actions)
+    assert {to.action for to in SERVER.values()} - {None} == set(ServerAction) == set(a_server().actions)
+
+
+def test_each_timer_of_a_client_does_something() -> None:
+    assert set(a_client().timers) == set(ClientTimer)
+
+
+def test_an_action_is_carried_out_by_the_method_of_its_name() -> None:
+    for side in (a_client(), a_server()):
+        methods = {action.name.lower(): method.__name__.strip("_") for action, method in side.actions.items()}
+        wrong = {action: method for action, method in methods.items() if method not in (action, "<lambda>")}
+        assert not wrong
 
 
 def test_every_state_can_be_reached_and_left() -> None:
@@ -53,7 +81,9 @@ def test_every_state_can_be_reached_and_left() -> None:
 def test_stop_comes_from_the_frontier_only() -> None:
     """There is one action that says STOP, and one event that leads to it (and its repetition)."""
     stopping = {
-        event for (status, event), to in SERVER.items() if to.action == "stop" and status is not Status.STOPPING
+        event
+        for (status, event), to in SERVER.items()
+        if to.action is ServerAction.STOP and status is not Status.STOPPING
     }
     assert stopping == {ServerEvent.FINISHED}
 

@@ -9,15 +9,29 @@ from typing import Any
 
 import pytest
 
-from score_embed.fleet.client.hand import Stack
-from score_embed.fleet.client.outbox import Outbox
-from score_embed.fleet.client.side import Client
-from score_embed.fleet.messages import VERSION, Alive, Empty, Hello, Pair, Pairs, Peer, Rejoin, Result, Results
+from score_embed.fleet.client.client import Client
+from score_embed.fleet.client.queue import Stack
+from score_embed.fleet.client.reporting import Batches
+from score_embed.fleet.messages import (
+    MAX_FRAME,
+    VERSION,
+    Ack,
+    Alive,
+    Empty,
+    Hello,
+    Pair,
+    Pairs,
+    Peer,
+    Rejoin,
+    Result,
+    Results,
+    encode,
+)
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
-from score_embed.fleet.server.assignment import Campaign
+from score_embed.fleet.server.campaign import Campaign
 from score_embed.fleet.server.frontier import Commit, Opened, Snapshot
-from score_embed.fleet.server.side import Server
+from score_embed.fleet.server.server import Server
 from score_embed.fleet.simulation.trees import Tree
 
 
@@ -243,16 +257,16 @@ def test_a_finished_record_stops_whoever_comes() -> None:
 def test_no_more_tests_are_recorded_than_wanted(limit: int, slim: bool) -> None:
     """What is left stays to be done, with all its data; only a client that did not know of the limit may exceed it."""
     tree = Tree("uneven", 64, 5)
-    outbox = Outbox(Timing())
-    outbox.whole = not slim
+    batches = Batches(Timing())
+    batches.whole = not slim
     waiting = [tree.first]
     while waiting:
         result = tree.run(waiting.pop())
-        outbox.add(result)
+        batches.add(result)
         waiting += result.children
     campaign = Campaign(Opened(1, b"", {tree.first.id: None}, limit), Timing(), random.Random(0))
     peer = Peer("a", 0)
-    new, drop = campaign.record(Results(peer, 1, 1, 1, 0, outbox.next().results), peer)
+    new, drop = campaign.record(Results(peer, 1, 1, 1, 0, batches.next().results), peer)
     write = campaign.frontier.take_changes()
     assert new == len(write.tests) == campaign.frontier.tests
     assert new == min(limit, 64) if not slim else new >= min(limit, 64)
@@ -271,7 +285,7 @@ def test_a_client_learns_of_the_limit() -> None:
     line = Line(one=30)
     line.server.campaigns[1]._limit = 1000
     client = line.join("a")
-    assert client._outbox.whole
+    assert client._reporting.batches.whole
 
 
 def test_a_client_whose_process_died_is_given_up_at_once() -> None:
@@ -327,3 +341,30 @@ def test_pairs_that_were_lost_on_the_way_come_again_when_their_receiver_still_wa
     line.carry_out(None, line.server.receive(empty, line.now + Timing().resend))
     line.settle()
     assert line.to_run["b"][1].id == line.trees[1].first.id
+
+
+def test_pairs_of_the_pool_fit_into_a_message() -> None:
+    """However large their inputs are: else the frame is dropped, said again, and the campaign never ends."""
+    size, ids = 100_000, [number.to_bytes(16, "big") for number in range(200)]
+    opened = Opened(1, b"image", dict.fromkeys(ids))
+    server = Server(Snapshot(0, [opened]), lambda _, wanted: [Pair(one, 1, bytes(size)) for one in wanted], Timing())
+    peer, effects, given = Peer("one", 1), server.start(0.0), list[bytes]()
+    waiting: deque[Any] = deque(
+        [Hello(peer, 1, VERSION, "", "", 0, b""), Results(peer, 1, 1, 1, 0, ()), Empty(peer, 1, 0)]
+    )
+    while effects or waiting:
+        for effect in effects:
+            match effect:
+                case Commit(number):
+                    waiting.append(number)
+                case Send(Pairs(req=req, pairs=pairs, giver=giver) as message):
+                    assert len(encode(message)) < MAX_FRAME
+                    given += [pair.id for pair in pairs]
+                    waiting.append(Ack(peer, 1, req, giver, 1 + len(given), tuple(pair.id for pair in pairs)))
+                    results = tuple(Result(pair.id, bytes(8), b"", ()) for pair in pairs)
+                    waiting.append(Results(peer, 1, 1, 1 + len(given), 0, results))
+                    waiting.append(Empty(peer, 1, 1 + len(given)))
+        what = waiting.popleft() if waiting else None
+        effects = server.committed(what, 0.0) if isinstance(what, int) else server.receive(what, 0.0) if what else []
+    assert sorted(given) == ids
+    assert server.campaigns[1].finished

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from score_embed.fleet.simulation.faults import Crash, Faults
-from score_embed.fleet.simulation.figures import figures
+from score_embed.fleet.simulation.rehearsal import figures
 from score_embed.fleet.simulation.simulate import Costs, World
 from score_embed.fleet.simulation.trees import SHAPES, Tree, pairs, seed_of
 

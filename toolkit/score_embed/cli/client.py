@@ -12,8 +12,8 @@ from pathlib import Path
 from score_embed import config
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.errors import UsageError
-from score_embed.fleet.process.client import ClientProcess, Manner
-from score_embed.fleet.process.crew import die_with
+from score_embed.fleet.process.client import ClientOptions, ClientProcess
+from score_embed.fleet.process.launcher import die_with
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.line import Caller
@@ -49,7 +49,7 @@ def execute(values: argparse.Namespace) -> int:
     name = values.name or f"{socket.gethostname()[:40]}-{os.getpid()}"
     if not 0 < len(name) <= _MOST_NAME:
         raise UsageError("a client's name has at most 64 characters", "command line", "Choose a shorter --name.")
-    manner = Manner(
+    options = ClientOptions(
         name,
         int(time.time() * 1000) if values.incarnation is None else values.incarnation,  # later lives are higher
         f"{socket.gethostname()} {values.port or ''}".strip(),
@@ -62,5 +62,5 @@ def execute(values: argparse.Namespace) -> int:
     keys = keyring.read(values.keys, "client") if values.keys else None
     quiet = values.parent is not None
     with closing(Caller(values.server, keys, values.listen)) as caller, Interrupt(end_question, quiet) as interrupt:
-        ClientProcess(caller, manner, interrupt, Timing()).run()
+        ClientProcess(caller, options, interrupt, Timing()).run()
     return 0

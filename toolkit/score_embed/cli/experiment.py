@@ -14,7 +14,7 @@ from score_embed.cli import words
 from score_embed.errors import UsageError
 from score_embed.fleet.process import experiment
 from score_embed.fleet.process.experiment import Plan
-from score_embed.fleet.process.local import devices_for
+from score_embed.fleet.process.hosting import devices_for
 from score_embed.report import experiment as report
 from score_embed.report.output import write
 from score_embed.results.trial import Trial

@@ -14,7 +14,7 @@ from score_embed.cli.output import Printer
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet import service
 from score_embed.fleet.messages import DecodeError
-from score_embed.fleet.process.local import ADDRESS_FILE
+from score_embed.fleet.process.hosting import ADDRESS_FILE
 from score_embed.fleet.server import condition
 from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.line import Caller

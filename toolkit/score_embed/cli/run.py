@@ -54,13 +54,13 @@ def explored(settings: config.Settings) -> Result:
             record = stack.enter_context(Store.open(settings.resume))
             settings = opening.resumed_settings(record, settings)
         if settings.cluster is not None:
-            from score_embed.fleet.process import cluster
+            from score_embed.fleet.process import ray_cluster
 
-            return cluster.run(settings, record)
+            return ray_cluster.run(settings, record)
         if (settings.clients or 1) > 1:
-            from score_embed.fleet.process import local
+            from score_embed.fleet.process import hosting
 
-            return local.run(settings, record)
+            return hosting.run(settings, record)
         return campaign.run(settings, record)
 
 

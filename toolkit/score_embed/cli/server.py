@@ -16,7 +16,7 @@ from score_embed.campaign.opening import Opened
 from score_embed.cli import run
 from score_embed.cli.output import readers_may_leave
 from score_embed.errors import UsageError
-from score_embed.fleet.process import local
+from score_embed.fleet.process import hosting
 from score_embed.fleet.process.session import Plan
 from score_embed.fleet.transport import address
 from score_embed.fleet.transport import keys as keyring
@@ -54,8 +54,8 @@ def execute(values: argparse.Namespace) -> int:
             opened = [_begin(said, stack)]
         title = ", ".join(f"{each.image.program} on {each.board.name}" for each in opened)
         plan = Plan(title, said.clients or 0, said.time, stays=True)
-        devices = local.devices_for(replace(opened[0].settings, clients=said.clients or 0))
-        results = local.serve(opened, devices, plan, stack, values.listen, keys)
+        devices = hosting.devices_for(replace(opened[0].settings, clients=said.clients or 0))
+        results = hosting.serve(opened, devices, plan, stack, values.listen, keys)
     with readers_may_leave():
         run.tell(results, said.json)
     return max(result.exit_code for result in results)  # interrupted before bugs before none
@@ -63,18 +63,18 @@ def execute(values: argparse.Namespace) -> int:
 
 def _begin(settings: config.Settings, stack: ExitStack) -> Opened:
     """On a board that is not here nothing is tried first."""
-    board = local.as_described(settings)
+    board = hosting.as_described(settings)
     if isinstance(board.run, DeskRun) and not board.run.program:
-        here = local.devices_for(replace(settings, clients=settings.clients or 0))
+        here = hosting.devices_for(replace(settings, clients=settings.clients or 0))
         if not here:
-            return local.begin(settings, stack, board)
-        return local.begin(settings, stack, device=here[0])
-    return local.begin(settings, stack)
+            return hosting.begin(settings, stack, board)
+        return hosting.begin(settings, stack, device=here[0])
+    return hosting.begin(settings, stack)
 
 
 def _go_on(folders: Sequence[Path], said: config.Settings, stack: ExitStack) -> list[Opened]:
     opened = []
     for folder in folders:
         record = stack.enter_context(Store.open(folder))
-        opened.append(local.go_on(record, opening.resumed_settings(record, said), stack))
+        opened.append(hosting.go_on(record, opening.resumed_settings(record, said), stack))
     return opened

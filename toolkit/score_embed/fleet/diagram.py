@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import cast
 
-from score_embed.fleet.protocol import CLIENT, IGNORE, SERVER, Transition
+from score_embed.fleet.protocol import CLIENT, SERVER, Transition
 
-_Table = Mapping[tuple[Enum, Enum], Transition[Enum]]
+_Table = Mapping[tuple[Enum, Enum], Transition[Enum, Enum]]
 
 
 def document() -> str:
     """Markdown: for both sides the changes of state as a Mermaid diagram, then the whole table."""
-    sides: tuple[tuple[str, _Table], ...] = (("A client", CLIENT), ("A client in the server's table", SERVER))  # type: ignore[assignment]
+    client, server = cast(_Table, CLIENT), cast(_Table, SERVER)
+    sides = ("A client", client), ("A client in the server's table", server)
     return "\n".join(f"### {title}\n\n{_diagram(table)}\n{_matrix(table)}" for title, table in sides)
 
 
@@ -37,8 +39,8 @@ def _matrix(table: _Table) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
-def _cell(state: Enum, to: Transition[Enum] | None) -> str:
+def _cell(state: Enum, to: Transition[Enum, Enum] | None) -> str:
     if to is None:
         return ""
-    action = "–" if to.action == IGNORE else to.action.replace("_", " ")
+    action = "–" if to.action is None else to.action.name.lower().replace("_", " ")
     return action if to.state is state else f"{action} → {to.state.name}"

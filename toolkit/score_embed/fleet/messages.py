@@ -6,7 +6,8 @@ no message, or too big a one, is a DecodeError and nothing else: the limits are 
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -15,9 +16,10 @@ VERSION = 2
 
 MAX_FRAME = 8 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
-MAX_RECORD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
+MAX_PAYLOAD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
 MAX_RESULTS = 256  # tests in a batch
 MAX_PAIRS = 4096  # in one hand-over, and children of one test
+MAX_SHARE = 1 << 20  # bytes of pairs in one hand-over of more than one
 MAX_RECEIVERS = 64  # of one REQ
 MAX_DROP = 1 << 16  # ids of pairs not to run, in one answer
 
@@ -28,14 +30,21 @@ Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Campaign = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
+Decoded = TypeVar("Decoded")
+
+
 class DecodeError(ValueError):
     """A frame that is no message of ours."""
+
+
+class WireRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Whatever travels: fields in order, none that is not known."""
 
 
 # What messages are made of --------------------------------------------------------------------------------------
 
 
-class Peer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Peer(WireRecord, frozen=True):
     """A client in one of its lives. It starts a new one, with a higher number, when it has lost what it held."""
 
     client: Name
@@ -45,7 +54,7 @@ class Peer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 SERVER = Peer("server", 0)  # as the giver of pairs
 
 
-class Pair(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Pair(WireRecord, frozen=True):
     """A test to run. The image is the campaign's, so the id of the predicted decisions is enough to know it by."""
 
     id: PairId
@@ -53,28 +62,28 @@ class Pair(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     data: Annotated[bytes, Meta(max_length=MAX_INPUT)]  # serialised; empty if the pair is done in the same batch
 
 
-class Result(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Result(WireRecord, frozen=True):
     """A pair that is done with: a test that was run, or a question that was answered without one. Its children become
     known in the transaction in which it becomes done."""
 
     id: PairId
     path: Annotated[bytes, Meta(min_length=8, max_length=8)]  # hash of the path it took
-    record: Annotated[bytes, Meta(max_length=MAX_RECORD)]
+    payload: Annotated[bytes, Meta(max_length=MAX_PAYLOAD)]  # what else it brought; the protocol does not look inside
     children: Annotated[tuple[Pair, ...], Meta(max_length=MAX_PAIRS)]
     is_test: bool = True
 
 
-class Receiver(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Receiver(WireRecord, frozen=True):
     peer: Peer
     address: Text  # where its pairs are to be sent; empty: by way of the server
 
 
-class FromClient(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class FromClient(WireRecord, frozen=True):
     peer: Peer
     epoch: Number  # of the server that the client knows; each start of the server is an epoch
 
 
-class ToClient(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class ToClient(WireRecord, frozen=True):
     to: Peer
 
 
@@ -158,7 +167,7 @@ class Alive(FromClient, frozen=True, tag=18):
     queue: Number
 
 
-# Pairs from hand to hand ----------------------------------------------------------------------------------------
+# Pairs from client to client -------------------------------------------------------------------------------------
 
 
 class Empty(FromClient, frozen=True, tag=32):
@@ -230,15 +239,32 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 
 
+def in_one_message(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """As many of these, from the first on, as fit in one hand-over; at least one."""
+    taken: list[Pair] = []
+    size = 0
+    for pair in pairs[:MAX_PAIRS]:
+        size += len(pair.data)
+        if taken and size > MAX_SHARE:
+            break
+        taken.append(pair)
+    return tuple(taken)
+
+
 def encode(message: Message) -> bytes:
     return _encoder.encode(message)
 
 
 def decode(frame: bytes) -> Message:
     """The message of a frame. Raises DecodeError, whatever the frame holds."""
-    if len(frame) > MAX_FRAME:
-        raise DecodeError(f"a frame of {len(frame)} bytes; at most {MAX_FRAME} are allowed")
+    return decoded(_decoder, frame)
+
+
+def decoded(decoder: msgspec.msgpack.Decoder[Decoded], data: bytes) -> Decoded:
+    """What these bytes of somebody else say. Raises DecodeError, whatever they are."""
+    if len(data) > MAX_FRAME:
+        raise DecodeError(f"a frame of {len(data)} bytes; at most {MAX_FRAME} are allowed")
     try:
-        return _decoder.decode(frame)
+        return decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise DecodeError(str(error)) from None

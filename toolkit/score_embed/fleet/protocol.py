@@ -1,10 +1,11 @@
 """SCORE's protocol as two tables of states and transitions, one for a client and one for the server.
 
 Both sides are state machines without I/O and without a clock: events go in (a message, the end of a test, a timer, the
-end of a commit), effects come out (send, commit, run, wake). `server_side` keeps one state for each client, SCORE's
-status table; `client_side` keeps its own. An event is looked up here together with the state, and the entry names the
-next state and the action, which is the method of that name. Events that the tables do not foresee are errors of ours;
-what may come late from a network is foreseen and ignored. The diagrams in docs/design/fleet.md are made from here.
+end of a commit), effects come out (send, commit, run, wake). The server keeps one state for each client, SCORE's
+status table; a client keeps its own. An event is looked up here together with the state, and the entry names the next
+state and the action; which method carries an action out is said in `client/client.py` and `server/server.py`, for all
+actions. Events that the tables do not foresee are errors of ours; what may come late from a network is foreseen and
+ignored. The diagrams in docs/design/fleet.md are made from here.
 
 The statuses IDLE, BUSY and SERVING_REQ and the messages EMPTY, REQ, ACK, NACK and STOP are those of Kim, Kim and
 Rothermel (ASE 2011). They decide who works on what, and nothing else: that a campaign is finished follows from the
@@ -13,15 +14,18 @@ durable frontier alone (`frontier`), so a wrong entry in the status table costs 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Generic, NamedTuple, TypeVar
 
 from score_embed.fleet.messages import Message, Pair, Peer
 
-State = TypeVar("State")
+State = TypeVar("State", bound=Enum)
+Event = TypeVar("Event", bound=Enum)
+Action = TypeVar("Action", bound=Enum)
 
+REMEMBERED = 4096  # hand-overs and answers to REQs that a client knows, so that it recognises copies of them
 EPOCH_SHIFT = 32  # the number of a REQ or a hand-over: the epoch of the server that made it, and a count
 
 # Effects --------------------------------------------------------------------------------------------------------
@@ -110,112 +114,142 @@ class ClientEvent(Enum):
     CLEAR = auto()  # results acknowledged, gifts taken, nothing left
 
 
-class Transition(NamedTuple, Generic[State]):
+class ClientAction(Enum):
+    """What a client does at an event: `client.Client.actions`."""
+
+    BEGIN = auto()
+    BE_REFUSED = auto()
+    START_ANEW = auto()
+    DRAIN = auto()
+    STOP = auto()
+    BOOK = auto()
+    RENEW = auto()
+    SAY_HELLO = auto()
+    DROP_BATCH = auto()
+    HOLD = auto()
+    TAKE = auto()
+    DROP_ACK = auto()
+    SETTLE = auto()
+    REFUSE_HELD = auto()
+    REFUSE = auto()
+    SAY_EMPTY = auto()
+    SAY_BYE = auto()
+    END = auto()
+
+
+class Transition(NamedTuple, Generic[State, Action]):
     state: State
-    action: str
+    action: Action | None  # None: nothing is to be done
 
 
-IGNORE = "ignore"  # the action of what may come late
+def _row(
+    state: State, entries: Mapping[Event, tuple[State, Action | None]], late: Iterable[Event] = ()
+) -> dict[tuple[State, Event], Transition[State, Action]]:
+    """What a state makes of events. `late`: those that may come late, and are ignored."""
+    row: dict[tuple[State, Event], Transition[State, Action]] = {
+        (state, event): Transition(to, action) for event, (to, action) in entries.items()
+    }
+    row.update({(state, event): Transition(state, None) for event in late})
+    return row
 
 
-def _client_table() -> dict[tuple[ClientState, ClientEvent], Transition[ClientState]]:
-    s, e = ClientState, ClientEvent
-    table: dict[tuple[ClientState, ClientEvent], Transition[ClientState]] = {}
+def _client_table() -> dict[tuple[ClientState, ClientEvent], Transition[ClientState, ClientAction]]:
+    s, e, a = ClientState, ClientEvent, ClientAction
+    ending: dict[ClientEvent, tuple[ClientState, ClientAction | None]] = {
+        e.REFUSED: (s.STOPPED, a.BE_REFUSED),
+        e.STOP: (s.STOPPED, a.STOP),
+        e.NEXT: (s.JOINING, a.START_ANEW),
+    }
+    working = {**ending, e.GIVEN_UP: (s.JOINING, a.START_ANEW), e.LEAVE: (s.LEAVING, a.DRAIN)}
+    return {
+        **_row(
+            s.JOINING,
+            {
+                e.WELCOME: (s.BUSY, a.BEGIN),
+                e.RAN: (s.JOINING, a.BOOK),
+                **working,
+            },
+            late=(e.REJOIN, e.GONE, e.MOVED, e.STORED, e.REQ, e.PAIRS, e.NOTED, e.SETTLED),
+        ),
+        **_row(
+            s.BUSY,
+            {
+                e.WELCOME: (s.BUSY, a.RENEW),
+                e.REJOIN: (s.BUSY, a.SAY_HELLO),
+                e.STORED: (s.BUSY, a.DROP_BATCH),
+                e.REQ: (s.BUSY, a.HOLD),
+                e.PAIRS: (s.BUSY, a.TAKE),
+                e.NOTED: (s.BUSY, a.DROP_ACK),
+                e.SETTLED: (s.BUSY, a.SETTLE),
+                e.RAN: (s.BUSY, a.BOOK),
+                e.OUT: (s.FLUSHING, a.REFUSE_HELD),
+                **working,
+            },
+            late=(e.GONE, e.MOVED),
+        ),
+        **_row(
+            s.FLUSHING,
+            {
+                e.WELCOME: (s.FLUSHING, a.RENEW),
+                e.REJOIN: (s.FLUSHING, a.SAY_HELLO),
+                e.STORED: (s.FLUSHING, a.DROP_BATCH),
+                e.REQ: (s.FLUSHING, a.REFUSE),
+                e.PAIRS: (s.BUSY, a.TAKE),
+                e.NOTED: (s.FLUSHING, a.DROP_ACK),
+                e.SETTLED: (s.FLUSHING, a.SETTLE),
+                e.WORK: (s.BUSY, None),
+                e.CLEAR: (s.IDLE, a.SAY_EMPTY),
+                **working,
+            },
+            late=(e.GONE, e.MOVED),
+        ),
+        **_row(
+            s.IDLE,
+            {
+                e.WELCOME: (s.IDLE, a.RENEW),
+                e.REJOIN: (s.IDLE, a.SAY_HELLO),
+                e.REQ: (s.IDLE, a.REFUSE),
+                e.PAIRS: (s.BUSY, a.TAKE),
+                **working,
+            },
+            late=(e.GONE, e.MOVED, e.STORED, e.NOTED, e.SETTLED),
+        ),
+        **_row(
+            s.LEAVING,
+            {
+                e.WELCOME: (s.LEAVING, a.RENEW),
+                e.REJOIN: (s.LEAVING, a.SAY_HELLO),
+                e.GIVEN_UP: (s.LEAVING, a.START_ANEW),
+                e.STORED: (s.LEAVING, a.DROP_BATCH),
+                e.REQ: (s.LEAVING, a.REFUSE),
+                e.NOTED: (s.LEAVING, a.DROP_ACK),
+                e.SETTLED: (s.LEAVING, a.SETTLE),
+                e.RAN: (s.LEAVING, a.BOOK),
+                e.CLEAR: (s.PARTING, a.SAY_BYE),
+                **ending,
+            },
+            late=(e.GONE, e.MOVED, e.PAIRS, e.LEAVE),
+        ),
+        **_row(
+            s.PARTING,
+            {
+                e.GIVEN_UP: (s.PARTING, a.SAY_BYE),
+                e.GONE: (s.STOPPED, a.END),
+                e.MOVED: (s.JOINING, a.START_ANEW),
+                e.STOP: (s.STOPPED, a.STOP),
+                e.NEXT: (s.JOINING, a.START_ANEW),
+            },
+            late=(e.WELCOME, e.REFUSED, e.REJOIN, e.LEAVE, e.STORED, e.REQ, e.PAIRS, e.NOTED, e.SETTLED),
+        ),
+        **_row(
+            s.STOPPED,
+            {e.STOP: (s.STOPPED, a.SAY_BYE)},
+            late=[event for event in e if event not in (e.STOP, e.OUT, e.WORK, e.CLEAR)],
+        ),
+    }
 
-    def on(state: ClientState, *ignored: ClientEvent, **entries: tuple[ClientState, str]) -> None:
-        for name, (to, action) in entries.items():
-            table[state, e[name]] = Transition(to, action)
-        for event in ignored:
-            table[state, event] = Transition(state, IGNORE)
 
-    on(
-        s.JOINING, e.REJOIN, e.GONE, e.MOVED, e.STORED, e.REQ, e.PAIRS, e.NOTED, e.SETTLED,
-        WELCOME=(s.BUSY, "begin"),
-        REFUSED=(s.STOPPED, "be_refused"),
-        GIVEN_UP=(s.JOINING, "start_anew"),
-        LEAVE=(s.LEAVING, "drain"),
-        STOP=(s.STOPPED, "stop"),
-        NEXT=(s.JOINING, "start_anew"),
-        RAN=(s.JOINING, "book"),
-    )  # fmt: skip
-    on(
-        s.BUSY, e.GONE, e.MOVED,
-        WELCOME=(s.BUSY, "renew"),
-        REFUSED=(s.STOPPED, "be_refused"),
-        REJOIN=(s.BUSY, "say_hello"),
-        GIVEN_UP=(s.JOINING, "start_anew"),
-        LEAVE=(s.LEAVING, "drain"),
-        STOP=(s.STOPPED, "stop"),
-        NEXT=(s.JOINING, "start_anew"),
-        STORED=(s.BUSY, "drop_batch"),
-        REQ=(s.BUSY, "hold"),
-        PAIRS=(s.BUSY, "take"),
-        NOTED=(s.BUSY, "drop_ack"),
-        SETTLED=(s.BUSY, "settle"),
-        RAN=(s.BUSY, "book"),
-        OUT=(s.FLUSHING, "refuse_held"),
-    )  # fmt: skip
-    on(
-        s.FLUSHING, e.GONE, e.MOVED,
-        WELCOME=(s.FLUSHING, "renew"),
-        REFUSED=(s.STOPPED, "be_refused"),
-        REJOIN=(s.FLUSHING, "say_hello"),
-        GIVEN_UP=(s.JOINING, "start_anew"),
-        LEAVE=(s.LEAVING, "drain"),
-        STOP=(s.STOPPED, "stop"),
-        NEXT=(s.JOINING, "start_anew"),
-        STORED=(s.FLUSHING, "drop_batch"),
-        REQ=(s.FLUSHING, "refuse"),
-        PAIRS=(s.BUSY, "take"),
-        NOTED=(s.FLUSHING, "drop_ack"),
-        SETTLED=(s.FLUSHING, "settle"),
-        WORK=(s.BUSY, IGNORE),
-        CLEAR=(s.IDLE, "say_empty"),
-    )  # fmt: skip
-    on(
-        s.IDLE, e.GONE, e.MOVED, e.STORED, e.NOTED, e.SETTLED,
-        WELCOME=(s.IDLE, "renew"),
-        REFUSED=(s.STOPPED, "be_refused"),
-        REJOIN=(s.IDLE, "say_hello"),
-        GIVEN_UP=(s.JOINING, "start_anew"),
-        LEAVE=(s.LEAVING, "drain"),
-        STOP=(s.STOPPED, "stop"),
-        NEXT=(s.JOINING, "start_anew"),
-        REQ=(s.IDLE, "refuse"),
-        PAIRS=(s.BUSY, "take"),
-    )  # fmt: skip
-    on(
-        s.LEAVING, e.GONE, e.MOVED, e.PAIRS, e.LEAVE,
-        WELCOME=(s.LEAVING, "renew"),
-        REFUSED=(s.STOPPED, "be_refused"),
-        REJOIN=(s.LEAVING, "say_hello"),
-        GIVEN_UP=(s.LEAVING, "start_anew"),
-        STOP=(s.STOPPED, "stop"),
-        NEXT=(s.JOINING, "start_anew"),
-        STORED=(s.LEAVING, "drop_batch"),
-        REQ=(s.LEAVING, "refuse"),
-        NOTED=(s.LEAVING, "drop_ack"),
-        SETTLED=(s.LEAVING, "settle"),
-        RAN=(s.LEAVING, "book"),
-        CLEAR=(s.PARTING, "say_bye"),
-    )  # fmt: skip
-    on(
-        s.PARTING, e.WELCOME, e.REFUSED, e.REJOIN, e.LEAVE, e.STORED, e.REQ, e.PAIRS, e.NOTED, e.SETTLED,
-        GIVEN_UP=(s.PARTING, "say_bye"),
-        GONE=(s.STOPPED, "end"),
-        MOVED=(s.JOINING, "start_anew"),
-        STOP=(s.STOPPED, "stop"),
-        NEXT=(s.JOINING, "start_anew"),
-    )  # fmt: skip
-    on(
-        s.STOPPED, e.WELCOME, e.REFUSED, e.REJOIN, e.GIVEN_UP, e.LEAVE, e.GONE, e.MOVED, e.NEXT, e.STORED, e.REQ, e.PAIRS,
-        e.NOTED, e.SETTLED, e.RAN,
-        STOP=(s.STOPPED, "say_bye"),
-    )  # fmt: skip
-    return table
-
-
-CLIENT: Mapping[tuple[ClientState, ClientEvent], Transition[ClientState]] = _client_table()
+CLIENT: Mapping[tuple[ClientState, ClientEvent], Transition[ClientState, ClientAction]] = _client_table()
 
 
 # The server's status table ---------------------------------------------------------------------------------------
@@ -249,87 +283,111 @@ class ServerEvent(Enum):
     SILENT = auto()  # not heard of for long
 
 
-def _server_table() -> dict[tuple[Status, ServerEvent], Transition[Status]]:
-    s, e = Status, ServerEvent
-    table: dict[tuple[Status, ServerEvent], Transition[Status]] = {}
+class ServerAction(Enum):
+    """What the server does at an event of a client: `server.Server.actions`."""
 
-    def on(state: Status, *ignored: ServerEvent, **entries: tuple[Status, str]) -> None:
-        for name, (to, action) in entries.items():
-            table[state, e[name]] = Transition(to, action)
-        for event in ignored:
-            table[state, event] = Transition(state, IGNORE)
-
-    on(
-        s.AWAITED,
-        HELLO=(s.BUSY, "welcome"),
-        RESULTS=(s.AWAITED, "record_and_ask_to_join"),
-        ALIVE=(s.AWAITED, "ask_to_join"),
-        EMPTY=(s.AWAITED, "ask_to_join"),
-        ACK=(s.AWAITED, "ask_to_join"),
-        NACK=(s.AWAITED, "ask_to_join"),
-        ASK=(s.AWAITED, "ask_to_join"),
-        BYE=(s.GONE, "part"),
-        FINISHED=(s.STOPPING, "stop"),
-        SILENT=(s.GONE, "give_up"),
-    )
-    on(
-        s.IDLE, e.ALIVE, e.NACK,
-        HELLO=(s.IDLE, "welcome"),
-        RESULTS=(s.IDLE, "record"),
-        EMPTY=(s.IDLE, "remind"),
-        ACK=(s.BUSY, "assign"),
-        ASK=(s.IDLE, "answer"),
-        BYE=(s.GONE, "part"),
-        REMOVED=(s.LEAVING, "dismiss"),
-        FINISHED=(s.STOPPING, "stop"),
-        SILENT=(s.GONE, "give_up"),
-    )  # fmt: skip
-    on(
-        s.BUSY, e.NACK,
-        HELLO=(s.BUSY, "welcome"),
-        RESULTS=(s.BUSY, "record"),
-        ALIVE=(s.BUSY, "note_queue"),
-        EMPTY=(s.IDLE, "free"),
-        ACK=(s.BUSY, "assign"),
-        ASK=(s.BUSY, "answer"),
-        BYE=(s.GONE, "part"),
-        CHOSEN=(s.SERVING_REQ, "request"),
-        REMOVED=(s.LEAVING, "dismiss"),
-        FINISHED=(s.STOPPING, "stop"),
-        SILENT=(s.GONE, "give_up"),
-    )  # fmt: skip
-    on(
-        s.SERVING_REQ,
-        HELLO=(s.SERVING_REQ, "welcome"),
-        RESULTS=(s.SERVING_REQ, "record"),
-        ALIVE=(s.SERVING_REQ, "note_queue"),
-        EMPTY=(s.IDLE, "free"),
-        ACK=(s.SERVING_REQ, "assign"),
-        NACK=(s.SERVING_REQ, "ask_others"),
-        ASK=(s.SERVING_REQ, "answer"),
-        BYE=(s.GONE, "part"),
-        RELIEVED=(s.BUSY, IGNORE),
-        REMOVED=(s.LEAVING, "dismiss"),
-        FINISHED=(s.STOPPING, "stop"),
-        SILENT=(s.GONE, "give_up"),
-    )
-    on(
-        s.LEAVING, e.ALIVE, e.EMPTY, e.NACK,
-        HELLO=(s.LEAVING, "welcome"),
-        RESULTS=(s.LEAVING, "record"),
-        ACK=(s.LEAVING, "assign"),
-        ASK=(s.LEAVING, "answer"),
-        BYE=(s.GONE, "part"),
-        FINISHED=(s.STOPPING, "stop"),
-        SILENT=(s.GONE, "give_up"),
-    )  # fmt: skip
-    on(
-        s.STOPPING, e.RESULTS, e.ALIVE, e.EMPTY, e.ACK, e.NACK, e.ASK,
-        HELLO=(s.STOPPING, "stop"),
-        BYE=(s.GONE, "part"),
-        SILENT=(s.GONE, "forget"),
-    )  # fmt: skip
-    return table
+    WELCOME = auto()
+    RECORD_AND_ASK_TO_JOIN = auto()
+    ASK_TO_JOIN = auto()
+    PART = auto()
+    STOP = auto()
+    GIVE_UP = auto()
+    RECORD = auto()
+    REMIND = auto()
+    ASSIGN = auto()
+    ANSWER = auto()
+    DISMISS = auto()
+    NOTE_QUEUE = auto()
+    FREE = auto()
+    REQUEST = auto()
+    ASK_OTHERS = auto()
 
 
-SERVER: Mapping[tuple[Status, ServerEvent], Transition[Status]] = _server_table()
+def _server_table() -> dict[tuple[Status, ServerEvent], Transition[Status, ServerAction]]:
+    s, e, a = Status, ServerEvent, ServerAction
+    ending: dict[ServerEvent, tuple[Status, ServerAction | None]] = {
+        e.BYE: (s.GONE, a.PART),
+        e.FINISHED: (s.STOPPING, a.STOP),
+        e.SILENT: (s.GONE, a.GIVE_UP),
+    }
+    return {
+        **_row(
+            s.AWAITED,
+            {
+                e.HELLO: (s.BUSY, a.WELCOME),
+                e.RESULTS: (s.AWAITED, a.RECORD_AND_ASK_TO_JOIN),
+                e.ALIVE: (s.AWAITED, a.ASK_TO_JOIN),
+                e.EMPTY: (s.AWAITED, a.ASK_TO_JOIN),
+                e.ACK: (s.AWAITED, a.ASK_TO_JOIN),
+                e.NACK: (s.AWAITED, a.ASK_TO_JOIN),
+                e.ASK: (s.AWAITED, a.ASK_TO_JOIN),
+                **ending,
+            },
+        ),
+        **_row(
+            s.IDLE,
+            {
+                e.HELLO: (s.IDLE, a.WELCOME),
+                e.RESULTS: (s.IDLE, a.RECORD),
+                e.EMPTY: (s.IDLE, a.REMIND),
+                e.ACK: (s.BUSY, a.ASSIGN),
+                e.ASK: (s.IDLE, a.ANSWER),
+                e.REMOVED: (s.LEAVING, a.DISMISS),
+                **ending,
+            },
+            late=(e.ALIVE, e.NACK),
+        ),
+        **_row(
+            s.BUSY,
+            {
+                e.HELLO: (s.BUSY, a.WELCOME),
+                e.RESULTS: (s.BUSY, a.RECORD),
+                e.ALIVE: (s.BUSY, a.NOTE_QUEUE),
+                e.EMPTY: (s.IDLE, a.FREE),
+                e.ACK: (s.BUSY, a.ASSIGN),
+                e.ASK: (s.BUSY, a.ANSWER),
+                e.CHOSEN: (s.SERVING_REQ, a.REQUEST),
+                e.REMOVED: (s.LEAVING, a.DISMISS),
+                **ending,
+            },
+            late=(e.NACK,),
+        ),
+        **_row(
+            s.SERVING_REQ,
+            {
+                e.HELLO: (s.SERVING_REQ, a.WELCOME),
+                e.RESULTS: (s.SERVING_REQ, a.RECORD),
+                e.ALIVE: (s.SERVING_REQ, a.NOTE_QUEUE),
+                e.EMPTY: (s.IDLE, a.FREE),
+                e.ACK: (s.SERVING_REQ, a.ASSIGN),
+                e.NACK: (s.SERVING_REQ, a.ASK_OTHERS),
+                e.ASK: (s.SERVING_REQ, a.ANSWER),
+                e.RELIEVED: (s.BUSY, None),
+                e.REMOVED: (s.LEAVING, a.DISMISS),
+                **ending,
+            },
+        ),
+        **_row(
+            s.LEAVING,
+            {
+                e.HELLO: (s.LEAVING, a.WELCOME),
+                e.RESULTS: (s.LEAVING, a.RECORD),
+                e.ACK: (s.LEAVING, a.ASSIGN),
+                e.ASK: (s.LEAVING, a.ANSWER),
+                **ending,
+            },
+            late=(e.ALIVE, e.EMPTY, e.NACK),
+        ),
+        **_row(
+            s.STOPPING,
+            {
+                e.HELLO: (s.STOPPING, a.STOP),
+                e.BYE: (s.GONE, a.PART),
+                e.SILENT: (s.GONE, None),
+            },
+            late=(e.RESULTS, e.ALIVE, e.EMPTY, e.ACK, e.NACK, e.ASK),
+        ),
+    }
+
+
+SERVER: Mapping[tuple[Status, ServerEvent], Transition[Status, ServerAction]] = _server_table()

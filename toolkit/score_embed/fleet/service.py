@@ -1,6 +1,6 @@
 """What is said beside the protocol, in the same frames: what a client needs to run tests, and what people order.
 
-A client without the campaign's image asks for its *kit* and then for the image, part by part. None of it changes what
+A client without the campaign's image asks for its *job* and then for the image, part by part. None of it changes what
 is explored, so nothing here is repeated or recorded: who gets no answer asks again.
 """
 
@@ -9,36 +9,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 
-from score_embed.fleet.messages import (
-    MAX_FRAME,
-    Ack,
-    Alive,
-    Ask,
-    Bye,
-    Campaign,
-    DecodeError,
-    Empty,
-    Gone,
-    Hello,
-    Leave,
-    Message,
-    Nack,
-    Name,
-    Noted,
-    Number,
-    Pairs,
-    Refused,
-    Rejoin,
-    Req,
-    Results,
-    Settled,
-    Stop,
-    Stored,
-    Text,
-    Welcome,
-)
+from score_embed.fleet.messages import Campaign, Message, Name, Number, Text, WireRecord, decoded
 
 MAX_PART = 1 << 20  # bytes of an image in one frame
 MAX_IMAGE = 1 << 30
@@ -49,14 +22,14 @@ Digest = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Long = Annotated[str, Meta(max_length=1 << 20)]
 
 
-class KitWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=64):
+class JobWanted(WireRecord, frozen=True, tag=64):
     """What must I know to run tests of this campaign? `version`: of score-embed."""
 
     campaign: Campaign
     version: Text
 
 
-class Kit(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=65):
+class Job(WireRecord, frozen=True, tag=65):
     campaign: Campaign
     settings: Long  # JSON
     board: Text  # the name of its profile …
@@ -66,18 +39,18 @@ class Kit(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=
     digest: Digest  # of the image: BLAKE2b
 
 
-class PartWanted(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=66):
+class ImagePartWanted(WireRecord, frozen=True, tag=66):
     campaign: Campaign
     offset: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]
 
 
-class Part(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=67):
+class ImagePart(WireRecord, frozen=True, tag=67):
     campaign: Campaign
     offset: Annotated[int, Meta(ge=0, le=MAX_IMAGE)]
     data: Annotated[bytes, Meta(max_length=MAX_PART)]
 
 
-class Order(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=68):
+class Order(WireRecord, frozen=True, tag=68):
     """What somebody wants of the server. Empty texts and no number: not said."""
 
     what: Literal["status", "add", "remove", "stop", "assign"]
@@ -87,20 +60,20 @@ class Order(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
     campaign: Text = ""
 
 
-class Done(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=69):
+class Done(WireRecord, frozen=True, tag=69):
     """The order was carried out."""
 
     text: Text
 
 
-class Problem(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=70):
+class Problem(WireRecord, frozen=True, tag=70):
     """It was not, or the question cannot be answered."""
 
     what: Text
     hint: Text
 
 
-class CampaignRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class CampaignRow(WireRecord, frozen=True):
     name: Text
     program: Text
     tests: Number
@@ -112,7 +85,7 @@ class CampaignRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tr
     finished: bool
 
 
-class ClientRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class ClientRow(WireRecord, frozen=True):
     name: Name
     campaign: Text
     status: Text
@@ -123,20 +96,16 @@ class ClientRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True
     waiting: float  # seconds
 
 
-class Overview(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=71):
+class Overview(WireRecord, frozen=True, tag=71):
     """The answer to `status`."""
 
     campaigns: Annotated[tuple[CampaignRow, ...], Meta(max_length=MAX_CLIENTS)]
     clients: Annotated[tuple[ClientRow, ...], Meta(max_length=MAX_CLIENTS)]
 
 
-Service = KitWanted | Kit | PartWanted | Part | Order | Done | Problem | Overview
+Service = JobWanted | Job | ImagePartWanted | ImagePart | Order | Done | Problem | Overview
 Frame = Message | Service
-# msgspec wants the union spelt out.
-_decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(
-    Hello | Bye | Results | Alive | Empty | Ack | Nack | Ask | Welcome | Refused | Rejoin | Leave | Gone | Stop | Stored
-    | Req | Pairs | Noted | Settled | KitWanted | Kit | PartWanted | Part | Order | Done | Problem | Overview
-)  # fmt: skip
+_decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(Frame)
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -146,9 +115,4 @@ def encode(frame: Frame) -> bytes:
 
 def decode(frame: bytes) -> Frame:
     """Raises DecodeError, whatever the frame holds."""
-    if len(frame) > MAX_FRAME:
-        raise DecodeError(f"a frame of {len(frame)} bytes; at most {MAX_FRAME} are allowed")
-    try:
-        return _decoder.decode(frame)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise DecodeError(str(error)) from None
+    return decoded(_decoder, frame)

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Name = TypeVar("Name", bound=Hashable)
+
 NEVER = float("inf")
 
 
-class Timers:
+class Timers(Generic[Name]):
     """Deadlines by name. Setting one anew moves it."""
 
     def __init__(self, pause: float = 1.0, longest: float = 1.0) -> None:
         """`pause`: until something is said once more, the first time; then ever longer ones, up to `longest`."""
         self._pause, self._longest = pause, longest
-        self._pauses: dict[str, float] = {}
-        self._at: dict[str, float] = {}
+        self._pauses: dict[Name, float] = {}
+        self._at: dict[Name, float] = {}
         self._told = NEVER  # the driver was told to wake us then
 
-    def set(self, name: str, at: float) -> None:
+    def set(self, name: Name, at: float) -> None:
         self._at[name] = at
 
-    def start(self, name: str, at: float) -> None:
+    def start(self, name: Name, at: float) -> None:
         """Set it, unless it is running."""
         self._at.setdefault(name, at)
 
-    def repeat(self, name: str, now: float) -> None:
+    def repeat(self, name: Name, now: float) -> None:
         """It was said, perhaps once more; if no answer comes it is due again."""
         pause = self._pauses.get(name, self._pause)
         self._at[name] = now + pause
         self._pauses[name] = min(2 * pause, self._longest)
 
-    def clear(self, name: str) -> None:
+    def clear(self, name: Name) -> None:
         """It was answered, or matters no more."""
         self._at.pop(name, None)
         self._pauses.pop(name, None)
@@ -37,7 +42,7 @@ class Timers:
         self._at.clear()
         self._pauses.clear()
 
-    def due(self, now: float) -> list[str]:
+    def due(self, now: float) -> list[Name]:
         """Those that have come; they run no more. To be called when the driver wakes us."""
         self._told = NEVER
         due = [name for name, at in self._at.items() if at <= now]

@@ -16,27 +16,27 @@ from score_embed import __version__
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.errors import ScoreError, TargetError, UsageError
 from score_embed.fleet import service
-from score_embed.fleet.client.side import Client
-from score_embed.fleet.client.trade import Effect
+from score_embed.fleet.client.client import Client
+from score_embed.fleet.client.conversation import Effect
 from score_embed.fleet.messages import DecodeError, FromServer, Pair, Pairs, Peer, Rejoin, Welcome
-from score_embed.fleet.process import kit as kits
-from score_embed.fleet.process.hand import SwitchedHand
-from score_embed.fleet.process.work import Work
+from score_embed.fleet.process import job as jobs
+from score_embed.fleet.process.executor import Executor
+from score_embed.fleet.process.queue import SwitchedQueue
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.transport.line import Caller
 
-_ANSWER = 30.0  # seconds for an answer about the kit
+_ANSWER = 30.0  # seconds for an answer about the job
 _ASK_AGAIN = 2.0
 _GLANCE = 0.002  # seconds between two looks at the line while there is work
 _BREATH = 0.05  # … and while a test is in work
 _SENT_AWAY = 20
 _PATIENCE = 1.0  # seconds that a test may go on when the client is to leave
 
-Answer = TypeVar("Answer", service.Kit, service.Part)
+Answer = TypeVar("Answer", service.Job, service.ImagePart)
 
 
 @dataclass(frozen=True)
-class Manner:
+class ClientOptions:
     """What was said to this client. `image`: the build id of what its device holds, if it can hold nothing else;
     `patience`: seconds without a server."""
 
@@ -51,14 +51,14 @@ class Manner:
 
 
 class ClientProcess:
-    def __init__(self, caller: Caller, manner: Manner, interrupt: Interrupt, timing: Timing) -> None:
-        self._caller, self._manner, self._interrupt = caller, manner, interrupt
-        peer = Peer(manner.name, manner.incarnation)
-        self._hand = SwitchedHand()
-        self._client = Client(peer, self._hand, timing, caller.address, manner.where, manner.image)
-        self._kits: dict[int, kits.Unpacked] = {}
-        self._work: Work | None = None
-        self._working_on = 0  # the campaign of `_work`
+    def __init__(self, caller: Caller, options: ClientOptions, interrupt: Interrupt, timing: Timing) -> None:
+        self._caller, self._options, self._interrupt = caller, options, interrupt
+        peer = Peer(options.name, options.incarnation)
+        self._queue = SwitchedQueue()
+        self._client = Client(peer, self._queue, timing, caller.address, options.where, options.image)
+        self._jobs: dict[int, jobs.ReadyJob] = {}
+        self._executor: Executor | None = None
+        self._working_on = 0  # the campaign of `_executor`
         self._next: Pair | None = None  # to be run
         self._waiting: deque[service.Frame] = deque()  # came while a test was in work, or an answer was waited for
         self._busy = False  # a test is in work
@@ -71,15 +71,15 @@ class ClientProcess:
 
     def run(self) -> None:
         """Work until nothing is left, or somebody wants an end. Raises ScoreError if it cannot go on."""
-        if not self._caller.reach(min(self._manner.patience, _ANSWER), lambda: self._interrupt.wanted):
+        if not self._caller.reach(min(self._options.patience, _ANSWER), lambda: self._interrupt.wanted):
             return
         try:
             self._carry_out(self._client.start(time.monotonic()))
             while self._end is None:
                 self._turn()
         finally:
-            if self._work is not None:
-                self._work.close()
+            if self._executor is not None:
+                self._executor.close()
         if self._failed is not None:
             raise self._failed
         if self._end.refused is not None:
@@ -103,10 +103,10 @@ class ClientProcess:
             self._run_pair(pair)
 
     def _run_pair(self, pair: Pair) -> None:
-        assert self._work is not None
+        assert self._executor is not None
         self._busy = True
         try:
-            result = self._work.run(pair)
+            result = self._executor.run(pair)
         except ScoreError as error:
             self._fail(error)
         else:
@@ -126,7 +126,7 @@ class ClientProcess:
         self._carry_out(self._client.leave(self._leaving))
 
     def _wants_end(self) -> bool:
-        """Asked within a test: listen meanwhile; true if what it still asks of the solver should wait."""
+        """AnswerPayload within a test: listen meanwhile; true if what it still asks of the solver should wait."""
         now = time.monotonic()
         if now >= self._looked + _BREATH:
             self._listen(0.0)
@@ -167,7 +167,7 @@ class ClientProcess:
         elif isinstance(frame, Rejoin) and frame.given_up and frame.to == self._client.peer:
             self._sent_away += 1
             if self._sent_away > _SENT_AWAY:
-                what = f"another client of the server is called {self._manner.name!r}"
+                what = f"another client of the server is called {self._options.name!r}"
                 raise UsageError(what, "the server", "Choose a --name that nobody else has.")
         self._carry_out(self._client.receive(frame, time.monotonic()))
 
@@ -179,13 +179,13 @@ class ClientProcess:
 
     def _require_server(self) -> None:
         now = time.monotonic()
-        if self._leaving is not None and now > self._leaving + self._manner.patience:
-            what = f"the server did not take what is left within {self._manner.patience:.0f} s"
+        if self._leaving is not None and now > self._leaving + self._options.patience:
+            what = f"the server did not take what is left within {self._options.patience:.0f} s"
             raise TargetError(what, "", "It is found again when the campaign goes on.")
         if self._caller.connected:
             self._heard = now
-        elif now > self._heard + self._manner.patience:
-            what = f"the server has been away for {self._manner.patience:.0f} s"
+        elif now > self._heard + self._options.patience:
+            what = f"the server has been away for {self._options.patience:.0f} s"
             raise TargetError(what, "", "What was not reported is found again when the campaign goes on.")
 
     def _carry_out(self, effects: list[Effect]) -> None:
@@ -204,40 +204,40 @@ class ClientProcess:
                 case End():
                     self._end = effect
 
-    # The kit ------------------------------------------------------------------------------------------------
+    # The job ------------------------------------------------------------------------------------------------
 
     def _prepare(self, campaign: int) -> None:
         """Have a target that runs this campaign's tests. Raises ScoreError."""
         if self._working_on == campaign:
             return
-        if campaign not in self._kits:
-            self._kits[campaign] = self._fetch(campaign)
-        if self._work is not None:
-            self._work.close()
-            self._work = None
-        self._work = Work(self._manner.name, self._kits[campaign], self._wants_end)
-        self._hand.inner = self._work.hand
+        if campaign not in self._jobs:
+            self._jobs[campaign] = self._fetch(campaign)
+        if self._executor is not None:
+            self._executor.close()
+            self._executor = None
+        self._executor = Executor(self._options.name, self._jobs[campaign], self._wants_end)
+        self._queue.inner = self._executor.queue
         self._working_on = campaign
 
-    def _fetch(self, campaign: int) -> kits.Unpacked:
-        wanted = service.KitWanted(campaign, __version__)
-        kit = self._ask(wanted, service.Kit, lambda kit: kit.campaign == campaign)
-        elf = kits.installed(kit)
+    def _fetch(self, campaign: int) -> jobs.ReadyJob:
+        wanted = service.JobWanted(campaign, __version__)
+        job = self._ask(wanted, service.Job, lambda job: job.campaign == campaign)
+        elf = jobs.installed(job)
         if elf is None:
             image = b""
-            while len(image) < kit.size:
+            while len(image) < job.size:
                 offset = len(image)
                 part = self._ask(
-                    service.PartWanted(campaign, offset),
-                    service.Part,
+                    service.ImagePartWanted(campaign, offset),
+                    service.ImagePart,
                     lambda part, offset=offset: part.offset == offset,  # type: ignore[misc]
                 )
                 if not part.data:
                     break
                 image += part.data
-            elf = kits.install(kit, image)
-        manner = self._manner
-        return kits.unpack(kit, elf, manner.board, manner.run, manner.port)
+            elf = jobs.install(job, image)
+        options = self._options
+        return jobs.unpack(job, elf, options.board, options.run, options.port)
 
     def _ask(self, question: service.Service, kind: type[Answer], fits: Callable[[Answer], bool]) -> Answer:
         """The answer to a question, asked again and again. Raises UsageError if it is a problem, TargetError if none

@@ -1,13 +1,12 @@
 """The experiment of SCORE's paper: one program at several numbers of clients, again and again with other seeds, and the
 same number of campaigns that know nothing of each other beside it.
 
-Each campaign is a process of its own, `score-embed run` as a user starts it, with a folder of its own. A campaign that is
-finished is not run again, so an experiment that was stopped goes on when the same command is given once more.
+Each campaign is a process of its own, `score-embed run` as a user starts it, with a folder of its own. A campaign that
+is finished is not run again, so an experiment that was stopped goes on when the same command is given once more.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -16,11 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from score_embed.contract.words import Stop
 from score_embed.errors import ScoreError, StorageError, UsageError
-from score_embed.fleet.process.crew import die_with
+from score_embed.fleet.process.launcher import die_with
 from score_embed.results import summary, trial
 from score_embed.results.trial import Trial
 
@@ -35,6 +36,20 @@ class CampaignError(ScoreError):
     def __init__(self, what: str, where: str, hint: str, exit_code: int) -> None:
         super().__init__(what, where, hint)
         self.exit_code = exit_code
+
+
+class Identity(Struct, frozen=True, forbid_unknown_fields=True):
+    """What makes two experiments the same but for how far they go. It is kept in the experiment's folder."""
+
+    counts: tuple[int, ...]
+    seed: int
+    words: tuple[str, ...]
+
+
+class _Ended(Struct):
+    """What of a campaign's summary says how it ended."""
+
+    stopped: str
 
 
 @dataclass(frozen=True)
@@ -58,9 +73,9 @@ class Plan:
         """Words for a campaign of one client: each of those that run at the same time has a board of its own."""
         return ["--port", self.ports[number]] if self.ports else []
 
-    def to_json(self) -> dict[str, Any]:
-        """What makes two experiments the same but for how far they go."""
-        return {"counts": list(self.counts), "seed": self.seed, "words": list(self.words)}
+    @property
+    def identity(self) -> Identity:
+        return Identity(tuple(self.counts), self.seed, tuple(self.words))
 
 
 def run(plan: Plan) -> Iterator[Trial]:
@@ -82,16 +97,23 @@ def run(plan: Plan) -> Iterator[Trial]:
 def _begin(plan: Plan) -> None:
     """Make the folder, or see that it is of the same experiment."""
     path = plan.folder / PLAN
-    text = json.dumps(plan.to_json(), indent=2) + "\n"
     try:
         plan.folder.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            path.write_text(text, encoding="utf-8")
-        elif path.read_text(encoding="utf-8") != text:
+            path.write_bytes(msgspec.json.format(msgspec.json.encode(plan.identity), indent=2) + b"\n")
+        elif _identity(path) != plan.identity:
             hint = "Choose another folder with --out, or give the same program, options, seed and numbers of clients."
             raise UsageError("there is another experiment in this folder", str(plan.folder), hint)
     except OSError as error:
         raise _unwritable(error, plan.folder) from error
+
+
+def _identity(path: Path) -> Identity | None:
+    """Of which experiment a folder is; None if nobody can tell."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -> None:
@@ -100,8 +122,8 @@ def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -
     try:
         for folder, words, seed in campaigns:
             if not _is_finished(folder):
-                command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness", "--out", str(folder)]
-                command += ["--seed", str(seed), *words, *plan.words]
+                command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness"]
+                command += ["--out", str(folder), "--seed", str(seed), *words, *plan.words]
                 running.append((folder, _start(command, _log(folder))))
         for folder, process in running:
             code = process.wait()
@@ -119,10 +141,9 @@ def _log(folder: Path) -> Path:
 def _is_finished(folder: Path) -> bool:
     """Did the campaign come to its end? One that did not makes room for another."""
     try:
-        found = json.loads((folder / summary.FILE).read_text(encoding="utf-8"))
-        if found["stopped"] in _FINISHED:
+        if msgspec.json.decode((folder / summary.FILE).read_bytes(), type=_Ended).stopped in _FINISHED:
             return True
-    except (OSError, ValueError, KeyError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         pass
     shutil.rmtree(folder, ignore_errors=True)
     return False

@@ -1,8 +1,8 @@
 """The tree of a recorded campaign: which test brought which, and what each took.
 
-The record keeps no parents: of a pair that was run it needs only the id. But the same image, first test and order give the
-same tests again, so the campaign is explored once more, without a record, and watched. That also tells what each test
-takes of its client: on the target, and for deriving others from it.
+The record keeps no parents: of a pair that was run it needs only the id. But the same image, first test and order give
+the same tests again, so the campaign is explored once more, without a record, and watched. That also tells what each
+test takes of its client: on the target, and for deriving others from it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.board.profile import find_board
-from score_embed.campaign import folder as workplace
+from score_embed.campaign.folder import IMAGE, start_target
 from score_embed.campaign.opening import recorded_settings
 from score_embed.campaign.running import Runner, explorer_of
 from score_embed.config import Settings
@@ -42,8 +42,8 @@ def record_tree(folder: Path, most: int | None = None, port: str | None = None) 
         paths = record.path_hashes()
     board = find_board(settings.board, settings.run, port or settings.port)
     board.require_tools()
-    image = load_image(folder / workplace.IMAGE)
-    target = workplace.start_target(board, image.elf, image.build_id)
+    image = load_image(folder / IMAGE)
+    target = start_target(board, image.elf, image.build_id)
     try:
         again = _Again(settings, image, target, first.input)
         is_complete = again.explore(wanted)

@@ -16,13 +16,13 @@ from score_embed.errors import ScoreError, UsageError
 from score_embed.explore.pair import is_serialised
 from score_embed.fleet import service
 from score_embed.fleet.messages import SERVER, Ack, DecodeError, FromClient, Pair, Pairs, Results, ToServer
-from score_embed.fleet.process.books import Books
-from score_embed.fleet.process.kit import KitGiver
+from score_embed.fleet.process.campaign_record import CampaignRecord
+from score_embed.fleet.process.job import OfferedJob
 from score_embed.fleet.protocol import Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
 from score_embed.fleet.server.frontier import Commit, Snapshot
+from score_embed.fleet.server.server import Server
 from score_embed.fleet.server.sessions import Session
-from score_embed.fleet.server.side import Server
 from score_embed.fleet.server.table import Effect
 from score_embed.fleet.transport.line import Listener
 from score_embed.witness.witness import Witness
@@ -36,8 +36,8 @@ class Hosted:
 
     name: str
     program: str
-    books: Books
-    giver: KitGiver
+    record: CampaignRecord
+    job: OfferedJob
     limit: int | None  # tests in this session
     witness: Witness | None = None
 
@@ -55,9 +55,9 @@ def _is_sound(message: Results) -> bool:
 class FleetServer:
     def __init__(self, line: Listener, campaigns: Sequence[Hosted], timing: Timing, orders: Orders) -> None:
         self._line, self._orders = line, orders
-        self._campaigns = {hosted.books.number: hosted for hosted in campaigns}
-        epoch = max(hosted.books.epoch for hosted in campaigns)
-        opened = [hosted.books.opened(hosted.limit) for hosted in campaigns]
+        self._campaigns = {hosted.record.number: hosted for hosted in campaigns}
+        epoch = max(hosted.record.epoch for hosted in campaigns)
+        opened = [hosted.record.opened(hosted.limit) for hosted in campaigns]
         self.protocol = Server(Snapshot(epoch, opened), self._read, timing)
         self.messages: Counter[str] = Counter()  # sent by anybody, as far as they come by here
         self._heard: dict[str, float] = {}  # client → when last
@@ -114,11 +114,11 @@ class FleetServer:
             now = time.monotonic()
             self.messages[kind] += 1
             if isinstance(frame, Ack) and frame.giver != SERVER:
-                self.messages["Pairs"] += 1  # which went from hand to hand
+                self.messages["Pairs"] += 1  # which went directly
             self._senders[frame.peer.client] = sender
             self._carry_out(self.protocol.receive(frame, now))
             self._note_attendance(frame.peer.client, now)
-        elif isinstance(frame, service.KitWanted | service.PartWanted | service.Order):
+        elif isinstance(frame, service.JobWanted | service.ImagePartWanted | service.Order):
             try:
                 answer = self._answer(frame)
             except ScoreError as error:
@@ -135,20 +135,20 @@ class FleetServer:
         else:
             campaign = self._working_on[client] = session.campaign
         if campaign is not None:
-            self._campaigns[campaign].books.attended(client, now - last)
+            self._campaigns[campaign].record.attended(client, now - last)
 
-    def _answer(self, frame: service.KitWanted | service.PartWanted | service.Order) -> service.Service:
+    def _answer(self, frame: service.JobWanted | service.ImagePartWanted | service.Order) -> service.Service:
         if isinstance(frame, service.Order):
             return self._obey(frame)
         hosted = self._campaigns.get(frame.campaign)
         if hosted is None:
             raise UsageError(f"the server has no campaign {frame.campaign}", "", "Start the client anew.")
-        if isinstance(frame, service.PartWanted):
-            return hosted.giver.part(frame.offset)
+        if isinstance(frame, service.ImagePartWanted):
+            return hosted.job.part(frame.offset)
         if frame.version != __version__:
             what = f"the client is score-embed {frame.version}, the server {__version__}"
             raise UsageError(what, "", "Use the same version of score-embed on both.")
-        return hosted.giver.kit
+        return hosted.job.message
 
     def _carry_out(self, effects: list[Effect]) -> None:
         for effect in effects:
@@ -170,13 +170,13 @@ class FleetServer:
             writes = {write.campaign: write for write in commit.writes}
             for number, hosted in self._campaigns.items():
                 if number in writes:
-                    hosted.books.apply(writes[number])
-                if number in writes or hosted.books.epoch != commit.epoch:
-                    hosted.books.commit(commit.epoch, self.protocol.counts, self.messages)
+                    hosted.record.apply(writes[number])
+                if number in writes or hosted.record.epoch != commit.epoch:
+                    hosted.record.commit(commit.epoch, self.protocol.counts, self.messages)
             self._carry_out(self.protocol.committed(commit.number, time.monotonic()))
 
     def _read(self, campaign: int, ids: Sequence[bytes]) -> Sequence[Pair]:
-        return self._campaigns[campaign].books.read(ids)
+        return self._campaigns[campaign].record.read(ids)
 
     # Orders -------------------------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class FleetServer:
             names = ", ".join(hosted.name for hosted in self._campaigns.values())
             what = "no campaign" if not fitting else "more than one campaign"
             raise UsageError(f"there is {what} called {order.campaign!r}", "", f"There are: {names}.")
-        number = fitting[0].books.number
+        number = fitting[0].record.number
         before = {session.peer for session in self.present if session.campaign != number}
         count = min(len(before), order.number if order.number is not None else len(before))
         self._carry_out(self.protocol.assign(number, lambda session: True, count, time.monotonic()))
@@ -222,7 +222,7 @@ class FleetServer:
         )
 
     def _row(self, hosted: Hosted) -> service.CampaignRow:
-        campaign, ledger = self.protocol.campaigns[hosted.books.number], hosted.books.ledger
+        campaign, ledger = self.protocol.campaigns[hosted.record.number], hosted.record.ledger
         return service.CampaignRow(
             hosted.name,
             hosted.program,

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.status import Status
 from score_embed.contract.words import Stop
-from score_embed.errors import TargetError, UsageError
+from score_embed.errors import ScoreError, TargetError, UsageError
 from score_embed.fleet import service
-from score_embed.fleet.process.crew import Gone
-from score_embed.fleet.process.launcher import Launcher
+from score_embed.fleet.process.launcher import Ended, Launcher
 from score_embed.fleet.process.server import FleetServer, Hosted
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport.line import Listener
@@ -27,7 +26,7 @@ _TURN = 0.1  # seconds between two looks at clients, limits and Ctrl-C
 _START = 30.0  # seconds for the first client to come; then the time begins without
 _DRAIN = 40.0  # seconds that clients may take to leave: a board's test can be long
 _GO = 5.0  # seconds for a process that has nothing left to do
-_INTERNAL = 70  # the exit code of a fault of ours
+_INTERNAL = ScoreError.exit_code  # of a client that has met a fault of ours
 _DEATHS = 5  # of clients without a test in between, until nobody is replaced
 
 
@@ -42,8 +41,10 @@ class Plan:
 
 
 class FleetSession:
-    def __init__(self, line: Listener, campaigns: Sequence[Hosted], crew: Launcher, plan: Plan, timing: Timing) -> None:
-        self._campaigns, self._crew, self._plan = campaigns, crew, plan
+    def __init__(
+        self, line: Listener, campaigns: Sequence[Hosted], launcher: Launcher, plan: Plan, timing: Timing
+    ) -> None:
+        self._campaigns, self._launcher, self._plan = campaigns, launcher, plan
         self._server = FleetServer(line, campaigns, timing, self._obey)
         self._stopped: Stop | None = None  # why no more tests are wanted
         self._stop_at = float("inf")
@@ -61,7 +62,7 @@ class FleetSession:
             try:
                 self._server.start()
                 if not self._server.protocol.finished:
-                    self._crew.start(self._plan.clients)
+                    self._launcher.start(self._plan.clients)
                 while not self._is_over():
                     self._server.turn(_TURN)
                     for witness in self._witnesses:
@@ -71,14 +72,14 @@ class FleetSession:
                     self._heed(interrupt)
                     if status.due:
                         self._show(status)
-                self._crew.hurry()
-                self._crew.end(_GO)
+                self._launcher.dismiss()
+                self._launcher.end(_GO)
                 for hosted in self._campaigns:
-                    hosted.books.end()
+                    hosted.record.end()
                 for witness in self._witnesses:
                     witness.finish(hurried=self._stopped is Stop.INTERRUPTED)
             finally:
-                self._crew.end(0.0)
+                self._launcher.end(0.0)
                 for witness in self._witnesses:
                     witness.close()
         return self._write_end()
@@ -87,9 +88,9 @@ class FleetSession:
         """Say in the record why it ended."""
         protocol = self._server.protocol
         for hosted in self._campaigns:
-            done = protocol.campaigns[hosted.books.number].finished
-            hosted.books.stopped = hosted.books.outcome if done else self._stopped or Stop.ERROR
-            hosted.books.commit(protocol.epoch, protocol.counts, self._server.messages)
+            done = protocol.campaigns[hosted.record.number].finished
+            hosted.record.stopped = hosted.record.outcome if done else self._stopped or Stop.ERROR
+            hosted.record.commit(protocol.epoch, protocol.counts, self._server.messages)
         return self._stopped
 
     def save(self) -> None:
@@ -102,7 +103,7 @@ class FleetSession:
             return True
         if not self._stopped:
             return False
-        return not (server.present or len(self._crew)) or time.monotonic() > self._stop_at
+        return not (server.present or len(self._launcher)) or time.monotonic() > self._stop_at
 
     def _begin(self, interrupt: Interrupt) -> None:
         """The time of a session begins with its first client, as that of a single client begins with its target."""
@@ -113,7 +114,7 @@ class FleetSession:
         if self._plan.time is not None:
             interrupt.deadline = now + self._plan.time
         for hosted in self._campaigns:
-            hosted.books.begin()
+            hosted.record.begin()
 
     def _heed(self, interrupt: Interrupt) -> None:
         """Does somebody want an end? Then let all leave."""
@@ -126,51 +127,51 @@ class FleetSession:
                 self._stopped = Stop.MAX_TESTS
             if self._stopped:
                 self._stop_at = time.monotonic() + _DRAIN
-                self._crew.hurry()
+                self._launcher.dismiss()
         if self._stopped:
             self._server.remove(lambda session: True)
 
     def _look_after_clients(self) -> None:
-        for gone in self._crew.reap():
-            self._server.lost(gone.name)
+        for ended in self._launcher.reap():
+            self._server.lost(ended.name)
             if not self._stopped:
-                self._replace(gone)
-        if not (len(self._crew) or self._stopped or self._plan.stays or self._server.present):
+                self._replace(ended)
+        if not (len(self._launcher) or self._stopped or self._plan.stays or self._server.present):
             if self._server.protocol.finished:
                 return
             raise TargetError("no client is left", "", self._last_words or "Every client was removed.")
 
-    def _replace(self, gone: Gone) -> None:
+    def _replace(self, ended: Ended) -> None:
         """A client that died is started anew; one that went, or has lost its target, is not."""
-        if gone.code == 0 or self._server.protocol.finished:
+        if ended.code == 0 or self._server.protocol.finished:
             return
-        self._last_words = gone.words
-        tests = sum(hosted.books.ledger.totals["runs"] for hosted in self._campaigns)
+        self._last_words = ended.words
+        tests = sum(hosted.record.ledger.totals["runs"] for hosted in self._campaigns)
         self._deaths = self._deaths + 1 if tests == self._tests else 1
         self._tests = tests
-        died = gone.code < 0 or gone.code == _INTERNAL
-        print(f"client {gone.name} {_how(gone)}", file=sys.stderr, flush=True)
+        died = ended.code < 0 or ended.code == _INTERNAL
+        print(f"client {ended.name} {_how(ended)}", file=sys.stderr, flush=True)
         if died and self._deaths <= _DEATHS:
-            self._crew.start(1)
+            self._launcher.start(1)
 
     def _obey(self, order: service.Order) -> service.Done:
         if order.what == "stop":
             self._stopped = self._stopped or Stop.INTERRUPTED
             self._stop_at = time.monotonic() + _DRAIN
-            self._crew.hurry()
+            self._launcher.dismiss()
             return service.Done("the server stops when the tests in work have ended")
         if self._stopped:
             raise UsageError("the server is about to stop", "", "Start it again with --resume.")
-        self._crew.start(order.number or 1)
+        self._launcher.start(order.number or 1)
         return service.Done(f"{order.number or 1} clients started")
 
     def _show(self, status: Status) -> None:
         totals: Counter[str] = Counter()
         for hosted in self._campaigns:
-            ledger = hosted.books.ledger
+            ledger = hosted.record.ledger
             totals["runs"] += ledger.totals["runs"]
             totals["paths"] += ledger.totals["paths"]
-            totals["waiting"] += len(self._server.protocol.campaigns[hosted.books.number].frontier)
+            totals["waiting"] += len(self._server.protocol.campaigns[hosted.record.number].frontier)
             totals["covered"] += len(ledger.coverage.covered)
             totals["total"] += ledger.coverage.total
             totals["bugs"] += len(ledger.bugs)
@@ -185,6 +186,6 @@ class FleetSession:
         )
 
 
-def _how(gone: Gone) -> str:
-    how = f"was killed by signal {-gone.code}" if gone.code < 0 else f"ended with exit code {gone.code}"
-    return f"{how}: {gone.words}" if gone.words else how
+def _how(ended: Ended) -> str:
+    how = f"was killed by signal {-ended.code}" if ended.code < 0 else f"ended with exit code {ended.code}"
+    return f"{how}: {ended.words}" if ended.words else how

@@ -9,7 +9,8 @@ Owners are kept in the record too, so that a server that starts again takes away
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -70,7 +71,7 @@ class Frontier:
         self._held: dict[Peer, dict[bytes, None]] = {}
         self._pool: dict[bytes, None] = {}  # nobody's, the first to come first
         for ident, owner in frontier.items():
-            self._hand(ident, owner)
+            self._place(ident, owner)
         self._tests: dict[bytes, Result] = {}
         self._again: list[Result] = []
         self._known: dict[bytes, Pair] = {}
@@ -107,7 +108,7 @@ class Frontier:
         if pair.id in self._owner:
             return
         self._owner[pair.id] = owner
-        self._hand(pair.id, owner)
+        self._place(pair.id, owner)
         self._known[pair.id] = pair
 
     def done(self, result: Result) -> bool:
@@ -129,7 +130,7 @@ class Frontier:
             return
         self._forget(ident, before)
         self._owner[ident] = owner
-        self._hand(ident, owner)
+        self._place(ident, owner)
         if ident not in self._known:
             self._moved[ident] = None
 
@@ -160,7 +161,7 @@ class Frontier:
 
     # How ----------------------------------------------------------------------------------------------------
 
-    def _hand(self, ident: bytes, owner: Peer | None) -> None:
+    def _place(self, ident: bytes, owner: Peer | None) -> None:
         if owner is None:
             self._pool[ident] = None
         else:
@@ -174,3 +175,43 @@ class Frontier:
         del held[ident]
         if not held:
             del self._held[owner]
+
+
+class Commits:
+    """One at a time, each with all that has come meanwhile. What waits for a commit is done after it."""
+
+    def __init__(self, epoch: int) -> None:
+        self._epoch = epoch
+        self._numbers = itertools.count(1)
+        self._under_way: int | None = None
+        self._waiting: list[Callable[[], None]] = []  # for the next commit …
+        self._after: list[Callable[[], None]] = []  # … and for the one under way
+
+    def then(self, action: Callable[[], None]) -> None:
+        """Do this as soon as all that has changed until now is durable."""
+        self._waiting.append(action)
+
+    def begin(self, frontiers: Iterable[Frontier], always: bool = False) -> Commit | None:
+        """The next commit, if none is under way and something has changed; without changes, nothing need wait."""
+        if self._under_way is not None:
+            return None
+        writes = [frontier.take_changes() for frontier in frontiers if frontier.changed]
+        if writes or always:
+            self._under_way = next(self._numbers)
+            self._after, self._waiting = self._waiting, []
+            return Commit(self._under_way, self._epoch, writes)
+        self._act(self._waiting)
+        return None
+
+    def end(self, number: int) -> None:
+        """The commit of that number is durable."""
+        assert number == self._under_way
+        self._under_way = None
+        self._act(self._after)
+
+    @staticmethod
+    def _act(actions: list[Callable[[], None]]) -> None:
+        due = list(actions)
+        actions.clear()
+        for action in due:
+            action()

@@ -1,11 +1,12 @@
-"""Who is a member of the fleet: clients join, come back in another life, move, leave, are given up."""
+"""Who is a member of the fleet: who may join, and works on what; who moves, leaves, is given up, comes once more."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
 
 from score_embed.fleet.messages import (
+    VERSION,
     Bye,
     Empty,
     Gone,
@@ -19,98 +20,126 @@ from score_embed.fleet.messages import (
     Welcome,
 )
 from score_embed.fleet.protocol import ServerEvent, Status
-from score_embed.fleet.server import admission
+from score_embed.fleet.server.campaign import Campaign
 from score_embed.fleet.server.sessions import Session
-from score_embed.fleet.server.table import ServerTable
+from score_embed.fleet.server.table import StatusTable
 
 _IN_ANY_EPOCH = (Hello, Results, Bye)  # true whatever the server has forgotten
 
 
-class Members(ServerTable):
+class Members:
     """The server's part in joining and leaving."""
 
-    def _is_late(self, session: Session, message: ToServer) -> bool:
+    def __init__(self, table: StatusTable) -> None:
+        self._table = table
+        self.assigned: dict[str, int] = {}  # client → the campaign somebody wants it to work on
+
+    def is_late(self, session: Session, message: ToServer) -> bool:
         """From before this server began, or an EMPTY from before the last hand-over."""
-        if message.epoch != self.epoch and session.status is not Status.AWAITED:
+        if message.epoch != self._table.epoch and session.status is not Status.AWAITED:
             if isinstance(message, _IN_ANY_EPOCH):
                 return False
             # Perhaps it does not know us: its HELLO may have been meant for the server before.
-            self._say(Rejoin(session.peer, self.epoch, given_up=False))
+            self._table.say(Rejoin(session.peer, self._table.epoch, given_up=False))
             return True
         return isinstance(message, Empty) and message.turn < session.turn
 
-    def _stranger(self, message: ToServer, current: Session | None) -> Session | None:
+    def stranger(self, message: ToServer, current: Session | None) -> Session | None:
         """A message from a client, or a life of one, that is not in the table. Returns its session if it gets one."""
         peer = message.peer
         if isinstance(message, Bye):
-            self._say(Gone(peer))
+            self._table.say(Gone(peer))
             return None
-        if self._is_over(peer):
+        if self._table.is_over(peer):
             if isinstance(message, Results):
-                self.counts["repeated"] += len(message.results) - self._record(message, None)
-            self._say(Rejoin(peer, self.epoch, given_up=True))
+                self._table.counts["repeated"] += len(message.results) - self._table.record(message, None)
+            self._table.say(Rejoin(peer, self._table.epoch, given_up=True))
             return None
         if isinstance(message, Hello):
-            problem = admission.objection(message, self._campaigns)
+            problem = objection(message, self._table.campaigns)
             if problem is not None:
-                self._say(Refused(peer, *problem))
+                self._table.say(Refused(peer, *problem))
                 return None
-            clients = Counter(session.campaign for session in self._sessions.values())
-            assigned = self._assigned.get(peer.client)
-            campaign = admission.work_for(message, self._campaigns, assigned, clients)
-        elif isinstance(message, Results) and message.campaign in self._campaigns:
+            clients = Counter(session.campaign for session in self._table.sessions.values())
+            assigned = self.assigned.get(peer.client)
+            campaign = work_for(message, self._table.campaigns, assigned, clients)
+        elif isinstance(message, Results) and message.campaign in self._table.campaigns:
             campaign = message.campaign
         else:
-            self._say(Rejoin(peer, self.epoch, given_up=False))
+            self._table.say(Rejoin(peer, self._table.epoch, given_up=False))
             return None
         if current is not None:
-            self._event(current, ServerEvent.SILENT)
-        return self._await(peer, campaign)
+            self._table.event(current, ServerEvent.SILENT)
+        return self._table.await_hello(peer, campaign)
 
-    def _correct(self, session: Session, campaign: int) -> None:
+    def correct(self, session: Session, campaign: int) -> None:
         """It works on another campaign than the table says, as after a HELLO from before this server's start."""
-        if campaign not in self._campaigns:
+        if campaign not in self._table.campaigns:
             return
-        before = self._campaigns[session.campaign]
-        self._relieve(before.dealer.leaves(session))
+        before = self._table.campaign_of(session)
+        self._table.relieve(before.matcher.leaves(session))
         before.frontier.free(session.peer)
         session.campaign = campaign
         if session.status not in (Status.AWAITED, Status.LEAVING):
             session.status = Status.BUSY
-            self._moved(session)
+            self._table.moved(session)
 
-    def _do_welcome(self, session: Session, message: Hello) -> None:
+    def welcome(self, session: Session, message: Hello) -> None:
         session.address, session.where = message.address, message.where
-        campaign = self._campaigns[session.campaign]
+        campaign = self._table.campaign_of(session)
         if campaign.finished:
-            self._event(session, ServerEvent.FINISHED)
+            self._table.event(session, ServerEvent.FINISHED)
         else:
-            self._say(Welcome(session.peer, self.epoch, campaign.number, campaign.image, campaign.limited))
+            self._table.say(Welcome(session.peer, self._table.epoch, campaign.number, campaign.image, campaign.limited))
 
-    def _do_ask_to_join(self, session: Session, _: Any) -> None:
-        self._say(Rejoin(session.peer, self.epoch, given_up=False))
+    def ask_to_join(self, session: Session, _: ToServer) -> None:
+        self._table.say(Rejoin(session.peer, self._table.epoch, given_up=False))
 
-    def _do_part(self, session: Session, _: Bye) -> None:
+    def part(self, session: Session, _: Bye) -> None:
         """It goes with nothing left to report; its pairs are free."""
-        frontier = self._campaigns[session.campaign].frontier
-        self.counts["handed back"] += frontier.free(session.peer)
-        self._say_then(Gone(session.peer))
+        frontier = self._table.campaign_of(session).frontier
+        self._table.counts["handed back"] += frontier.free(session.peer)
+        self._table.say_then(Gone(session.peer))
 
-    def _do_give_up(self, session: Session) -> None:
+    def give_up(self, session: Session, _: None = None) -> None:
         """It is dead, or seems so: its pairs go to others. If it is not dead, its results are still welcome."""
-        self._campaigns[session.campaign].frontier.free(session.peer)
-        self.counts["given up"] += 1
+        self._table.campaign_of(session).frontier.free(session.peer)
+        self._table.counts["given up"] += 1
 
-    def _do_forget(self, session: Session) -> None:
-        """It never said BYE; nothing is left to do anyway."""
+    def dismiss(self, session: Session, _: None = None) -> None:
+        session.pause = session.pause or self._table.timing.resend
+        session.due = self._table.now + session.pause
+        self._table.say(Leave(session.peer, session.again))
 
-    def _do_dismiss(self, session: Session) -> None:
-        session.pause = session.pause or self._timing.resend
-        session.due = self._now + session.pause
-        self._say(Leave(session.peer, session.again))
+    def stop(self, session: Session, _: object = None) -> None:
+        session.pause = session.pause or self._table.timing.resend
+        session.due = self._table.now + session.pause
+        again = any(not campaign.finished for campaign in self._table.campaigns.values())
+        self._table.say(Stop(session.peer, session.campaign, again))
 
-    def _do_stop(self, session: Session, _: Any = None) -> None:
-        session.pause = session.pause or self._timing.resend
-        session.due = self._now + session.pause
-        again = any(not campaign.finished for campaign in self._campaigns.values())
-        self._say(Stop(session.peer, session.campaign, again))
+
+def objection(message: Hello, campaigns: Mapping[int, Campaign]) -> tuple[str, str] | None:
+    """What there is against this client, and what to do about it."""
+    if message.version != VERSION:
+        what = f"the client speaks version {message.version} of the fleet's protocol, the server version {VERSION}"
+        return what, "Use the same version of score-embed on both."
+    if not campaigns:
+        return "the server has no campaign", "Start one, then start the client again."
+    if message.image and all(campaign.image != message.image for campaign in campaigns.values()):
+        what = f"the client's device holds image {message.image.hex()}, which no campaign of the server tests"
+        return what, "Load the campaign's image onto the device, or let the client fetch it."
+    if message.campaign and message.campaign not in campaigns:
+        what = f"the client has work of campaign {message.campaign}, which the server does not have"
+        return what, "Start the client anew, or the server with the folder it had."
+    return None
+
+
+def work_for(
+    message: Hello, campaigns: Mapping[int, Campaign], assigned: int | None, clients: Mapping[int, int]
+) -> int:
+    """The campaign it has pairs of, or was assigned to, or else one with work left and the fewest clients."""
+    if message.campaign:
+        return message.campaign
+    fit = [campaign for campaign in campaigns.values() if not message.image or campaign.image == message.image]
+    best = min(fit, key=lambda c: (c.finished, c.number != assigned, clients.get(c.number, 0), c.number))
+    return best.number

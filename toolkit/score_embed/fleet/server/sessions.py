@@ -36,7 +36,7 @@ class Session:
         return {"queue": self.queue, "tests": self.tests, "time": now - self.joined, "waiting": waiting}
 
 
-class Crowd:
+class SessionSet:
     """Sessions to pick from at random, reproducibly."""
 
     def __init__(self) -> None:

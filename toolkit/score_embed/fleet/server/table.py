@@ -1,112 +1,114 @@
-"""The server's status table at work: an event comes, `protocol.SERVER` says what is to be done, and what the server says.
+"""The server's status table: one session a client, what an event of it leads to, and what the server says and commits.
 
-What everything else of the server stands on: who joins and leaves is in `membership`, who gives to whom in `exchange`.
+It is what the parts of the server share: who joins and leaves is in `membership`, who gives to whom in `sharing`. An
+event is looked up in `protocol.SERVER`; `actions` are the server's.
 """
 
 from __future__ import annotations
 
-import itertools
-import random
 from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from score_embed.fleet.messages import (
-    FromServer,
-    Pairs,
-    Peer,
-    Results,
-    Stored,
-    ToServer,
-)
-from score_embed.fleet.protocol import EPOCH_SHIFT, IGNORE, SERVER, Send, ServerEvent, Status, Timing, Wake
-from score_embed.fleet.server.assignment import Campaign
-from score_embed.fleet.server.committing import Committing
-from score_embed.fleet.server.frontier import Commit, Reader, Snapshot
+from score_embed.fleet.messages import FromServer, Peer, Results, Stored
+from score_embed.fleet.protocol import SERVER, Send, ServerAction, ServerEvent, Status, Timing, Wake
+from score_embed.fleet.server.campaign import Campaign
+from score_embed.fleet.server.frontier import Commit, Commits
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.timers import Timers
 
 Effect = Send | Commit | Wake
+Action = Callable[[Session, Any], None]  # takes the message of the event, or what else belongs to it
 
 
-class ServerTable:
-    """All that the server knows. Its actions are the methods `_do_…`, of whoever has them."""
-
-    def __init__(self, snapshot: Snapshot, read: Reader, timing: Timing, seed: int = 0) -> None:
-        self.epoch = snapshot.epoch + 1
+class StatusTable:
+    def __init__(self, epoch: int, timing: Timing) -> None:
+        self.epoch, self.timing = epoch, timing
         self.counts: Counter[str] = Counter()
-        self._read, self._timing = read, timing
-        self._rng = random.Random(seed)
-        self._numbers = itertools.count((self.epoch << EPOCH_SHIFT) + 1)  # of REQs and hand-overs
-        self._campaigns: dict[int, Campaign] = {}
-        self._sessions: dict[str, Session] = {}  # by client
-        self._ended: dict[str, int] = {}  # client → its last incarnation that is over
-        self._assigned: dict[str, int] = {}  # client → the campaign somebody wants it to work on
-        self._snapshot = snapshot
-        self._ready = False
-        self._early: list[ToServer | Pairs] = []  # messages that came before
-        self._commits = Committing(self.epoch)
-        self._timers = Timers()
+        self.campaigns: dict[int, Campaign] = {}
+        self.sessions: dict[str, Session] = {}  # by client
+        self.ended: dict[str, int] = {}  # client → its last incarnation that is over
+        self.actions: Mapping[ServerAction, Action] = {}
+        self.commits = Commits(epoch)
+        self.timers: Timers[str] = Timers()
+        self.now = 0.0
         self._effects: list[Effect] = []
-        self._now = self._patience = 0.0  # until then, who was not heard of may still be there
 
-    @property
-    def full(self) -> bool:
-        """Some campaign has recorded as many tests as somebody wants."""
-        return any(campaign.full for campaign in self._campaigns.values())
+    # Events -------------------------------------------------------------------------------------------------
 
-    def _event(self, session: Session, event: ServerEvent, what: Any = None) -> None:
+    def event(self, session: Session, event: ServerEvent, what: object = None) -> None:
         """Look up what is to be done, and do it."""
         before = session.status
         session.status, action = SERVER[before, event]
         if session.status is not before:
-            session.since = self._now
-            self._moved(session)
-        if action != IGNORE:
-            getattr(self, f"_do_{action}")(session, *(() if what is None else (what,)))
+            session.since = self.now
+            self.moved(session)
+        if action is not None:
+            self.actions[action](session, what)
 
-    def _moved(self, session: Session) -> None:
+    def moved(self, session: Session) -> None:
         """Its status has changed: it may be asked for pairs, or not any more."""
         if session.status is Status.GONE:
-            del self._sessions[session.peer.client]
-            self._ended[session.peer.client] = session.peer.incarnation
-        dealer = self._campaigns[session.campaign].dealer
+            del self.sessions[session.peer.client]
+            self.ended[session.peer.client] = session.peer.incarnation
+        matcher = self.campaign_of(session).matcher
         if session.status is Status.BUSY:
-            dealer.can_give(session)
+            matcher.can_give(session)
         elif session.status is Status.IDLE:
-            dealer.release(session)
+            matcher.release(session)
         elif session.status is not Status.SERVING_REQ:
-            self._relieve(dealer.leaves(session))
+            self.relieve(matcher.leaves(session))
 
-    def _relieve(self, giver: Session | None) -> None:
+    def relieve(self, giver: Session | None) -> None:
         if giver is not None and giver.status is Status.SERVING_REQ:
             giver.queue //= 2  # a guess, until it tells
-            self._event(giver, ServerEvent.RELIEVED)
+            self.event(giver, ServerEvent.RELIEVED)
 
-    def _is_over(self, peer: Peer) -> bool:
-        current = self._sessions.get(peer.client)
-        if current is not None and peer.incarnation < current.peer.incarnation:
-            return True
-        return peer.incarnation <= self._ended.get(peer.client, -1)
+    # Who is there -------------------------------------------------------------------------------------------
 
-    def _await(self, peer: Peer, campaign: int) -> Session:
+    def campaign_of(self, session: Session) -> Campaign:
+        return self.campaigns[session.campaign]
+
+    def await_hello(self, peer: Peer, campaign: int) -> Session:
         """A client that has not said HELLO to this server yet."""
-        session = Session(peer, campaign, heard=self._now, joined=self._now)
-        self._sessions[peer.client] = session
+        session = Session(peer, campaign, heard=self.now, joined=self.now)
+        self.sessions[peer.client] = session
         return session
 
-    def _record(self, message: Results, owner: Peer | None) -> int:
+    def is_over(self, peer: Peer) -> bool:
+        current = self.sessions.get(peer.client)
+        if current is not None and peer.incarnation < current.peer.incarnation:
+            return True
+        return peer.incarnation <= self.ended.get(peer.client, -1)
+
+    # What is said and kept ----------------------------------------------------------------------------------
+
+    def record(self, message: Results, owner: Peer | None) -> int:
         """Put results into the record; says how many were new."""
-        campaign = self._campaigns.get(message.campaign)
+        campaign = self.campaigns.get(message.campaign)
         if campaign is None:
             return 0
         new, drop = campaign.record(message, owner)
-        self._say_then(Stored(message.peer, message.batch, drop))
+        self.say_then(Stored(message.peer, message.batch, drop))
         return new
 
-    def _say(self, message: FromServer) -> None:
+    def say(self, message: FromServer) -> None:
         self._effects.append(Send(message, message.to))
 
-    def _say_then(self, message: FromServer) -> None:
+    def say_then(self, message: FromServer) -> None:
         """Say it when all that has changed until now is durable."""
-        self._commits.then(partial(self._say, message))
+        self.commits.then(partial(self.say, message))
+
+    def commit(self, always: bool = False) -> None:
+        commit = self.commits.begin([campaign.frontier for campaign in self.campaigns.values()], always)
+        if commit is not None:
+            self._effects.append(commit)
+
+    def take_effects(self) -> list[Effect]:
+        """All since this was last called, and when to be woken if that has changed."""
+        wake = self.timers.wake()
+        if wake is not None:
+            self._effects.append(Wake(wake))
+        effects, self._effects = self._effects, []
+        return effects

@@ -6,11 +6,11 @@ A tree is kept as a few lists of small numbers in compressed JSON.
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import chain
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
 
 from score_embed.errors import UsageError
 from score_embed.fleet.messages import Pair, Result
@@ -18,20 +18,22 @@ from score_embed.fleet.simulation.trees import DATA, digest
 
 VERSION = 1
 # What reading any other file ends with.
-_NOT_OURS = (OSError, EOFError, zlib.error, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+_NOT_OURS = (OSError, EOFError, zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+Small = Annotated[int, Meta(ge=0, lt=2**32)]
+Time = Annotated[int, Meta(ge=1, lt=2**32)]
 
 
-@dataclass(frozen=True)
-class Recording:
+class Recording(Struct, frozen=True, forbid_unknown_fields=True, tag_field="v", tag=VERSION):
     """A campaign's tests in the order in which they were run. All lists have an entry for each test."""
 
     program: str
     board: str
     strategy: str
     complete: bool  # the campaign was explored to its end
-    back: Sequence[int]  # how many tests before it the one was run that brought it; 0 for the first
-    depth: Sequence[int]  # conditions of its path that are not flipped
-    microseconds: Sequence[int]  # on the target and for deriving others, to two digits
+    back: list[Small]  # how many tests before it the one was run that brought it; 0 for the first
+    depth: list[Small]  # conditions of its path that are not flipped
+    microseconds: list[Time]  # on the target and for deriving others, to two digits
 
     @property
     def tests(self) -> int:
@@ -56,20 +58,17 @@ class Recording:
         return self.mean * self.tests / self.longest if self.longest else 1.0
 
     def to_bytes(self) -> bytes:
-        text = json.dumps({"v": VERSION, **asdict(self)}, separators=(",", ":"))
-        return gzip.compress(text.encode(), mtime=0)
+        return gzip.compress(msgspec.json.encode(self), mtime=0)
 
     @staticmethod
     def from_bytes(data: bytes, name: str) -> Recording:
         """Raises UsageError if this is no recording. `name`: of the file."""
         hint = "Make it with: score-embed fleet record DIR"
         try:
-            plain = json.loads(gzip.decompress(data))
-            found = Recording(**{key: value for key, value in plain.items() if key != "v"})
-            is_good = plain["v"] == VERSION and found._makes_sense()
+            found = msgspec.json.decode(gzip.decompress(data), type=Recording)
         except _NOT_OURS as error:
             raise UsageError("this is not the recorded tree of a campaign", name, hint) from error
-        if not is_good:
+        if not found._makes_sense():
             raise UsageError("this recorded tree is damaged, or of another version", name, hint)
         return found
 
@@ -77,13 +76,7 @@ class Recording:
         sizes = {len(self.back), len(self.depth), len(self.microseconds)}
         if sizes != {self.tests} or not self.tests:
             return False
-        numbers = chain(self.back, self.depth, self.microseconds)
-        return (
-            all(type(number) is int and 0 <= number < 2**32 for number in numbers)
-            and all(isinstance(word, str) for word in (self.program, self.board, self.strategy))
-            and all(0 < back <= place if place else back == 0 for place, back in enumerate(self.back))
-            and all(self.microseconds)
-        )
+        return all(0 < back <= place if place else back == 0 for place, back in enumerate(self.back))
 
 
 class RecordedTree:

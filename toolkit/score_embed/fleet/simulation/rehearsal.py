@@ -1,4 +1,4 @@
-"""A simulated fleet from what a user asks for: a tree, costs, how long, with which faults."""
+"""A simulated fleet from what a user asks for (a tree, costs, how long, with which faults), and what it came to."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.simulation.faults import Faults, schedule
-from score_embed.fleet.simulation.figures import figures
 from score_embed.fleet.simulation.recorded import RecordedTree, Recording
-from score_embed.fleet.simulation.simulate import Costs, World
+from score_embed.fleet.simulation.simulate import Costs, Node, World
 from score_embed.fleet.simulation.trees import Explorable, Tree
-from score_embed.results.fleet import FleetFigures
+from score_embed.results.fleet import ClientFigures, FleetFigures
 
 MOST_CLIENTS = 4096
 EACH = 1000  # tests a client
@@ -57,3 +56,15 @@ def costs(given: dict[str, float | None], recording: Recording | None) -> Costs:
     """The costs that are given; a test takes what was recorded, if nothing is said."""
     plain = Costs() if recording is None else Costs(test=recording.mean)
     return replace(plain, **{name: value for name, value in given.items() if value is not None})
+
+
+def figures(world: World) -> FleetFigures:
+    clients = tuple(_client(node, node.ended if node.ended is not None else world.now) for node in world.nodes)
+    end = max(node.ended if node.ended is not None else world.now for node in world.nodes)
+    return FleetFigures(clients, dict(world.messages), world.journal.done, world.redundant, end)
+
+
+def _client(node: Node, end: float) -> ClientFigures:
+    """What it was still running at the end does not count as work before it."""
+    busy = node.busy - max(0.0, node.free_at - end)
+    return ClientFigures(node.name, node.tests, end - node.joined, busy)

@@ -17,9 +17,9 @@ from hashlib import blake2b
 from heapq import heappop, heappush
 from typing import Any
 
-from score_embed.fleet.client import trade
-from score_embed.fleet.client.hand import Stack
-from score_embed.fleet.client.side import Client
+from score_embed.fleet.client import conversation
+from score_embed.fleet.client.client import Client
+from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.messages import (
     SERVER as SERVER_PEER,
 )
@@ -38,7 +38,7 @@ from score_embed.fleet.messages import (
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.server import table as server_table
 from score_embed.fleet.server.frontier import Commit
-from score_embed.fleet.server.side import Server
+from score_embed.fleet.server.server import Server
 from score_embed.fleet.simulation.faults import SERVER, Change, Crash, Faults
 from score_embed.fleet.simulation.journal import Journal, Violation, image
 from score_embed.fleet.simulation.trees import Explorable, seed_of
@@ -204,7 +204,7 @@ class World:
 
     # Effects ------------------------------------------------------------------------------------------------
 
-    def _carry_out(self, node: Node | None, effects: Sequence[server_table.Effect | trade.Effect]) -> None:
+    def _carry_out(self, node: Node | None, effects: Sequence[server_table.Effect | conversation.Effect]) -> None:
         for effect in effects:
             match effect:
                 case Send(message, to):

@@ -1,33 +1,33 @@
 """The fleet's keys: one pair (CURVE) for the server, one for all its clients. Who has a client's file may join.
 
 A file is JSON and only its owner may read it. Clients share a pair, so that each can also prove itself to the others
-when pairs go from hand to hand.
+when pairs go directly from one to another.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 import zmq
+from msgspec import Meta, Struct
 
 from score_embed.errors import StorageError, UsageError
 
 SERVER_FILE = "server.key"
 CLIENT_FILE = "client.key"
-_SIZE = 40  # characters of a key
+Key = Annotated[str, Meta(min_length=40, max_length=40)]
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(Struct, frozen=True, forbid_unknown_fields=True):
     """One end's own pair, and the other's public key."""
 
     role: str  # "server" or "client"
-    public: str
-    secret: str
-    other: str
+    public: Key
+    secret: Key
+    other: Key
 
 
 def make(folder: Path) -> tuple[Path, Path]:
@@ -52,15 +52,11 @@ def read(path: Path, role: str) -> Keys:
     """The keys of a file. Raises UsageError if these are none, or not those of that role."""
     hint = f"`score-embed keys DIR` makes {SERVER_FILE} for the server and {CLIENT_FILE} for its clients."
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-        keys = Keys(**plain)
-        good = all(len(key) == _SIZE for key in (keys.public, keys.secret, keys.other))
+        keys = msgspec.json.decode(path.read_bytes(), type=Keys)
     except OSError as error:
         raise UsageError(f"cannot read the keys: {error.strerror}", str(path), hint) from error
-    except (ValueError, TypeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise UsageError("these are no keys", str(path), hint) from error
-    if not good:
-        raise UsageError("these are no keys", str(path), hint)
     if keys.role != role:
         raise UsageError(f"these are the keys of a {keys.role}, not of a {role}", str(path), hint)
     return keys
@@ -68,5 +64,5 @@ def read(path: Path, role: str) -> Keys:
 
 def _write(path: Path, keys: Keys) -> None:
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(number, "w", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(keys), indent=2) + "\n")
+    with os.fdopen(number, "wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(keys), indent=2) + b"\n")

@@ -1,4 +1,4 @@
-"""The two ends of the fleet's line: the server's, which hears everybody, and a client's, which also hears other clients.
+"""The ends of the fleet's line: the server's, which hears everybody, and a client's, which also hears other clients.
 
 Frames that cannot be delivered at once are dropped, as on any bad line: the protocol says everything again until it is
 answered. Nothing here blocks but `wait` and `reach`, and these end in time.
@@ -169,10 +169,10 @@ class Caller(_End):
         self._peers: OrderedDict[str, zmq.Socket[bytes]] = OrderedDict()
 
     def _connect_server(self, server: str) -> zmq.Socket[bytes]:
-        dealer = self._connect(zmq.DEALER, server, self._keys.other if self._keys else "", at_once=True)
-        self._monitor = dealer.get_monitor_socket(_REFUSED)
-        self._poller.register(dealer, zmq.POLLIN)
-        return dealer
+        matcher = self._connect(zmq.DEALER, server, self._keys.other if self._keys else "", at_once=True)
+        self._monitor = matcher.get_monitor_socket(_REFUSED)
+        self._poller.register(matcher, zmq.POLLIN)
+        return matcher
 
     def reach(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> bool:
         """Wait until the server is there; False if there is `enough` of that before. Raises TargetError if it does not

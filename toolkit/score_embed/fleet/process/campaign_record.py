@@ -19,9 +19,9 @@ from score_embed.contract.words import Note, Stop
 from score_embed.explore import pair as explored
 from score_embed.explore.paths import PathSet
 from score_embed.explore.tally import Tally
-from score_embed.fleet import record as records
+from score_embed.fleet import payload as payloads
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
-from score_embed.fleet.record import Asked, Tallied, TestRecord
+from score_embed.fleet.payload import AnswerPayload, Tallied, TestPayload
 from score_embed.fleet.server.frontier import Opened, Write
 from score_embed.results import completeness, summary
 from score_embed.results.bugs import Place
@@ -42,14 +42,14 @@ class _Attendance:
     busy: float = 0.0
 
 
-class Books:
-    def __init__(self, record: Store, seed: int, image: bytes) -> None:
+class CampaignRecord:
+    def __init__(self, store: Store, seed: int, image: bytes) -> None:
         """`image`: the build id of what is tested."""
-        record.survive_power_cuts()  # what a client was told to be kept it forgets
-        self.record, self._seed, self._image = record, seed, image
-        self._sources = record.sources()
-        self.ledger = Ledger(record, self._sources.directions)
-        self._paths = PathSet(record.path_hashes())
+        store.survive_power_cuts()  # what a client was told to be kept it forgets
+        self.store, self._seed, self._image = store, seed, image
+        self._sources = store.sources()
+        self.ledger = Ledger(store, self._sources.directions)
+        self._paths = PathSet(store.path_hashes())
         self._tally = Tally()
         self._link = LinkCounters()
         self._rss = self._free_ram = 0
@@ -60,22 +60,22 @@ class Books:
         self._began = time.monotonic()
         self._ended: float | None = None
         self.stopped: Stop | None = None
-        progress = record.get(PROGRESS)
+        progress = store.get(PROGRESS)
         if progress is not None:
             self._restore(progress)
         self._runs_before = self.ledger.totals["runs"]
-        number = record.get(FLEET_NUMBER)
+        number = store.get(FLEET_NUMBER)
         self.number: int = number if number is not None else random.SystemRandom().randrange(1, 2**31)
         if number is None:
-            record.put(FLEET_NUMBER, self.number)
-        self.epoch: int = record.get(EPOCH) or 0
+            store.put(FLEET_NUMBER, self.number)
+        self.epoch: int = store.get(EPOCH) or 0
 
     def _restore(self, progress: Progress) -> None:
         self.ledger.restore(progress)
         self._tally, self._runs = Tally.of(progress.explorer), progress.explorer.queue
         self._link, self._seconds = progress.link, progress.seconds
         self._rss, self._free_ram = progress.memory.host_rss, progress.memory.target
-        self._earlier = self.record.get(FLEET) or self._earlier
+        self._earlier = self.store.get(FLEET) or self._earlier
         for client in self._earlier.clients:
             self._attendance[client.name] = _Attendance(client.tests, client.seconds, client.busy)
 
@@ -94,11 +94,11 @@ class Books:
     # What the server asks of the record ---------------------------------------------------------------------
 
     def opened(self, limit: int | None = None) -> Opened:
-        frontier = {ident: _peer(owner) for ident, owner in self.record.owners()}
+        frontier = {ident: _peer(owner) for ident, owner in self.store.owners()}
         return Opened(self.number, self._image, frontier, limit)
 
     def read(self, idents: Sequence[bytes]) -> list[Pair]:
-        found = self.record.pairs(idents)
+        found = self.store.pairs(idents)
         return [Pair(ident, _depth(found[ident]), found[ident]) for ident in idents if ident in found]
 
     def apply(self, write: Write) -> None:
@@ -106,9 +106,9 @@ class Books:
         for result in write.tests:
             self._enter(result)
         for pair, owner in write.known:
-            self.record.add_pairs([(pair.id, b"", pair.data)], _text(owner))
+            self.store.add_pairs([(pair.id, b"", pair.data)], _text(owner))
         for ident, owner in write.moved:
-            self.record.move(ident, _text(owner))
+            self.store.move(ident, _text(owner))
         for result in write.again:
             self._compare(result)
 
@@ -119,10 +119,10 @@ class Books:
     def commit(self, epoch: int, counts: Mapping[str, int], messages: Mapping[str, int]) -> None:
         """`counts`: what the protocol has counted in this session; `messages`: sent in it, by kind."""
         if epoch != self.epoch:
-            self.record.put(EPOCH, epoch)
+            self.store.put(EPOCH, epoch)
             self.epoch = epoch
-        self.record.put(FLEET, self._figures(counts, messages))
-        self.record.commit(self._progress())
+        self.store.put(FLEET, self._figures(counts, messages))
+        self.store.commit(self._progress())
 
     def _figures(self, counts: Mapping[str, int], messages: Mapping[str, int]) -> FleetFigures:
         earlier = self._earlier
@@ -151,19 +151,19 @@ class Books:
         number = self.ledger.totals["runs"] + 1
         path_hash = int.from_bytes(result.path, "little")
         try:
-            test = records.decode(result.record)
-            if isinstance(test, Asked):
+            test = payloads.decode(result.payload)
+            if isinstance(test, AnswerPayload):
                 self._answered(result, test)
                 return
             entry = _entry(test, path_hash)
         except (DecodeError, ValueError):
             self.ledger.note(Note.CLIENT_UNREADABLE, "", 0)
-            self.record.pair_done(result.id)
+            self.store.pair_done(result.id)
             return
         new = entry.is_path and self._paths.add(path_hash)
         fresh = self.ledger.coverage.add(entry.coverage)
         self.ledger.enter(number, entry, new, fresh)
-        self.record.pair_done(result.id, path_hash if entry.is_path else None)
+        self.store.pair_done(result.id, path_hash if entry.is_path else None)
         self._runs += bool(result.children)
         attendance = self._attendance.setdefault(test.client, _Attendance())
         attendance.tests += 1
@@ -173,28 +173,33 @@ class Books:
         self._rss = max(self._rss, test.memory[0])
         self._free_ram = test.memory[1] or self._free_ram
 
-    def _answered(self, result: Result, asked: Asked) -> None:
+    def _answered(self, result: Result, asked: AnswerPayload) -> None:
         """A pending flip is done with."""
-        self.record.pair_done(result.id)
+        self.store.pair_done(result.id)
         self._attendance.setdefault(asked.client, _Attendance()).busy += asked.seconds
         self.ledger.totals[REPEATED] += asked.again
         self._tally.add(_tally(asked.tally))
 
     def _compare(self, result: Result) -> None:
         """A test that was recorded before: a board that takes another path the second time is told of, never merged."""
-        before = self.record.path_of(result.id)
+        before = self.store.path_of(result.id)
         try:
-            test = records.decode(result.record)
+            test = payloads.decode(result.payload)
         except DecodeError:
             return
-        if before is None or isinstance(test, Asked) or not test.is_path or before == int.from_bytes(result.path, "little"):
+        if (
+            before is None
+            or isinstance(test, AnswerPayload)
+            or not test.is_path
+            or before == int.from_bytes(result.path, "little")
+        ):
             return
         self._tally.divergences += 1
         file, line = (test.place.file, test.place.line) if test.place else ("", 0)
         self.ledger.note(Note.CLIENT_DIFFERS.of(test.client), file, line)
 
 
-def _entry(test: TestRecord, path_hash: int) -> Entry:
+def _entry(test: TestPayload, path_hash: int) -> Entry:
     """Raises ValueError if there is no such verdict."""
     at = test.place
     return Entry(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-_LAST = 2000  # characters of a client's last words
+from score_embed.fleet.process.launcher import last_words, local_line, start_client
 
 
-class Device:
+class RayWorker:
     """An actor. `serve` and `leave` run beside each other."""
 
     def __init__(self) -> None:
@@ -23,25 +22,17 @@ class Device:
         """Run a client to its end; returns its exit code and last words. `folder`: for its socket, on the server's
         machine."""
         with tempfile.TemporaryDirectory(prefix="score-embed-") as own:
-            log = Path(own) / "log"
+            log, keys = Path(own) / "log", None
             life = int(time.time() * 1000)
-            command = [sys.executable, "-m", "score_embed.cli.main", "client", "--server", address, "--name", name]
-            command += ["--incarnation", str(life), "--parent", str(os.getpid())]
-            command += ["--listen", f"ipc://{folder}/client-{name}.{life}" if folder else f"tcp://{_host()}:*"]
-            command += ["--port", port] if port else []
             if key:
-                file = Path(own) / "client.key"
-                with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+                keys = Path(own) / "client.key"
+                with os.fdopen(os.open(keys, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
                     out.write(key)
-                command += ["--keys", str(file)]
-            with log.open("wb") as errors:
-                self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
-                )
+            listen = local_line(folder, name, life) if folder else f"tcp://{_host()}:*"
+            self._process = start_client(address, name, life, listen, port, keys, log)
             if self._leaves:
                 self._process.terminate()
-            code = self._process.wait()
-            return code, log.read_text(encoding="utf-8", errors="replace").strip()[-_LAST:]
+            return self._process.wait(), last_words(log)
 
     def leave(self) -> None:
         """Let the client end its test and leave."""

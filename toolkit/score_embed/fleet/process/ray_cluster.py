@@ -1,5 +1,7 @@
-"""Clients as actors of a Ray cluster, one for each device. Ray finds the devices, starts a client beside each, and starts it
-anew if its node dies; what clients and server say to each other goes over our carrier.
+"""Clients as actors of a Ray cluster, one for each device.
+
+Ray finds the devices, starts a client beside each, and starts it anew if its node dies. What clients and server say to
+each other goes over our own line (`fleet/transport`).
 
 A device is a unit of the resource `score_device`: how many a node has is said when Ray is started there.
 """
@@ -22,12 +24,12 @@ from urllib.parse import urlsplit
 
 from score_embed import config
 from score_embed.campaign.ending import Result
-from score_embed.errors import TargetError, UsageError
-from score_embed.fleet.process import local
-from score_embed.fleet.process.actor import Device
-from score_embed.fleet.process.crew import Gone
-from score_embed.fleet.process.place import place
+from score_embed.errors import ScoreError, TargetError, UsageError
+from score_embed.fleet.process import hosting
+from score_embed.fleet.process.launcher import Ended, free_device, next_name
+from score_embed.fleet.process.ray_worker import RayWorker
 from score_embed.fleet.process.session import FleetSession, Plan
+from score_embed.fleet.process.socket_folder import socket_folder
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.address import is_loopback
@@ -37,25 +39,26 @@ from score_embed.results.store import Store
 RESOURCE = "score_device"
 _MODE, _TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
 _PLENTY = 1024  # devices of this machine, where clients are as many as one wants, or as there are ports of boards
-_LOST = 70  # exit code of a client of which Ray knows no more
+_LOST = ScoreError.exit_code  # exit code of a client of which Ray knows no more
 
 
 def run(settings: config.Settings, record: Store | None) -> Result:
-    """As `local.run`, with the clients where the devices of a cluster are."""
+    """As `hosting.run`, with the clients where the devices of a cluster are."""
     with ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))  # Ray talks; standard output is for results
         is_near = stack.enter_context(_connected(str(settings.cluster)))
-        ports = local.devices_for(settings) if is_near else ()
-        opened = local.open_(settings, record, stack, ports)
+        ports = hosting.devices_for(settings) if is_near else ()
+        opened = hosting.open_(settings, record, stack, ports)
         opened.record.free()  # clients of earlier sessions are not waited for
-        hosted = local.host(opened)
-        folder = stack.enter_context(place())
+        hosted = hosting.host(opened)
+        folder = stack.enter_context(socket_folder())
         line, key = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))
         stack.callback(line.close)
-        crew = RayCrew(line.address, folder if is_near else None, key, ports)
+        launcher = RayLauncher(line.address, folder if is_near else None, key, ports)
         clients = settings.clients or (1 if is_near else _devices() or 1)
         plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time)
-        return local.conclude(FleetSession(line, [hosted], crew, plan, Timing()), [opened.record], line.address)[0]
+        session = FleetSession(line, [hosted], launcher, plan, Timing())
+        return hosting.conclude(session, [opened.record], line.address)[0]
 
 
 def _listen(folder: Path, host: str | None) -> tuple[Listener, str]:
@@ -127,23 +130,23 @@ def _devices() -> int:
 
 
 @dataclass
-class _Member:
+class _Client:
     name: str
     port: str
     actor: Any
     end: Any  # what `serve` returns, some time
 
 
-class RayCrew:
+class RayLauncher:
     """`folder`: for sockets, if the clients are on this machine; None: they may be anywhere. `key`: for them; `ports`:
     of the boards, if each client needs one of this machine's."""
 
     def __init__(self, address: str, folder: Path | None, key: str = "", ports: Sequence[str] = ()) -> None:
         self._address, self._folder, self._key, self._ports = address, folder, key, ports
-        self._members: list[_Member] = []
+        self._clients: list[_Client] = []
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self._clients)
 
     def start(self, count: int) -> None:
         """Start so many more, each as soon as a device is free. Raises TargetError if the cluster has none at all."""
@@ -151,64 +154,54 @@ class RayCrew:
             hint = f"Say how many a node has when Ray is started there: ray start --resources '{{\"{RESOURCE}\": 1}}' …"
             raise TargetError(f"no node of the cluster has a {RESOURCE}", "", hint)
         for _ in range(count):
-            taken = {member.name for member in self._members}
-            name = next(name for number in range(1, len(taken) + 2) if (name := str(number)) not in taken)
-            self._start(name, self._free_port())
+            name = next_name(client.name for client in self._clients)
+            self._start(name, free_device(self._ports, (client.port for client in self._clients)))
 
     def _start(self, name: str, port: str) -> None:
         import ray
 
         options = {"num_cpus": 0, "resources": {RESOURCE: 1}, "max_concurrency": 2}
         again = {"max_restarts": -1, "max_task_retries": -1}  # if its node is lost
-        actor = ray.remote(Device).options(**options, **again).remote()
+        actor = ray.remote(RayWorker).options(**options, **again).remote()
         end = actor.serve.remote(self._address, name, str(self._folder or ""), self._key, port)
-        self._members.append(_Member(name, port, actor, end))
+        self._clients.append(_Client(name, port, actor, end))
 
-    def _free_port(self) -> str:
-        if not self._ports:
-            return ""
-        taken = {member.port for member in self._members}
-        for port in self._ports:
-            if port not in taken:
-                return port
-        raise TargetError(f"all {len(self._ports)} devices have a client", "", "Plug in more, or remove a client.")
-
-    def reap(self) -> list[Gone]:
+    def reap(self) -> list[Ended]:
         """Those that have ended since this was last asked."""
         import ray
 
-        ends = [member.end for member in self._members]
-        ended = set(ray.wait(ends, num_returns=len(ends), timeout=0)[0]) if ends else set()
-        gone = []
-        for member in list(self._members):
-            if member.end in ended:
-                self._members.remove(member)
-                gone.append(_gone(member))
-        return gone
+        ends = [client.end for client in self._clients]
+        known = set(ray.wait(ends, num_returns=len(ends), timeout=0)[0]) if ends else set()
+        ended = []
+        for client in list(self._clients):
+            if client.end in known:
+                self._clients.remove(client)
+                ended.append(_ended(client))
+        return ended
 
-    def hurry(self) -> None:
+    def dismiss(self) -> None:
         """Let all of them end their tests and leave."""
-        for member in self._members:
-            member.actor.leave.remote()
+        for client in self._clients:
+            client.actor.leave.remote()
 
     def end(self, seconds: float) -> None:
         """Wait for their end; who takes longer is killed. Safe to call twice."""
         import ray
 
-        if self._members:
-            ray.wait([member.end for member in self._members], num_returns=len(self._members), timeout=seconds)
-        for member in self._members:
-            ray.kill(member.actor)
-        self._members.clear()
+        if self._clients:
+            ray.wait([client.end for client in self._clients], num_returns=len(self._clients), timeout=seconds)
+        for client in self._clients:
+            ray.kill(client.actor)
+        self._clients.clear()
 
 
-def _gone(member: _Member) -> Gone:
+def _ended(client: _Client) -> Ended:
     import ray
 
     try:
-        code, words = ray.get(member.end)
+        code, words = ray.get(client.end)
     except ray.exceptions.RayError as error:
         code, words = _LOST, str(error).strip().splitlines()[0]
     with contextlib.suppress(ray.exceptions.RayError):
-        ray.kill(member.actor)
-    return Gone(member.name, code, words)
+        ray.kill(client.actor)
+    return Ended(client.name, code, words)

@@ -1,4 +1,4 @@
-"""A campaign as the server has it: its frontier, who deals its pairs, and what messages about pairs mean for both."""
+"""A campaign as the server has it: frontier, who gives pairs to whom, and what messages about pairs mean for both."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import random
 
 from score_embed.fleet.messages import MAX_DROP, Ack, Peer, Result, Results
 from score_embed.fleet.protocol import Timing
-from score_embed.fleet.server.dealing import Dealer
 from score_embed.fleet.server.frontier import Frontier, Opened
+from score_embed.fleet.server.matching import Matcher
 
 
 class Campaign:
     def __init__(self, opened: Opened, timing: Timing, rng: random.Random) -> None:
         self.number, self.image = opened.campaign, opened.image
         self.frontier = Frontier(opened.campaign, opened.frontier)
-        self.dealer = Dealer(self.frontier, timing, rng)
+        self.matcher = Matcher(self.frontier, timing, rng)
         self.finished = False
         self._limit = opened.limit
 

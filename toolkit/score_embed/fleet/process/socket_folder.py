@@ -1,4 +1,4 @@
-"""Where the sockets and logs of a fleet on one machine lie: a folder that only its owner can enter, gone when the server is.
+"""Where the sockets and logs of a fleet on one machine lie: only its owner can enter, and it goes with the server.
 
 A server that was killed could not remove its own; the next one does, which sees that nobody holds its lock.
 """
@@ -20,7 +20,7 @@ _LOCK = "lock"
 
 
 @contextmanager
-def place() -> Iterator[Path]:
+def socket_folder() -> Iterator[Path]:
     """Raises StorageError if it cannot be made."""
     _sweep()
     try:

@@ -10,7 +10,7 @@ import yaml
 
 from score_embed import config
 from score_embed.errors import UsageError
-from score_embed.fleet.process import cluster
+from score_embed.fleet.process import ray_cluster
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,13 +31,13 @@ def test_words() -> None:
 
 
 def test_what_we_start_has_a_token_of_its_own() -> None:
-    cluster._authenticate("")
+    ray_cluster._authenticate("")
     assert os.environ["RAY_AUTH_MODE"] == "token"
     assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
 
 
 def test_what_others_started_has_their_token() -> None:
-    cluster._authenticate("ray://192.0.2.7:10001")
+    ray_cluster._authenticate("ray://192.0.2.7:10001")
     assert os.environ["RAY_AUTH_MODE"] == "token"
     assert "RAY_AUTH_TOKEN" not in os.environ
 
@@ -46,20 +46,20 @@ def test_what_others_started_has_their_token() -> None:
 def test_beyond_this_machine_only_with_a_token(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     with pytest.raises(UsageError, match="authentication is turned off"):
-        cluster._authenticate(address)
+        ray_cluster._authenticate(address)
     for near in ("", "ray://127.0.0.1:10001", "localhost:6379"):
-        cluster._authenticate(near)
+        ray_cluster._authenticate(near)
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="Ray") as caught, cluster._connected("ray"):
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="Ray") as caught, ray_cluster._connected("ray"):
         pass
     assert "score-embed[ray]" in caught.value.hint
 
 
 def test_by_what_address_others_reach_this_machine() -> None:
-    assert cluster._address_of_this_host("ray://127.0.0.1:10001") == "127.0.0.1"
+    assert ray_cluster._address_of_this_host("ray://127.0.0.1:10001") == "127.0.0.1"
 
 
 def test_the_example_of_a_cluster_is_one_to_ray() -> None:
@@ -68,5 +68,5 @@ def test_the_example_of_a_cluster_is_one_to_ray() -> None:
     util.validate_config(util.prepare_config(plain))
     clients = plain["available_node_types"]["clients"]
     assert clients["node_config"]["InstanceMarketOptions"]["MarketType"] == "spot"
-    assert clients["resources"][cluster.RESOURCE] == clients["resources"]["CPU"]
+    assert clients["resources"][ray_cluster.RESOURCE] == clients["resources"]["CPU"]
     assert any("RAY_AUTH_MODE=token" in line for line in plain["head_start_ray_commands"])

@@ -1,8 +1,8 @@
 """Who gives pairs to whom in a campaign: the pool to whoever waits, then clients that have many, asked by REQ.
 
-Whoever is asked is the best of four picked at random, by the length of queue it last told: nearly as good as the best of
-all, and no two victims are the same. One REQ serves several that wait. A client that waits is *promised* to one REQ or
-one hand-over from the pool at a time; a NACK makes it wait again.
+Whoever is asked is the best of four picked at random, by the length of queue it last told: nearly as good as the best
+of all, and no two victims are the same. One REQ serves several that wait. A client that waits is *promised* to one REQ
+or one hand-over from the pool at a time; a NACK makes it wait again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from score_embed.fleet.messages import MAX_PAIRS, MAX_RECEIVERS, Peer
 from score_embed.fleet.protocol import Status, Timing
 from score_embed.fleet.server.frontier import Frontier
-from score_embed.fleet.server.sessions import Crowd, Session
+from score_embed.fleet.server.sessions import Session, SessionSet
 
 CHOICE = 4  # clients of which the one with the longest queue is asked
 _REFUSALS = 16  # that are counted
@@ -43,12 +43,12 @@ class Grant:
     pause: float
 
 
-class Dealer:
+class Matcher:
     def __init__(self, frontier: Frontier, timing: Timing, rng: random.Random) -> None:
         self._frontier, self._timing, self._rng = frontier, timing, rng
         self._waiting: dict[Peer, Session] = {}  # IDLE and not promised; who has waited longest first
         self._promised: dict[Peer, int] = {}  # IDLE → REQ or grant
-        self._busy = Crowd()  # who may be asked
+        self._busy = SessionSet()  # who may be asked
         self._resting: dict[Peer, tuple[Session, float]] = {}  # who may be asked again from then on
         self._requests: dict[int, Request] = {}
         self._by_giver: dict[Peer, Request] = {}
@@ -103,7 +103,7 @@ class Dealer:
         if request is not None:
             self._wait_again(request, list(request.receivers))
 
-    # Deals --------------------------------------------------------------------------------------------------
+    # Matches --------------------------------------------------------------------------------------------------
 
     def grants(self, new_number: Iterator[int], now: float) -> Iterator[Grant]:
         """Hand the pool out, in equal shares, to those who wait; the pairs have new owners from now on."""
@@ -161,12 +161,12 @@ class Dealer:
 
     def overdue(self, now: float) -> Iterator[Request | Grant]:
         """What was not answered for long; each time after a longer pause."""
-        deals: list[Request | Grant] = [*self._requests.values(), *self._grants.values()]
-        for deal in deals:
-            if deal.due <= now:
-                deal.pause = min(2 * deal.pause, self._timing.resend_most)
-                deal.due = now + deal.pause
-                yield deal
+        open_: list[Request | Grant] = [*self._requests.values(), *self._grants.values()]
+        for match in open_:
+            if match.due <= now:
+                match.pause = min(2 * match.pause, self._timing.resend_most)
+                match.due = now + match.pause
+                yield match
 
     # How ----------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from score_embed.campaign import folder as workplace
 from score_embed.campaign.describing import Describer, Entry
+from score_embed.campaign.folder import start_target
 from score_embed.campaign.running import Runner, explorer_of
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.errors import TargetError
@@ -14,12 +14,12 @@ from score_embed.explore.pair import Pair, asked_later
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.explore.tally import Tally
 from score_embed.fleet import messages
-from score_embed.fleet import record as records
-from score_embed.fleet.client.outbox import room
+from score_embed.fleet import payload as payloads
+from score_embed.fleet.client.reporting import room
 from score_embed.fleet.messages import Result
-from score_embed.fleet.process.hand import PairHand
-from score_embed.fleet.process.kit import Unpacked
-from score_embed.fleet.record import Asked, Tallied, TestRecord, Where
+from score_embed.fleet.payload import AnswerPayload, Tallied, TestPayload, Where
+from score_embed.fleet.process.job import ReadyJob
+from score_embed.fleet.process.queue import StrategyQueue
 from score_embed.results import summary
 from score_embed.results.bugs import Place
 from score_embed.solve.query import Stopped
@@ -27,13 +27,13 @@ from score_embed.solve.query import Stopped
 _MEMORY_EVERY = 256  # tests
 
 
-class Work:
-    def __init__(self, client: str, kit: Unpacked, wants_end: Callable[[], bool]) -> None:
+class Executor:
+    def __init__(self, client: str, job: ReadyJob, wants_end: Callable[[], bool]) -> None:
         """Start a target. `wants_end`: asked before each question to the solver; if so, the rest of a run is left to
         a pair of its own."""
-        settings, image = kit.settings, kit.image
+        settings, image = job.settings, job.image
         self._client = client
-        self._target = workplace.start_target(kit.board, image.elf, image.build_id)
+        self._target = start_target(job.board, image.elf, image.build_id)
         try:
             self._free_ram = self._target.info.free_ram
         except BaseException:
@@ -42,7 +42,7 @@ class Work:
         self._runner = Runner(self._target, settings, image)
         self._describer = Describer(image)
         self._covered: set[int] = set()
-        self.hand = PairHand(STRATEGIES[settings.strategy](settings.seed, self._covered))
+        self.queue = StrategyQueue(STRATEGIES[settings.strategy](settings.seed, self._covered))
         self._explorer = explorer_of(image, settings, room)
         self._explorer.stop_if(wants_end)
         self._bugs: set[tuple[Verdict, Place]] = set()
@@ -50,8 +50,11 @@ class Work:
         self._tests = 0
 
     def run(self, pair: messages.Pair) -> Result:
-        """Run the pair that was just taken from the hand, or answer it. Raises TargetError if it cannot be run here."""
-        mine = self.hand.taken
+        """Run the pair that was just taken from the queue, or answer it.
+
+        Raises TargetError if it cannot be run here.
+        """
+        mine = self.queue.taken
         assert mine is not None
         assert mine.id == pair.id
         if mine.pending:
@@ -66,7 +69,7 @@ class Work:
         if entry.verdict.is_bug and (entry.verdict, entry.place) not in self._bugs:
             self._bugs.add((entry.verdict, entry.place))
             entry.confirmed = self._runner.shows_again(test, finished)
-        children = self.hand.derived(outcome.children)
+        children = self.queue.derived(outcome.children)
         return Result(
             pair.id, finished.path_hash.to_bytes(8, "little"), self._said(entry, time.perf_counter() - began), children
         )
@@ -84,8 +87,8 @@ class Work:
             children = outcome.children
         except Stopped:
             children = (asked_later(mine),)
-        record = Asked(self._client, time.perf_counter() - began, again, _tallied(self._explorer.take_tally()))
-        return Result(mine.id, bytes(8), records.encode(record), self.hand.derived(children), is_test=False)
+        payload = AnswerPayload(self._client, time.perf_counter() - began, again, _tallied(self._explorer.take_tally()))
+        return Result(mine.id, bytes(8), payloads.encode(payload), self.queue.derived(children), is_test=False)
 
     def close(self) -> None:
         self._target.close()
@@ -94,7 +97,7 @@ class Work:
         now, before = self._target.counters, self._link
         self._link = now
         place = entry.place
-        record = TestRecord(
+        payload = TestPayload(
             self._client,
             seconds,
             entry.input,
@@ -119,7 +122,7 @@ class Work:
             entry.unchecked,
         )
         try:
-            return records.encode(record)
+            return payloads.encode(payload)
         except ValueError as error:
             raise TargetError(str(error), "", "Make less data symbolic, or explore with one client.") from None
 

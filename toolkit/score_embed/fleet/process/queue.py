@@ -10,7 +10,7 @@ from score_embed.explore.pair import Pair
 from score_embed.explore.queue import ranked
 from score_embed.explore.strategy import Place, Strategy
 from score_embed.fleet import messages
-from score_embed.fleet.client.hand import Hand, Stack
+from score_embed.fleet.client.queue import Queue, Stack
 
 
 class _Held(NamedTuple):
@@ -19,8 +19,8 @@ class _Held(NamedTuple):
     pair: Pair
 
 
-class PairHand:
-    """The `Hand` of the protocol. A pair derived here keeps its lineage, which tells what its run will repeat."""
+class StrategyQueue:
+    """The `Queue` of the protocol. A pair derived here keeps its lineage, which tells what its run will repeat."""
 
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
@@ -73,11 +73,11 @@ class PairHand:
         heappush(self._heap, (held.rank, held.pair.id))
 
 
-class SwitchedHand:
-    """The hand of whatever campaign a client works on; before the first, an empty one."""
+class SwitchedQueue:
+    """The queue of whatever campaign a client works on; before the first, an empty one."""
 
     def __init__(self) -> None:
-        self.inner: Hand = Stack()
+        self.inner: Queue = Stack()
 
     def __len__(self) -> int:
         return len(self.inner)

@@ -19,12 +19,12 @@ from score_embed.image.image import Image, load_image
 from score_embed.results.parts import decode, encode
 
 
-class KitGiver:
-    """The server's side: one campaign's kit."""
+class OfferedJob:
+    """The server's side: one campaign's job."""
 
     def __init__(self, number: int, settings: config.Settings, board: Board, image: Image) -> None:
         self._image = image.elf.read_bytes()
-        self.kit = service.Kit(
+        self.message = service.Job(
             number,
             encode(settings),
             board.path.stem,
@@ -34,12 +34,12 @@ class KitGiver:
             digest_of(self._image),
         )
 
-    def part(self, offset: int) -> service.Part:
-        return service.Part(self.kit.campaign, offset, self._image[offset : offset + service.MAX_PART])
+    def part(self, offset: int) -> service.ImagePart:
+        return service.ImagePart(self.message.campaign, offset, self._image[offset : offset + service.MAX_PART])
 
 
 @dataclass(frozen=True)
-class Unpacked:
+class ReadyJob:
     """A client's side: ready to start a target."""
 
     settings: config.Settings
@@ -47,35 +47,35 @@ class Unpacked:
     image: Image
 
 
-def unpack(kit: service.Kit, elf: Path, board: str | None, run: str | None, port: str | None) -> Unpacked:
+def unpack(job: service.Job, elf: Path, board: str | None, run: str | None, port: str | None) -> ReadyJob:
     """`board`, `run`, `port`: what was said here comes before what the campaign says."""
     try:
-        settings = decode(kit.settings, config.Settings)
+        settings = decode(job.settings, config.Settings)
     except MsgspecError as error:
         raise TargetError(f"the server's settings make no sense: {error}", "", "Start the server anew.") from None
-    name = board or (kit.profile if Path(kit.profile).is_file() else kit.board)
+    name = board or (job.profile if Path(job.profile).is_file() else job.board)
     # A port of the server's is none of ours; but it says that the board is at the end of a serial line.
     found = find_board(name, run or settings.run or ("serial" if settings.port and not port else None), port)
     image = load_image(elf)
-    if image.build_id != kit.build_id:
+    if image.build_id != job.build_id:
         raise TargetError("the server's image is not the one it says", str(elf), "Start the server anew.")
-    return Unpacked(settings, found, image)
+    return ReadyJob(settings, found, image)
 
 
-def installed(kit: service.Kit) -> Path | None:
+def installed(job: service.Job) -> Path | None:
     """The image, if it was fetched before."""
-    path = _path(kit)
+    path = _path(job)
     try:
-        return path if is_kept(path) and digest_of(path.read_bytes()) == kit.digest else None
+        return path if is_kept(path) and digest_of(path.read_bytes()) == job.digest else None
     except OSError:
         return None
 
 
-def install(kit: service.Kit, image: bytes) -> Path:
+def install(job: service.Job, image: bytes) -> Path:
     """Keep a fetched image. Raises TargetError if it is damaged."""
-    if digest_of(image) != kit.digest:
-        raise TargetError("the image arrived damaged", kit.digest.hex(), "Start the client again.")
-    path = _path(kit)
+    if digest_of(image) != job.digest:
+        raise TargetError("the image arrived damaged", job.digest.hex(), "Start the client again.")
+    path = _path(job)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(dir=path.parent, prefix=".fetched-")
@@ -93,5 +93,5 @@ def digest_of(image: bytes) -> bytes:
     return hashlib.blake2b(image, digest_size=32).digest()
 
 
-def _path(kit: service.Kit) -> Path:
-    return cache_folder() / "fleet" / f"{kit.digest.hex()}.elf"
+def _path(job: service.Job) -> Path:
+    return cache_folder() / "fleet" / f"{job.digest.hex()}.elf"

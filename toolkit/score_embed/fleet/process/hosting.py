@@ -18,12 +18,12 @@ from score_embed.campaign.running import Runner
 from score_embed.contract.words import Note, Stop
 from score_embed.errors import TargetError, UsageError
 from score_embed.explore.pair import first_pairs
-from score_embed.fleet.process.books import Books
-from score_embed.fleet.process.crew import Crew
-from score_embed.fleet.process.kit import KitGiver
-from score_embed.fleet.process.place import place
+from score_embed.fleet.process.campaign_record import CampaignRecord
+from score_embed.fleet.process.job import OfferedJob
+from score_embed.fleet.process.launcher import LocalLauncher
 from score_embed.fleet.process.server import Hosted
 from score_embed.fleet.process.session import FleetSession, Plan
+from score_embed.fleet.process.socket_folder import socket_folder
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport.keys import Keys
 from score_embed.fleet.transport.line import Listener
@@ -54,11 +54,11 @@ def serve(
     keys: Keys | None = None,
 ) -> list[Result]:
     """Let clients explore the campaigns. `listen`: where others may join."""
-    folder = stack.enter_context(place())
+    folder = stack.enter_context(socket_folder())
     line = Listener(f"ipc://{folder}/server", keys, listen)
     stack.callback(line.close)
     hosted = [host(opened) for opened in campaigns]
-    session = FleetSession(line, hosted, Crew(line.address, folder, devices), plan, Timing())
+    session = FleetSession(line, hosted, LocalLauncher(line.address, folder, devices), plan, Timing())
     if line.also:
         print(f"listening at {line.also}", file=sys.stderr, flush=True)
     return conclude(session, [opened.record for opened in campaigns], line.address)
@@ -147,18 +147,18 @@ def _find_first_test(opened: Opened) -> None:
         inputs = (first_test.raw(settings.first),)
     opening.describe(record, settings, opened.board, opened.image)
     record.add_pairs((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
-    books = Books(record, settings.seed, opened.image.build_id)
+    kept = CampaignRecord(record, settings.seed, opened.image.build_id)
     if difference is not None:
-        books.ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
-    books.commit(0, {}, {})
+        kept.ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
+    kept.commit(0, {}, {})
 
 
 def host(opened: Opened) -> Hosted:
     record, settings = opened.record, opened.settings
-    books = Books(record, settings.seed, opened.image.build_id)
-    giver = KitGiver(books.number, settings, opened.board, opened.image)
+    kept = CampaignRecord(record, settings.seed, opened.image.build_id)
+    job = OfferedJob(kept.number, settings, opened.board, opened.image)
     second = witness.of(record, settings)
-    return Hosted(record.folder.resolve().name, opened.image.program, books, giver, settings.max_tests, second)
+    return Hosted(record.folder.resolve().name, opened.image.program, kept, job, settings.max_tests, second)
 
 
 def devices_for(settings: config.Settings) -> tuple[str, ...]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from score_embed.contract.words import Layer, Unflipped
-from score_embed.fleet.messages import MAX_RECORD, DecodeError, Name, Number
+from score_embed.fleet.messages import MAX_PAYLOAD, Name, Number, WireRecord, decoded
 
 Index = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 
 
-class Tallied(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Tallied(WireRecord, frozen=True):
     """What a client's explorer has counted since its last test."""
 
     notes: tuple[tuple[str, Index, Number], ...]  # what, site, how often
@@ -26,7 +26,7 @@ class Tallied(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     seconds_by: dict[Layer, float]
 
 
-class Where(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Where(WireRecord, frozen=True):
     """Where a bug is."""
 
     file: str
@@ -35,7 +35,7 @@ class Where(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     stack: tuple[str, ...]
 
 
-class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="test"):
+class TestPayload(WireRecord, frozen=True, tag="test"):
     __test__ = False  # not a pytest class
 
     client: Name
@@ -52,14 +52,12 @@ class TestRecord(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tru
     output: bytes
     coverage: tuple[Index, ...]  # indices that were new to the client
     tally: Tallied
-    link: tuple[
-        Number, Number, Number, Number
-    ]  # since its last test: bytes in and out, errors, tests run again for them
+    link: tuple[Number, Number, Number, Number]  # since its last test: bytes in, out, errors, tests run again for them
     memory: tuple[Number, Number]  # resident bytes of the client, free bytes of its target
     unchecked: Number  # accesses through pointers of which nobody knows the bounds
 
 
-class Asked(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="asked"):
+class AnswerPayload(WireRecord, frozen=True, tag="answer"):
     """A pending flip that was answered."""
 
     client: Name
@@ -69,24 +67,20 @@ class Asked(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(TestRecord | Asked)
+_decoder: msgspec.msgpack.Decoder[TestPayload | AnswerPayload] = msgspec.msgpack.Decoder(TestPayload | AnswerPayload)
 
 
-def encode(record: TestRecord | Asked) -> bytes:
+def encode(payload: TestPayload | AnswerPayload) -> bytes:
     """As much of it as a message may hold: the program's output goes first, then the names of its inputs."""
-    if isinstance(record, Asked):
-        return _encoder.encode(record)
+    if isinstance(payload, AnswerPayload):
+        return _encoder.encode(payload)
     for smaller in ({}, {"output": b""}, {"output": b"", "objects": ()}):
-        data = _encoder.encode(msgspec.structs.replace(record, **smaller) if smaller else record)
-        if len(data) <= MAX_RECORD:
+        data = _encoder.encode(msgspec.structs.replace(payload, **smaller) if smaller else payload)
+        if len(data) <= MAX_PAYLOAD:
             return data
-    raise ValueError(f"a test's input of {len(record.input)} bytes is too large for a fleet")
+    raise ValueError(f"a test's input of {len(payload.input)} bytes is too large for a fleet")
 
 
-def decode(data: bytes) -> TestRecord | Asked:
+def decode(data: bytes) -> TestPayload | AnswerPayload:
     """Raises DecodeError, whatever the data hold."""
-    try:
-        decoded: TestRecord | Asked = _decoder.decode(data)
-        return decoded
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise DecodeError(str(error)) from None
+    return decoded(_decoder, data)

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from score_embed.fleet.messages import MAX_PAIRS, Pair, Result
+from score_embed.fleet.client.conversation import ClientTimer, Conversation
+from score_embed.fleet.client.queue import Queue
+from score_embed.fleet.messages import MAX_PAIRS, Alive, Pair, Result, Results, Stored
 from score_embed.fleet.protocol import Timing
 
 MAX_CHILDREN = 1 << 20  # bytes of a test's children, but for the last two
@@ -25,7 +27,7 @@ class Batch:
     results: tuple[Result, ...]  # without the data of pairs that are done in the same batch
 
 
-class Outbox:
+class Batches:
     def __init__(self, timing: Timing) -> None:
         self._timing = timing
         self._waiting: deque[Result] = deque()
@@ -101,6 +103,58 @@ class Outbox:
             yield first
 
 
+class Reporting:
+    """What is said about them."""
+
+    def __init__(self, conversation: Conversation, queue: Queue) -> None:
+        self._conversation, self._queue = conversation, queue
+        self.batches = Batches(conversation.timing)
+
+    def forget(self) -> None:
+        """Report nothing more: it is of a campaign that is over here."""
+        self.batches = Batches(self._conversation.timing)
+
+    def wait_for_more(self) -> None:
+        """Send what waits after a while, though it is not a batch yet."""
+        if self.batches.waits:
+            conversation = self._conversation
+            conversation.timers.start(ClientTimer.FLUSH, conversation.now + conversation.timing.batch_seconds)
+
+    def send_next(self) -> None:
+        """Send what waits, unless a batch is on the way."""
+        if self.batches.batch is None and self.batches.waits:
+            self.batches.next()
+            self._conversation.timers.clear(ClientTimer.FLUSH)
+            self.send_again()
+
+    def send_again(self) -> None:
+        """Send the batch on the way, if there is one."""
+        batch, conversation = self.batches.batch, self._conversation
+        if batch is None:
+            return
+        conversation.say(
+            Results(
+                conversation.peer,
+                conversation.epoch,
+                conversation.campaign,
+                batch.number,
+                len(self._queue),
+                batch.results,
+            )
+        )
+        conversation.repeat(ClientTimer.BATCH)
+
+    def drop_batch(self, message: Stored) -> None:
+        if not self.batches.stored(message.batch):
+            return
+        self._conversation.timers.clear(ClientTimer.BATCH)
+        self._queue.drop(message.drop)
+        self.wait_for_more()
+
+    def say_alive(self) -> None:
+        self._conversation.say(Alive(self._conversation.peer, self._conversation.epoch, len(self._queue)))
+
+
 def room(children: int, size: int) -> bool:
     """May a test that has so many children, of so many bytes, have one more? Else it leaves a pair for the rest."""
     return children < MAX_PAIRS - 1 and size < MAX_CHILDREN
@@ -113,4 +167,4 @@ def _slim(result: Result, done: set[bytes]) -> Result:
 
 
 def _size(result: Result) -> int:
-    return _OVERHEAD + len(result.record) + sum(_OVERHEAD + len(child.data) for child in result.children)
+    return _OVERHEAD + len(result.payload) + sum(_OVERHEAD + len(child.data) for child in result.children)

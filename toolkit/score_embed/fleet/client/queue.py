@@ -1,21 +1,19 @@
-"""The pairs a client holds, and how it deals them out: every second one by depth.
+"""The queue of pairs that a client holds, and how it is split to be shared: every second one by depth.
 
 A pair at depth k stands for all paths that part from its path below k, so shares alike in depth are alike in work. The
-order in which a client runs its pairs is its own affair: `Hand` is what the protocol asks for, `Stack` the order of the
-recursive algorithm, deepest flip of the newest path first.
+order in which a client runs its pairs is its own affair: `Queue` is what the protocol asks for, `Stack` the order of
+the recursive algorithm, deepest flip of the newest path first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from score_embed.fleet.messages import MAX_PAIRS, Pair
-
-MAX_SHARE = 1 << 20  # bytes in one hand-over
+from score_embed.fleet.messages import Pair, in_one_message
 
 
-class Hand(Protocol):
+class Queue(Protocol):
     """Pairs that wait to be run. No two have the same id."""
 
     def __len__(self) -> int: ...
@@ -26,7 +24,7 @@ class Hand(Protocol):
         """Take these in, shallowest flip first; those that are here already stay once."""
 
     def take(self) -> Pair:
-        """The pair to run next; it leaves the hand."""
+        """The pair to run next; it leaves the queue."""
 
     def drop(self, ids: Iterable[bytes]) -> None:
         """Forget these, if they are here."""
@@ -56,19 +54,7 @@ class Stack:
             self._pairs.pop(ident, None)
 
 
-def deal(pairs: Iterable[Pair], hands: int) -> list[tuple[Pair, ...]]:
-    """One share each for all hands but the first, which is the giver's: by turns, in order of depth."""
+def split(pairs: Iterable[Pair], count: int) -> list[tuple[Pair, ...]]:
+    """All of `count` shares but the first, which is the giver's: by turns, in order of depth."""
     in_order = sorted(pairs, key=lambda pair: (pair.depth, pair.id))
-    return [_limited(in_order[hand::hands]) for hand in range(1, hands)]
-
-
-def _limited(share: Sequence[Pair]) -> tuple[Pair, ...]:
-    """As much of a share as fits in a message; what does not stays with the giver."""
-    taken: list[Pair] = []
-    size = 0
-    for pair in share[:MAX_PAIRS]:
-        size += len(pair.data)
-        if taken and size > MAX_SHARE:
-            break
-        taken.append(pair)
-    return tuple(taken)
+    return [in_one_message(in_order[share::count]) for share in range(1, count)]

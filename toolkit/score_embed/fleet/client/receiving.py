@@ -1,0 +1,71 @@
+"""Pairs from others: a client takes each hand-over once, and acknowledges it until the server has noted that."""
+
+from __future__ import annotations
+
+from score_embed.fleet.client.conversation import ClientTimer, Conversation
+from score_embed.fleet.client.queue import Queue
+from score_embed.fleet.messages import Ack, Empty, Noted, Pairs
+from score_embed.fleet.protocol import REMEMBERED
+
+
+class Receiving:
+    def __init__(self, conversation: Conversation, queue: Queue) -> None:
+        self._conversation, self._queue = conversation, queue
+        self._acks: dict[int, Ack] = {}  # not noted yet, by hand-over
+        self._not_noted: set[bytes] = set()  # their pairs, for look-ups only
+        self._taken: dict[int, Ack] = {}  # hand-overs received, the latest ones
+        self._turn = 0  # how many that were
+
+    @property
+    def open(self) -> bool:
+        """Something was taken of which the server may not know."""
+        return bool(self._acks)
+
+    def is_not_noted(self, ident: bytes) -> bool:
+        return ident in self._not_noted
+
+    def forget(self) -> None:
+        """Acknowledge nothing more: it was another life that took it."""
+        self._acks.clear()
+        self._not_noted.clear()
+
+    def say_empty(self) -> None:
+        conversation = self._conversation
+        conversation.say(Empty(conversation.peer, conversation.epoch, self._turn))
+        conversation.repeat(ClientTimer.EMPTY)
+
+    def take(self, message: Pairs) -> None:
+        """Take pairs over, once; a copy shows that our ACK is not known yet."""
+        conversation = self._conversation
+        conversation.timers.clear(ClientTimer.EMPTY)
+        ack = self._taken.get(message.req)
+        if ack is None:
+            self._turn += 1
+            ids = tuple(pair.id for pair in message.pairs)
+            ack = Ack(conversation.peer, conversation.epoch, message.req, message.giver, self._turn, ids)
+            self._taken[message.req] = ack
+            if len(self._taken) > REMEMBERED:
+                del self._taken[next(iter(self._taken))]
+            self._queue.add(message.pairs)
+            self._not_noted.update(ids)
+        self._acks[message.req] = ack
+        self._say_ack(ack)
+        conversation.repeat(ClientTimer.ACKS)
+
+    def repeat_acks(self) -> None:
+        for ack in self._acks.values():
+            self._say_ack(ack)
+        if self._acks:
+            self._conversation.repeat(ClientTimer.ACKS)
+
+    def drop_ack(self, message: Noted) -> None:
+        ack = self._acks.pop(message.req, None)
+        if ack is not None:
+            self._not_noted.difference_update(ack.ids)
+        self._queue.drop(message.drop)
+        if not self._acks:
+            self._conversation.timers.clear(ClientTimer.ACKS)
+
+    def _say_ack(self, ack: Ack) -> None:
+        conversation = self._conversation
+        conversation.say(Ack(conversation.peer, conversation.epoch, ack.req, ack.giver, self._turn, ack.ids))
