@@ -14,10 +14,19 @@ from dataclasses import dataclass
 SHOWN = 20  # files
 
 
+_elsewhere = 0.0
+
+
+def add_processor_seconds(seconds: float) -> None:
+    """Of a process that somebody else waited for."""
+    global _elsewhere
+    _elsewhere += seconds
+
+
 def processor_seconds() -> float:
     """Of this process and its children that have ended, since it began."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return _elsewhere + sum(one.ru_utime + one.ru_stime for one in used)
 
 
 @dataclass(slots=True)
