@@ -1,4 +1,4 @@
-"""The options of a test run: which share of the proofs (support/proof.py), what it cost (support/times.py), golden files.
+"""The options of a test run: which share of the proofs (support/share.py), what it cost (support/times.py), golden files.
 
 Golden files hold what a generator made when somebody last looked at it. `--update-golden` writes them anew.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from proof import PARTS, SHARED, in_share, share_of_commit
+from share import PARTS, SHARED, in_share, share_of_commit
 from times import Cost, Times, processor_seconds
 
 TESTS = Path(__file__).parent
@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.all and config.option.share is not None:
         raise pytest.UsageError("--all leaves nothing to share: give --all or --share, not both")
     if config.option.all:
-        os.environ["SCORE_PROOF"] = "full"
+        os.environ["SCORE_PROOF"] = "full"  # support/proof.py reads it, here and in the workers of pytest-xdist
     share = config.option.share
     if share is None and not config.option.all and not is_narrowed(config):
         share = share_of_commit(TESTS)

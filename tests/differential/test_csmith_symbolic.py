@@ -12,15 +12,16 @@ from pathlib import Path
 
 import corpus
 import pytest
+from proof import FULL
 from runner import explore_files
 from test_csmith import CSMITH, ENDLESS, FLAGS, HEADERS
 from test_csmith import pytestmark as pytestmark
 
 from score_embed.results.store import Store
 
-SEEDS = [seed for seed in range(1, 331 if corpus.FULL else 4) if seed not in ENDLESS]
+SEEDS = [seed for seed in range(1, 331 if FULL else 4) if seed not in ENDLESS]
 BOARDS = ("native", "native32", "mps2-an385")
-CASES = [(board, seed) for seed in SEEDS for board in (BOARDS if corpus.FULL else [BOARDS[seed % len(BOARDS)]])]
+CASES = [(board, seed) for seed in SEEDS for board in (BOARDS if FULL else [BOARDS[seed % len(BOARDS)]])]
 _SCALAR = re.compile(r"^static u?int\d+_t (g_\d+) = ", re.M)
 LIMITS = ("--max-tests", "8", "--time", "20s", "--max-branches", "300000")
 

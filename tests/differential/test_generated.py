@@ -21,6 +21,7 @@ import pytest
 from generator import program
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from proof import FULL
 from runner import LINUX, score_embed
 
 from score_embed.frontend.c.parse import parse
@@ -86,13 +87,13 @@ def check(
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=100 if corpus.FULL else 6, **SETTINGS)
+@settings(max_examples=100 if FULL else 6, **SETTINGS)
 def test_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check("native", seed, tmp_path_factory.mktemp("generated"))
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20 if corpus.FULL else 3, **SETTINGS)
+@settings(max_examples=20 if FULL else 3, **SETTINGS)
 def test_cortex_m3(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The judge is the same compiler's 32-bit code for this machine: the data model is the board's."""
     check("mps2-an385", seed, tmp_path_factory.mktemp("generated"))
@@ -102,7 +103,7 @@ def test_cortex_m3(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
 def test_linux(board: str, tmp_path: Path) -> None:
     """Here the board's own compiler is the judge."""
     first = 100 * LINUX.index(board)
-    for seed in range(first, first + (20 if corpus.FULL else 1)):
+    for seed in range(first, first + (20 if FULL else 1)):
         folder = tmp_path / str(seed)
         folder.mkdir()
         check(board, seed, folder)
@@ -110,7 +111,7 @@ def test_linux(board: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60 if corpus.FULL else 2, **SETTINGS)
+@settings(max_examples=60 if FULL else 2, **SETTINGS)
 def test_kinds_native(kind: str, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check("native", seed, tmp_path_factory.mktemp(kind), *KINDS[kind])
 
@@ -120,7 +121,7 @@ def test_kinds_native(kind: str, seed: int, tmp_path_factory: pytest.TempPathFac
 def test_kinds_on_boards(board: str, kind: str, tmp_path: Path) -> None:
     """ABIs differ in where they put fields; there is floating point with hardware for it and without."""
     first = 100 * [*LINUX, "mps2-an385"].index(board)
-    for seed in range(first, first + (15 if corpus.FULL else 1)):
+    for seed in range(first, first + (15 if FULL else 1)):
         folder = tmp_path / str(seed)
         folder.mkdir()
         check(board, seed, folder, *KINDS[kind])

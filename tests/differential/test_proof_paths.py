@@ -16,6 +16,7 @@ import corpus
 import plain
 import plain_avr
 import pytest
+from proof import FULL
 from runner import LINUX, score_embed
 
 from score_embed.contract.outcome import Verdict
@@ -46,16 +47,16 @@ SAMPLE = 3000  # inputs of a program that are run where all would take too long
 
 def exhaustive(board: str) -> list[str]:
     """Programs that are run over all inputs on a board in this test run."""
-    largest = {"native": 3, "mps2-an385": 2, AVR: 1} if corpus.FULL else {"native": 2, "mps2-an385": 1}
+    largest = {"native": 3, "mps2-an385": 2, AVR: 1} if FULL else {"native": 2, "mps2-an385": 1}
     found = [name for name, program in PROGRAMS.items() if program.size <= largest.get(board, largest["mps2-an385"])]
     if (
-        board == "native" and not corpus.FULL
+        board == "native" and not FULL
     ):  # two bytes take ten seconds: every second program, the others are sampled
         small = [name for name in found if PROGRAMS[name].size == 1]
         return [*small, *[name for name in found if name not in small][::2]]
     if board == AVR:
-        return [name for name in found if name not in NOT_ON_AVR and (corpus.FULL or name in DAILY_ON_AVR)]
-    if board in LINUX and not corpus.FULL:  # what differs between them is small: they share the programs
+        return [name for name in found if name not in NOT_ON_AVR and (FULL or name in DAILY_ON_AVR)]
+    if board in LINUX and not FULL:  # what differs between them is small: they share the programs
         return found[LINUX.index(board) :: len(LINUX)]
     return found
 

@@ -1,0 +1,49 @@
+"""Which cases of a proof a run takes: a share that changes with each commit.
+
+The tests that are no unit tests are families: programs x boards x strategies. Whoever changes the code waits for the
+whole of them a quarter of an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family,
+at least one, and the next commit takes others: after `PARTS` commits each case has run. Which cases, is said by a number,
+the share, so that a run can be repeated on any commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+SHARED = ("differential", "e2e", "property")  # folders of tests that run in shares
+PARTS = 4
+
+
+def share_of_commit(folder: Path) -> int:
+    """The number of commits; of a clone that does not have them all, a number that the commit's hash gives; else 0."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    try:
+        if git("rev-parse", "--is-shallow-repository") == "true":
+            return int(git("rev-parse", "HEAD")[:4], 16)
+        return int(git("rev-list", "--count", "HEAD") or 0)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+
+
+def in_share(families: Iterable[tuple[str, str]], share: int) -> set[str]:
+    """Of cases (family, name): the names of those that run. A family of one is always there, one of two turn by turn.
+
+    A hash orders the cases of a family, because their own order has a period of its own: boards, say, would come alone.
+    """
+    members: defaultdict[str, list[str]] = defaultdict(list)
+    for family, name in families:
+        members[family].append(name)
+    return {name for names in members.values() for name in _part(names, share)}
+
+
+def _part(names: Sequence[str], share: int) -> list[str]:
+    parts = min(PARTS, len(names))
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())[share % parts :: parts]
