@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from share import PARTS, SHARED, in_share, share_of_commit
+from share import PARTS, SHARED, Case, in_share, share_of_commit
 from times import Cost, Times, processor_seconds
 
 TESTS = Path(__file__).parent
@@ -32,17 +32,16 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--all leaves nothing to share: give --all or --share, not both")
     if config.option.all:
         os.environ["SCORE_PROOF"] = "full"  # support/proof.py reads it, here and in the workers of pytest-xdist
-    share = config.option.share
-    if share is None and not config.option.all and not is_narrowed(config):
-        share = share_of_commit(TESTS)
-    if share is not None:
-        config.option.share = config.stash[SHARE] = share  # as an option it reaches the workers of pytest-xdist
+    config.addinivalue_line("markers", "parts(n): one case in n of this test in each run, not as many as of others")
+    if not (config.option.all or config.option.lf or any("::" in word for word in config.args)):
+        share = config.option.share
+        config.stash[SHARE] = share_of_commit(TESTS) if share is None else share
 
 
 def is_narrowed(config: pytest.Config) -> bool:
-    """Whether someone asks for tests by name, and then wants to see all cases of them."""
-    files = any("::" in word or word.endswith(".py") for word in config.args)
-    return files or bool(config.option.keyword) or bool(config.option.lf)
+    """Whether someone asks for tests of a file, or by -k, and then wants to see all cases but those of large families."""
+    files = any(word.endswith(".py") for word in config.args)
+    return config.option.share is None and (files or bool(config.option.keyword))
 
 
 @pytest.hookimpl(trylast=True)  # after -k
@@ -50,17 +49,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     share = config.stash.get(SHARE, None)
     if share is None:
         return
-    shared = [item for item in items if item.path.relative_to(TESTS).parts[0] in SHARED]
-    chosen = in_share(((f"{item.path}::{family(item)}", item.nodeid) for item in shared), share)
-    left_out = [item for item in shared if item.nodeid not in chosen]
+    usual = 1 if is_narrowed(config) else PARTS
+    cases = [case(item, usual) for item in items]
+    chosen = in_share(cases, share)
+    left_out = {item for item in items if item.nodeid not in chosen}
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        gone = set(left_out)
-        items[:] = [item for item in items if item not in gone]
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
-def family(item: pytest.Item) -> str:
-    return getattr(item, "originalname", None) or item.name
+def case(item: pytest.Item, usual: int) -> Case:
+    parts = usual if item.path.relative_to(TESTS).parts[0] in SHARED else 1
+    mark = item.get_closest_marker("parts")
+    function = getattr(item, "originalname", None) or item.name
+    return Case(item.nodeid, f"{item.path}::{function}", mark.args[0] if mark else parts)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -94,7 +96,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(line)
     share = config.stash.get(SHARE, None)
     if share is not None:
-        terminalreporter.write_line(f"share {share} of the proofs (about 1 case in {PARTS}); to repeat it on any commit:")
+        terminalreporter.write_line(
+            f"share {share} of the proofs (about one case in {PARTS} of each test); to repeat it on any commit:"
+        )
         terminalreporter.write_line(f"    ./run-tests --share {share}")
 
 

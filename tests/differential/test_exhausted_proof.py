@@ -168,6 +168,17 @@ def test_exhausted_means_that_no_path_is_missing(tmp_path: Path, kind: str, name
     assert check(tmp_path, KINDS[kind][name], board, f"{kind} {name} 0") == "drained"
 
 
+ALL = [(kind, name, board) for kind in KINDS for name, escape in KINDS[kind].items() for board in escape.boards]
+
+
+@pytest.mark.skipif(FULL, reason="the next test has them all")
+@pytest.mark.parts(len(ALL) // 2)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("kind", "name", "board"), ALL)
+def test_a_share_of_what_may_escape(tmp_path: Path, kind: str, name: str, board: str, seed: int) -> None:
+    check(tmp_path, KINDS[kind][name], board, f"{kind} {name} {seed}")
+
+
 @pytest.mark.skipif(not FULL, reason="hundreds of campaigns: --all")
 @pytest.mark.parametrize("kind", KINDS)
 def test_exhausted_means_that_no_path_is_missing_whatever_may_escape(tmp_path: Path, kind: str) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 import corpus
 import pytest
 from generator import program
-from proof import FULL
 
 from score_embed.contract.outcome import Run, Verdict
 from score_embed.frontend.ir.body import Body
@@ -46,7 +45,8 @@ def test_programs(found: corpus.TestProgram, monkeypatch: pytest.MonkeyPatch) ->
     compare(found.sources, found.size, monkeypatch)
 
 
-@pytest.mark.parametrize("seed", range(100 if FULL else 8))
+@pytest.mark.parts(50)
+@pytest.mark.parametrize("seed", range(100))
 def test_generated_programs(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "generated.c"
     source.write_text(program(seed, 10))

@@ -1,9 +1,10 @@
 """Which cases of a proof a run takes: a share that changes with each commit.
 
 The tests that are no unit tests are families: programs x boards x strategies. Whoever changes the code waits for the
-whole of them a quarter of an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family,
-at least one, and the next commit takes others: after `PARTS` commits each case has run. Which cases, is said by a number,
-the share, so that a run can be repeated on any commit.
+whole of them half an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family, at least one,
+and the next commit takes others: after `PARTS` commits each case has run. A family of hundreds, of generated programs
+say, has a mark of its own: with `@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which
+cases a run takes, so that it can be repeated on any commit.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 SHARED = ("differential", "e2e", "property")  # folders of tests that run in shares
@@ -33,17 +35,24 @@ def share_of_commit(folder: Path) -> int:
         return 0
 
 
-def in_share(families: Iterable[tuple[str, str]], share: int) -> set[str]:
-    """Of cases (family, name): the names of those that run. A family of one is always there, one of two turn by turn.
+@dataclass(frozen=True, slots=True)
+class Case:
+    name: str
+    family: str  # its test function
+    parts: int = PARTS
+
+
+def in_share(cases: Iterable[Case], share: int) -> set[str]:
+    """The names of the cases that run. A family of one is always there, one of two turn by turn.
 
     A hash orders the cases of a family, because their own order has a period of its own: boards, say, would come alone.
     """
-    members: defaultdict[str, list[str]] = defaultdict(list)
-    for family, name in families:
-        members[family].append(name)
-    return {name for names in members.values() for name in _part(names, share)}
+    families: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+    for case in cases:
+        families[case.family, case.parts].append(case.name)
+    return {name for (_, parts), names in families.items() for name in _part(names, share, parts)}
 
 
-def _part(names: Sequence[str], share: int) -> list[str]:
-    parts = min(PARTS, len(names))
+def _part(names: Sequence[str], share: int, parts: int) -> list[str]:
+    parts = min(parts, len(names))
     return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())[share % parts :: parts]

@@ -5,8 +5,8 @@ A child has the caller's arguments, folder, environment and standard streams, ru
 ends as a process ends. Two things differ from a process of its own: its parent is a watcher, and all children of a
 test process order sets alike (PYTHONHASHSEED). Tests about starting, signals or order start a process themselves.
 
-This module is both sides. As a program it serves: file descriptor 3 is a socket, a message of it is a JSON object with
-`arguments`, `folder`, `environment`, and comes with four descriptors: the three streams, and a pipe for the answer,
+This module is both sides. As a program it serves: its argument is the number of a socket, a message of it is a JSON object
+with `arguments`, `folder`, `environment`, and comes with four descriptors: the three streams, and a pipe for the answer,
 which is a line with the child's number, and, after its end, one with its wait status and processor seconds.
 """
 
@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import IO
 
 MODULE = "score_embed.cli.main"
-SOCKET = 3
 MOST = 1 << 20  # bytes of a message
 READ_AT_START = ("PYTHON", "LD_", "MALLOC_", "LC_", "LANG")  # variables that a process reads only when it starts
 
@@ -45,9 +44,10 @@ class Server:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST)
         with theirs:
             self.process = subprocess.Popen(
-                ["/bin/sh", "-c", f'exec "$0" "$1" {SOCKET}<&{theirs.fileno()}', sys.executable, __file__],
+                [sys.executable, __file__, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,  # Python looks once whether a stream is a terminal, or can be wound back
+                stderr=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
             )
 
@@ -55,7 +55,13 @@ class Server:
         """Whether a process that starts in this environment starts as the server did."""
         return self.process.poll() is None and self.start == _of_start(environment)
 
-    def run(self, arguments: Sequence[str], folder: Path, deadline: float) -> tuple[subprocess.CompletedProcess[str], float]:
+    def close(self) -> None:
+        self.socket.close()
+        self.process.communicate(timeout=60)
+
+    def run(
+        self, arguments: Sequence[str], folder: Path, deadline: float
+    ) -> tuple[subprocess.CompletedProcess[str], float]:
         """The command's end and its processor seconds; raises subprocess.TimeoutExpired after `deadline` seconds."""
         request = {"arguments": arguments, "folder": str(folder), "environment": dict(os.environ)}
         with ExitStack() as stack:
@@ -88,13 +94,13 @@ def _gather(readers: Sequence[IO[bytes]], arguments: Sequence[str], deadline: fl
     until = time.monotonic() + deadline
     found = [bytearray() for _ in readers]
     with selectors.DefaultSelector() as selector:
-        for number, reader in enumerate(readers):
-            selector.register(reader, selectors.EVENT_READ, number)
+        for index, reader in enumerate(readers):
+            selector.register(reader, selectors.EVENT_READ, index)
         while selector.get_map():
-            ready = selector.select(until - time.monotonic())
+            ready = selector.select(max(0, until - time.monotonic()))
             if not ready and time.monotonic() >= until:
-                if found[-1]:
-                    os.kill(int(found[-1].split()[0]), signal.SIGKILL)
+                number = bytes(found[-1]) or os.read(readers[-1].fileno(), 64)  # the watcher says it at once
+                os.kill(int(number.split()[0]), signal.SIGKILL)
                 raise subprocess.TimeoutExpired(list(arguments), deadline, bytes(found[0]), bytes(found[1]))
             for key, _ in ready:
                 data = os.read(key.fd, 1 << 16)
@@ -104,9 +110,8 @@ def _gather(readers: Sequence[IO[bytes]], arguments: Sequence[str], deadline: fl
     return [bytes(part) for part in found]
 
 
-def serve() -> None:
+def serve(requests: socket.socket) -> None:
     """Returns in the child that carries a command out: the rest of it is the command's."""
-    requests = socket.socket(fileno=SOCKET)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for watchers
     while True:
         message, descriptors = _receive(requests)
@@ -165,5 +170,5 @@ def _import_commands() -> None:
 
 if __name__ == "__main__":
     _import_commands()
-    serve()
+    serve(socket.socket(fileno=int(sys.argv[1])))
     runpy.run_module(MODULE, run_name="__main__", alter_sys=True)
