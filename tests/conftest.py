@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.all:
         os.environ["SCORE_PROOF"] = "full"  # support/proof.py reads it, here and in the workers of pytest-xdist
     config.addinivalue_line("markers", "parts(n): one case in n of this test in each run, not as many as of others")
-    if not (config.option.all or config.option.lf or any("::" in word for word in config.args)):
+    if not (config.option.all or config.getoption("lf", False) or any("::" in word for word in config.args)):
         share = config.option.share
         config.stash[SHARE] = share_of_commit(TESTS) if share is None else share
 
