@@ -167,12 +167,17 @@ def start(folder: Path) -> subprocess.Popen[str]:
     (folder / "p.c").write_text(ENDLESS, encoding="utf-8")
     words = [sys.executable, "-m", "score_embed.cli.main", "run", "--out", "o", "p.c"]
     running = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(10, folder, running)
+    return running
+
+
+def wait_for(tests: int, folder: Path, running: subprocess.Popen[str]) -> None:
+    """Until so many are committed."""
     deadline = time.monotonic() + 60
-    while count_tests(folder / "o") < 10:
+    while count_tests(folder / "o") < tests:
         assert time.monotonic() < deadline
         assert running.poll() is None
         time.sleep(0.05)
-    return running
 
 
 def count_tests(folder: Path) -> int:
@@ -195,7 +200,7 @@ def test_running_then_killed(tmp_path: Path) -> None:
         assert first["stopped"] == "running"
         assert first["runs"] == first["paths"] + first["redundant"] + first["mispredicted"] >= 10
         assert "it is running now" in report(tmp_path, "o", "--junit", "j.xml").stdout + report(tmp_path, "o").stdout
-        time.sleep(2.5)
+        wait_for(first["runs"] + 1, tmp_path, running)
         assert json.loads(report(tmp_path, "o", "--json").stdout)["runs"] > first["runs"]  # and it was not disturbed
     finally:
         running.kill()
