@@ -13,6 +13,7 @@ from typing import Any
 import corpus
 import pytest
 from generator import program
+from proof import FULL
 
 from score_embed import config
 from score_embed.campaign import campaign
@@ -105,7 +106,8 @@ def test_programs(found: corpus.TestProgram, monkeypatch: pytest.MonkeyPatch) ->
     compare(found.sources, found.size, monkeypatch)
 
 
-@pytest.mark.parametrize("seed", range(100, 200 if corpus.FULL else 108))
+@pytest.mark.parts(50)
+@pytest.mark.parametrize("seed", range(100, 200))
 def test_generated_programs(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "generated.c"
     source.write_text(program(seed, 10))
@@ -170,7 +172,7 @@ def test_addresses_that_are_pinned_already(tmp_path: Path, monkeypatch: pytest.M
     assert explored((source,), tmp_path / "merged", verify=True) == single
 
 
-CAMPAIGNS = corpus.programs() if corpus.FULL else [p for p in corpus.programs() if p.name.startswith("block_")]
+CAMPAIGNS = corpus.programs() if FULL else [p for p in corpus.programs() if p.name.startswith("block_")]
 
 
 @pytest.mark.parametrize("found", CAMPAIGNS, ids=lambda found: found.name)

@@ -21,16 +21,14 @@ from score_embed.errors import BuildError
 
 HEADERS = Path("/usr/include/csmith")
 ENDLESS = {20, 25, 27}  # csmith does not promise an end, and these have none
-SEEDS = [seed for seed in range(1, 361 if corpus.FULL else 26) if seed not in ENDLESS]
-BOARDS = ("native", "mps2-an385", "native32") if corpus.FULL else ("native", "mps2-an385")
-# Every day each program runs on one board, at night on all.
-CASES = [(board, seed) for seed in SEEDS for board in (BOARDS if corpus.FULL else [BOARDS[seed % len(BOARDS)]])]
+SEEDS = [seed for seed in range(1, 361) if seed not in ENDLESS]
+BOARDS = ("native", "mps2-an385", "native32")
 FLAGS = (f"-I{HEADERS}", "-w")
 CALLER = "int random_main(int, char **);\nint main(int argc, char **argv) { return random_main(argc, argv); }\n"
 # Programs are kept small: csmith's own size has nothing to do with how many constructs meet in one function.
 SIZE = ("--max-funcs", "5", "--max-block-size", "4", "--max-block-depth", "4")
 CSMITH = (*SIZE, "--no-float")
-FLOAT_SEEDS = SEEDS[:100] if corpus.FULL else SEEDS[1:3]  # the first has no end
+FLOAT_SEEDS = SEEDS[:100]
 # Where int has 16 bits and RAM 8 KiB: what csmith thinks of the machine is in a file in its working folder.
 SHORT_INT = "integer size = 2\npointer size = 2\n"
 TINY = ("--no-bitfields", "--max-funcs", "3", "--max-array-dim", "1", "--max-array-len-per-dim", "4", "--no-longlong")
@@ -40,7 +38,7 @@ buffers: {input: 16, chunk: 32, shadow: 1}
 """
 TINY_ENDLESS = {1}
 TINY_DEEP = {7}  # its frames, with slots for the origins of pointers, do not fit into 1,664 bytes
-TINY_SEEDS = [seed for seed in range(1, 101 if corpus.FULL else 9) if seed not in TINY_ENDLESS | TINY_DEEP]
+TINY_SEEDS = [seed for seed in range(1, 101) if seed not in TINY_ENDLESS | TINY_DEEP]
 BUDGET = 50_000_000  # branches: csmith programs loop, but end
 
 pytestmark = pytest.mark.skipif(
@@ -83,17 +81,21 @@ def is_undefined(folder: Path) -> bool:
     return b"outside the range of representable values" in done.stderr
 
 
-@pytest.mark.parametrize(("board", "seed"), CASES)
+@pytest.mark.parts(150)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("board", BOARDS)
 def test_same_checksum(board: str, seed: int, tmp_path: Path) -> None:
     compare(board, seed, tmp_path)
 
 
-@pytest.mark.parametrize("seed", SEEDS if corpus.FULL else SEEDS[::4])
+@pytest.mark.parts(150)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_same_checksum_on_linux(seed: int, tmp_path: Path) -> None:
     """What differs between these is small: they share the programs."""
-    compare(LINUX[SEEDS.index(seed) // 4 % len(LINUX)], seed, tmp_path)
+    compare(LINUX[seed % len(LINUX)], seed, tmp_path)
 
 
+@pytest.mark.parts(100)
 @pytest.mark.parametrize("seed", FLOAT_SEEDS)
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
 def test_same_checksum_with_floating_point(board: str, seed: int, tmp_path: Path) -> None:
@@ -105,8 +107,8 @@ def compare(board: str, seed: int, tmp_path: Path, options: Sequence[str] = CSMI
     text = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
     (tmp_path / "random.c").write_bytes(text)
     expected = once(board, tmp_path, plain=True)
-    if expected.verdict is Verdict.WATCHDOG and corpus.FULL:
-        pytest.skip(f"the program of seed {seed} does not end")  # some forty of 360; the seeds of every day all end
+    if expected.verdict is Verdict.WATCHDOG:
+        pytest.skip(f"the program of seed {seed} does not end")  # some forty of 360
     found = once(board, tmp_path, plain=False)
     if found.verdict in (Verdict.HANG, Verdict.WATCHDOG) and branches(tmp_path) > BUDGET:
         pytest.skip(f"the program of seed {seed} ends, but after too many branches")
@@ -117,6 +119,7 @@ def compare(board: str, seed: int, tmp_path: Path, options: Sequence[str] = CSMI
     assert (found.verdict, found.output) == (expected.verdict, expected.output)
 
 
+@pytest.mark.parts(40)
 @pytest.mark.parametrize("seed", TINY_SEEDS)
 def test_same_checksum_where_int_has_16_bits(seed: int, tmp_path: Path) -> None:
     (tmp_path / "platform.info").write_text(SHORT_INT)
@@ -129,12 +132,12 @@ def test_same_checksum_where_int_has_16_bits(seed: int, tmp_path: Path) -> None:
         expected = once(str(board), tmp_path, plain=True)
         found = once(str(board), tmp_path, plain=False)
     except BuildError as error:
-        if not corpus.FULL or "RAM" not in f"{error}":
+        if "RAM" not in f"{error}":
             raise
         pytest.skip("it does not fit into 8 KiB")
-    if expected.verdict is Verdict.WATCHDOG and corpus.FULL:
+    if expected.verdict is Verdict.WATCHDOG:
         pytest.skip(f"the program of seed {seed} does not end")
-    if found.verdict is Verdict.STACK_OVERFLOW and corpus.FULL:
+    if found.verdict is Verdict.STACK_OVERFLOW:
         pytest.skip("its frames, which hold slots, do not fit into 1,664 bytes")
     assert expected.verdict is Verdict.RETURN
     assert b"checksum = " in expected.output

@@ -3,12 +3,11 @@
 A program has one symbolic byte, so its paths are found by running it, built plainly, with all 256: what it does is one
 sequence of decisions for each. Beside plain statements it gives values to a channel of tests/support/escapes.py and takes
 some out. Where the campaign says `exhausted`, its tests, run plainly, must take all these sequences. A few programs in every
-test run, each channel several times with SCORE_PROOF=full.
+test run, each channel several times with --all.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
 import subprocess
@@ -17,9 +16,9 @@ from pathlib import Path
 
 import pytest
 from escapes import KINDS, Escape
+from proof import FULL
 from runner import explore
 
-FULL = os.environ.get("SCORE_PROOF") == "full"
 GLOBALS = ("o0", "o1")
 
 HEAD = """
@@ -169,7 +168,18 @@ def test_exhausted_means_that_no_path_is_missing(tmp_path: Path, kind: str, name
     assert check(tmp_path, KINDS[kind][name], board, f"{kind} {name} 0") == "drained"
 
 
-@pytest.mark.skipif(not FULL, reason="hundreds of campaigns: SCORE_PROOF=full")
+ALL = [(kind, name, board) for kind in KINDS for name, escape in KINDS[kind].items() for board in escape.boards]
+
+
+@pytest.mark.skipif(FULL, reason="the next test has them all")
+@pytest.mark.parts(len(ALL) // 2)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("kind", "name", "board"), ALL)
+def test_a_share_of_what_may_escape(tmp_path: Path, kind: str, name: str, board: str, seed: int) -> None:
+    check(tmp_path, KINDS[kind][name], board, f"{kind} {name} {seed}")
+
+
+@pytest.mark.skipif(not FULL, reason="hundreds of campaigns: --all")
 @pytest.mark.parametrize("kind", KINDS)
 def test_exhausted_means_that_no_path_is_missing_whatever_may_escape(tmp_path: Path, kind: str) -> None:
     said: Counter[str] = Counter()

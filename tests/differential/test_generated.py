@@ -19,13 +19,7 @@ import plain
 import pointer_generator
 import pytest
 from generator import program
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from runner import LINUX, score_embed
-
-from score_embed.frontend.c.parse import parse
-
-parse("int x;", "first.c")  # raises the recursion limit for good, which Hypothesis wants done before it starts
 
 FUNCTIONS = 10
 # What makes a program of a kind, and with how many functions.
@@ -38,13 +32,6 @@ KINDS: dict[str, tuple[Callable[[int, int], str], int]] = {
     ),  # to try all values of two bytes takes ten times as long with floating point
 }
 CHECKED = 1500  # inputs of the image whose path and output are compared with the plain program's
-# A failing program is printed whole; a smaller seed is not a smaller program, so shrinking is of no use.
-SETTINGS: dict[str, Any] = {
-    "deadline": None,
-    "derandomize": True,
-    "phases": [Phase.generate],
-    "suppress_health_check": list(HealthCheck),
-}
 
 
 def campaign(board: str, source: Path, folder: Path) -> dict[str, Any]:
@@ -85,45 +72,41 @@ def check(
     assert (found["stopped"], found["paths"]) == ("exhausted", expected + 1), f"{found['incomplete']} {where}"
 
 
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=100 if corpus.FULL else 6, **SETTINGS)
-def test_native(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    check("native", seed, tmp_path_factory.mktemp("generated"))
+@pytest.mark.parts(50)
+@pytest.mark.parametrize("seed", range(100))
+def test_native(seed: int, tmp_path: Path) -> None:
+    check("native", seed, tmp_path)
 
 
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20 if corpus.FULL else 3, **SETTINGS)
-def test_cortex_m3(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.mark.parts(20)
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_cortex_m3(seed: int, tmp_path: Path) -> None:
     """The judge is the same compiler's 32-bit code for this machine: the data model is the board's."""
-    check("mps2-an385", seed, tmp_path_factory.mktemp("generated"))
+    check("mps2-an385", seed, tmp_path)
 
 
+@pytest.mark.parts(60)
+@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("board", LINUX)
-def test_linux(board: str, tmp_path: Path) -> None:
+def test_linux(board: str, seed: int, tmp_path: Path) -> None:
     """Here the board's own compiler is the judge."""
-    first = 100 * LINUX.index(board)
-    for seed in range(first, first + (20 if corpus.FULL else 1)):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        check(board, seed, folder)
+    check(board, 100 * LINUX.index(board) + seed, tmp_path)
 
 
+@pytest.mark.parts(90)
+@pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("kind", KINDS)
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60 if corpus.FULL else 2, **SETTINGS)
-def test_kinds_native(kind: str, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    check("native", seed, tmp_path_factory.mktemp(kind), *KINDS[kind])
+def test_kinds_native(kind: str, seed: int, tmp_path: Path) -> None:
+    check("native", seed, tmp_path, *KINDS[kind])
 
 
+@pytest.mark.parts(60)
+@pytest.mark.parametrize("seed", range(15))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("board", ["mps2-an385", *LINUX])
-def test_kinds_on_boards(board: str, kind: str, tmp_path: Path) -> None:
+def test_kinds_on_boards(board: str, kind: str, seed: int, tmp_path: Path) -> None:
     """ABIs differ in where they put fields; there is floating point with hardware for it and without."""
-    first = 100 * [*LINUX, "mps2-an385"].index(board)
-    for seed in range(first, first + (15 if corpus.FULL else 1)):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        check(board, seed, folder, *KINDS[kind])
+    check(board, 100 * [*LINUX, "mps2-an385"].index(board) + seed, tmp_path, *KINDS[kind])
 
 
 def test_all_runs_of_a_path_agree_on_the_object(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Libraries that others wrote, instrumented whole: their own test programs say what they say without probes.
 
-A small one in every test run, all with SCORE_PROOF=full. tools/fetch-parsers.sh (which setup.sh calls) brings them.
+A small one in every test run, all with --all. tools/fetch-parsers.sh (which setup.sh calls) brings them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 import corpus
 import pytest
 from parsers import FETCHED
+from proof import FULL
 
 from score_embed.board.profile import QemuRun, find_board
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
@@ -138,7 +139,7 @@ def patient(board: str, image: Image) -> Target:
     return NativeTarget(image.elf, image.build_id, watchdog=PATIENCE)
 
 
-@pytest.mark.parametrize(("board", "name"), CASES if corpus.FULL else CASES[:1])
+@pytest.mark.parametrize(("board", "name"), CASES if FULL else CASES[:1])
 def test_a_librarys_own_test(board: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     test = TESTS[name]
     if not (FETCHED / test.package).is_dir():

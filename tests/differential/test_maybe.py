@@ -62,7 +62,8 @@ def test_programs(found: corpus.TestProgram, monkeypatch: pytest.MonkeyPatch) ->
     compare(found.sources, found.size, monkeypatch)
 
 
-@pytest.mark.parametrize("seed", range(100 if corpus.FULL else 8))
+@pytest.mark.parts(50)
+@pytest.mark.parametrize("seed", range(100))
 def test_generated_programs(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "generated.c"
     source.write_text(program(seed, 10))

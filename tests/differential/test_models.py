@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from corpus import FULL
+from proof import FULL
 
 ROOT = Path(__file__).parents[2]
 SUPPORT = Path(__file__).parents[1] / "support"

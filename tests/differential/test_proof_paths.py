@@ -16,6 +16,7 @@ import corpus
 import plain
 import plain_avr
 import pytest
+from proof import FULL
 from runner import LINUX, score_embed
 
 from score_embed.contract.outcome import Verdict
@@ -31,32 +32,15 @@ NOT_ON_AVR = {
     "float_library": "no fpclassify",
     "pointer_conditionals": "an enumerator of more bits than int",
 }
-DAILY_ON_AVR = (
-    "variadic_own",
-    "int16",
-    "int_ops",
-    "comparisons",
-    "enums",
-    "evaluation_order",
-    "float_values",
-    "recursion",
-)
 SAMPLE = 3000  # inputs of a program that are run where all would take too long
 
 
 def exhaustive(board: str) -> list[str]:
     """Programs that are run over all inputs on a board in this test run."""
-    largest = {"native": 3, "mps2-an385": 2, AVR: 1} if corpus.FULL else {"native": 2, "mps2-an385": 1}
+    largest = {"native": 3, "mps2-an385": 2, AVR: 1} if FULL else {"native": 2, "mps2-an385": 1}
     found = [name for name, program in PROGRAMS.items() if program.size <= largest.get(board, largest["mps2-an385"])]
-    if (
-        board == "native" and not corpus.FULL
-    ):  # two bytes take ten seconds: every second program, the others are sampled
-        small = [name for name in found if PROGRAMS[name].size == 1]
-        return [*small, *[name for name in found if name not in small][::2]]
     if board == AVR:
-        return [name for name in found if name not in NOT_ON_AVR and (corpus.FULL or name in DAILY_ON_AVR)]
-    if board in LINUX and not corpus.FULL:  # what differs between them is small: they share the programs
-        return found[LINUX.index(board) :: len(LINUX)]
+        return [name for name in found if name not in NOT_ON_AVR]
     return found
 
 
@@ -98,6 +82,7 @@ def test_the_corpus_is_large_enough() -> None:
     assert len([program for program in PROGRAMS.values() if program.size <= 2]) >= 25
 
 
+@pytest.mark.parts(12)
 @pytest.mark.parametrize(("board", "name"), CASES)
 def test_all_inputs(board: str, name: str, tmp_path: Path) -> None:
     inputs, runs = instrumented(board, name)
@@ -110,6 +95,7 @@ def test_all_inputs(board: str, name: str, tmp_path: Path) -> None:
         x86_has_the_same_paths(name, runs)
 
 
+@pytest.mark.parts(8)
 @pytest.mark.parametrize(("board", "name"), SAMPLED)
 def test_a_sample(board: str, name: str, tmp_path: Path) -> None:
     """No proof of (A): no sample can have more paths than the campaign."""

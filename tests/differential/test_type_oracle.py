@@ -1,7 +1,7 @@
 """The types of all expressions, and what is printed of C that is not instrumented, judged by the boards' compilers.
 
 On our own programs, and on whole libraries that others wrote; a file of each library in every test run, all of them with
-SCORE_PROOF=full.
+--all.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import corpus
 import pytest
 from compilers import assert_same_code
 from parsers import FETCHED
+from proof import FULL
 from test_proof_paths import NOT_ON_AVR
 from type_oracle import judge
 
@@ -54,7 +55,7 @@ NOT_THERE = {  # what the compiler has nothing of, or takes only as far as it is
     ("arduino-mega2560", "examples"),  # zlib's: 64 KiB on the stack
 }
 CASES = [(board, name) for board in BOARDS for name in LIBRARIES if (board, name) not in NOT_THERE]
-if not corpus.FULL:
+if not FULL:
     CASES = [case for case in zip(itertools.cycle(BOARDS), LIBRARIES) if case in CASES]  # each library somewhere
 
 
@@ -63,7 +64,7 @@ def files(name: str) -> list[Path]:
     folder = FETCHED / name / library.folder
     if not folder.is_dir():
         pytest.skip(f"{name} was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
-    return sorted(folder.rglob("*.c")) if corpus.FULL else [folder / library.daily]
+    return sorted(folder.rglob("*.c")) if FULL else [folder / library.daily]
 
 
 def flags(name: str) -> list[str]:
@@ -93,11 +94,11 @@ def test_types_in_our_programs(board: str, tmp_path: Path) -> None:
     if board == "arduino-mega2560":
         names = [name for name in names if name not in NOT_ON_AVR]
     asserted = 0
-    for name in names if corpus.FULL else names[BOARDS.index(board) :: len(BOARDS) * 3]:
+    for name in names if FULL else names[BOARDS.index(board) :: len(BOARDS) * 3]:
         verdicts = judge(find_board(board), corpus.FOLDER / f"{name}.c", [], tmp_path)
         assert not verdicts.wrong, name
         asserted += verdicts.asserted
-    assert asserted > (6000 if corpus.FULL else 300)
+    assert asserted > (6000 if FULL else 300)
 
 
 @pytest.mark.parametrize(("board", "name"), CASES)

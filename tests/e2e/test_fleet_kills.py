@@ -1,7 +1,7 @@
 """SIGKILL at each step of the protocol, in real processes: in the end the same paths, verdicts and coverage as one client.
 
 Whoever is to die does so just before it sends the n-th message of a kind, or just before or after the n-th commit. All
-steps with SCORE_PROOF=full.
+steps with --all.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from proof import FULL
 from test_many_clients import check_whole, recorded, run
 
 # Imported by every Python that starts: the first process in the role that gets there dies, once.
@@ -96,7 +97,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "o"
 
 
-@pytest.mark.parametrize(("role", "step", "number"), ALL_STEPS if os.environ.get("SCORE_PROOF") == "full" else STEPS)
+@pytest.mark.parametrize(("role", "step", "number"), ALL_STEPS if FULL else STEPS)
 def test_killed_at_a_step(role: str, step: str, number: int, tmp_path: Path, whole: Path) -> None:
     (tmp_path / "p.c").write_text(PROGRAM)
     site = tmp_path / "site"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from proof import FULL
 from rig import rig, write_profile
 from runner import score_embed
 
@@ -175,7 +176,7 @@ MORE = [
 
 
 @pytest.mark.parametrize(
-    ("board", "clients", "strategy", "program"), SMALL + (MORE if os.environ.get("SCORE_PROOF") == "full" else [])
+    ("board", "clients", "strategy", "program"), SMALL + (MORE if FULL else [])
 )
 def test_the_same_as_one_client(board: str, clients: int, strategy: str, program: str, tmp_path: Path) -> None:
     source = str(PROGRAMS / f"{program}.c")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import FULL
 from parsers import PARSERS
+from proof import FULL
 from runner import BOARDS, explore_files
 
 ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
@@ -111,7 +111,7 @@ def test_bignum_reads_past_its_table_where_char_is_unsigned(tmp_path: Path) -> N
     [("http", "native"), *([(name, board) for name in PARSERS for board in BOARDS] if FULL else [])],
 )
 def test_what_is_stored_is_what_the_formulas_say(name: str, board: str, tmp_path: Path) -> None:
-    """SCORE_PROOF=full: all parsers, for a minute."""
+    """With --all: all parsers, for a minute."""
     found = explored(name, tmp_path, board, "--verify", *(("--time", "60s") if FULL else ("--max-tests", "40")))
     assert found["divergences"] == 0
     assert found["paths"] >= (10 if FULL else 40)

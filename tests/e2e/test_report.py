@@ -168,12 +168,17 @@ def start(folder: Path) -> subprocess.Popen[str]:
     (folder / "p.c").write_text(ENDLESS, encoding="utf-8")
     words = [sys.executable, "-m", "score_embed.cli.main", "run", "--out", "o", "p.c"]
     running = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(10, folder, running)
+    return running
+
+
+def wait_for(tests: int, folder: Path, running: subprocess.Popen[str]) -> None:
+    """Until so many are committed."""
     deadline = time.monotonic() + 60
-    while count_tests(folder / "o") < 10:
+    while count_tests(folder / "o") < tests:
         assert time.monotonic() < deadline
         assert running.poll() is None
         time.sleep(0.05)
-    return running
 
 
 def count_tests(folder: Path) -> int:
@@ -196,7 +201,7 @@ def test_running_then_killed(tmp_path: Path) -> None:
         assert first["stopped"] == "running"
         assert first["runs"] == first["paths"] + first["redundant"] + first["mispredicted"] >= 10
         assert "it is running now" in report(tmp_path, "o", "--junit", "j.xml").stdout + report(tmp_path, "o").stdout
-        time.sleep(2.5)
+        wait_for(first["runs"] + 1, tmp_path, running)
         assert json.loads(report(tmp_path, "o", "--json").stdout)["runs"] > first["runs"]  # and it was not disturbed
     finally:
         running.kill()
@@ -238,7 +243,8 @@ def test_a_folder_that_cannot_be_written(campaign: Path, tmp_path: Path) -> None
         shutil.copyfile(tmp_path / name, folder / name)
     (folder / "campaign.db-shm").unlink(missing_ok=True)
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom score_embed.cli.main import main\n"
+        "import locale, os, sys\nfrom pathlib import Path\nfrom score_embed.cli.main import load, main\n"
+        "load('report')\n"  # as `locale`, which argparse needs: Python may lie where only root reads
         f"os.chmod({str(folder)!r}, 0o555)\n"
         "if os.getuid() == 0:\n    os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
         f"sys.exit(main(['report', {str(folder)!r}, '--json']))\n"

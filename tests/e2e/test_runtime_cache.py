@@ -55,10 +55,9 @@ def test_on_a_board_it_is_one_at_the_link_only(native: Board, monkeypatch: pytes
 def test_many_compile_it_at_once(native: Board) -> None:
     """As a CI does whose jobs start together with an empty cache."""
     toolchain = Toolchain(native)
-    for verify in (False, True):
-        with ThreadPoolExecutor(4) as pool:
-            found = list(pool.map(lambda verify: runtime_objects(toolchain, verify=verify), [verify] * 4))
-        assert len({tuple(objects) for objects in found}) == 1
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda verify: runtime_objects(toolchain, verify=verify), [True] * 4))
+    assert len({tuple(objects) for objects in found}) == 1
 
 
 def test_other_flags_make_other_objects(native: Board, monkeypatch: pytest.MonkeyPatch) -> None:

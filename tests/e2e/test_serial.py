@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from corpus import FULL
+from proof import FULL
 from rig import BAUD, bridge, opened, rig, write_profile
 from runner import Campaign, explore, explore_files, score_embed
 
@@ -101,7 +101,7 @@ NOISY = [("native", 9, 2)] + ([("native", 13, 2), ("stm32", 9, 5)] if FULL else 
 def test_one_byte_of_a_hundred_is_damaged(
     board: str, size: int, boot: int, tmp_path: Path, reference: Reference
 ) -> None:
-    """SCORE_PROOF=full: a longer campaign, and one of a board in QEMU."""
+    """With --all: a longer campaign, and one of a board in QEMU."""
     sources(tmp_path, size)
     write_profile(tmp_path, board, line={"boot-seconds": boot})
     noise = ("--bit-errors", "0.8%", "--dropped", "0.1%", "--inserted", "0.1%", "--fifo", "64")

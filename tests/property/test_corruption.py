@@ -1,7 +1,7 @@
 """No damaged frame is taken for a good one, and whatever a bad line does to a campaign's frames, its results are those
 of a good line.
 
-SCORE_PROOF_STREAMS=1000000 damages a million frames in each test.
+With --all each test damages a million frames.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from cobs import cobs
-from wire import STREAMS, Lockstep, build_c_side, damaged, run_c_side, target_frame, valid_frame
+from proof import STREAMS
+from wire import Lockstep, build_c_side, damaged, run_c_side, target_frame, valid_frame
 
 from score_embed.contract.wire import EndFlag
 from score_embed.errors import TargetError

@@ -1,6 +1,6 @@
 """Whatever goes wrong in a fleet, nothing is lost, nothing recorded twice, and it comes to its end; see docs/design/fleet.md.
 
-SCORE_FLEET_SCHEDULES=1000 runs so many schedules of faults at up to 256 clients.
+With --all a thousand schedules of faults at up to 256 clients.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from fleets import TIMING, survive, troubled
+from proof import FULL
 
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.reporting import Batches
@@ -26,7 +27,7 @@ from score_embed.fleet.simulation.journal import Journal, Violation
 from score_embed.fleet.simulation.simulate import World
 from score_embed.fleet.simulation.trees import SHAPES, Tree, pairs
 
-SCHEDULES = int(os.environ.get("SCORE_FLEET_SCHEDULES", "0"))
+SCHEDULES = 1000 if FULL else 0
 SUPPORT = Path(__file__).parents[1] / "support"
 
 
@@ -48,7 +49,7 @@ def test_schedules_that_found_something(seed: int) -> None:
     survive(troubled(seed, largest=256))
 
 
-@pytest.mark.skipif(not SCHEDULES, reason="SCORE_FLEET_SCHEDULES says how many")
+@pytest.mark.skipif(not SCHEDULES, reason="a thousand schedules: --all")
 def test_many_schedules_of_faults() -> None:
     for seed in range(10_000, 10_000 + SCHEDULES):
         survive(troubled(seed, largest=256))

@@ -1,6 +1,6 @@
 """Any byte stream on the link gives frames and named errors, on both sides: no exception, no hang, no wild access.
 
-SCORE_PROOF_STREAMS=1000000 sends a million streams to each side.
+With --all a million streams go to each side.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wire import STREAMS, build_c_side, end_message, mutated, piece, portions, ready_message, run_c_side, streams
+from proof import STREAMS
+from wire import build_c_side, end_message, mutated, piece, portions, ready_message, run_c_side, streams
 
 from score_embed.contract.wire import WIRE_VERSION, EndFlag, Type
 from score_embed.errors import TargetError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,8 +15,6 @@ from score_embed.contract.outcome import Run, Target, Verdict
 from score_embed.image.image import Image, build_image
 
 FOLDER = Path(__file__).resolve().parents[1] / "programs"
-# The exhaustive proofs take an hour; a CI run takes the programs over one byte and samples of the rest.
-FULL = os.environ.get("SCORE_PROOF") == "full"
 _HEADER = re.compile(
     r"/\* bytes: (?P<bytes>\d); constructs: (?P<constructs>.+); "
     r"grouped-labels: (?P<grouped>yes|no); folded-conditional: (?P<folded>yes|no) \*/"

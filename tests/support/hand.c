@@ -27,7 +27,7 @@ static const sc_d MAIN[] = {
     20, SC_SLOT(2, 4), 1, SC_MEMORY(2),
     21,
     22, 0, SC_SLOT(2, 5), 2, SC_POINTER(9), SC_SLOT(2, 2),
-    23, 1, SC_NONE, 1, SC_SLOT(2, 2),
+    23, 1 | 4, SC_NONE, 1, SC_SLOT(2, 2), /* as printf: it writes nothing, and nobody can ask for what it was told */
     24, SC_MEMORY(2), 1, SC_SLOT(2, 2),
     25, 0,
     26, 4, 0, 1, SC_MEMORY(0),

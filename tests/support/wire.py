@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import zlib
@@ -16,8 +15,6 @@ from score_embed.link import message
 from score_embed.link.frame import encode
 from score_embed.link.message import RunMessage, again, hello, varint
 
-# How many streams a test sends: a few in every run of the tests, 10⁶ with SCORE_PROOF_STREAMS=1000000.
-STREAMS = int(os.environ.get("SCORE_PROOF_STREAMS", "20000"))
 SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
 
 

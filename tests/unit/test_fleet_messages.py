@@ -1,11 +1,10 @@
 """Every message survives the wire; whatever else comes is a DecodeError.
 
-SCORE_PROOF_STREAMS=1000000 sends a million mutated frames.
+With --all a million mutated frames.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import resource
 import typing
@@ -13,11 +12,12 @@ from collections import Counter
 
 import msgspec
 import pytest
+from proof import STREAMS
 
 from score_embed.fleet import messages as m
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Receiver, Result, decode, encode
 
-FRAMES = int(os.environ.get("SCORE_PROOF_STREAMS", "20000"))
+FRAMES = STREAMS
 
 ONE, OTHER = Peer("board-7", 3), Peer("lab/qemu", 2**40)
 PAIR = Pair(b"i" * 16, 9, b"data")

@@ -1,0 +1,58 @@
+"""Which cases of a proof a run takes: a share that changes with each commit.
+
+The tests that are no unit tests are families: programs x boards x strategies. Whoever changes the code waits for the
+whole of them half an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family, at least one,
+and the next commit takes others: after `PARTS` commits each case has run. A family of hundreds, of generated programs
+say, has a mark of its own: with `@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which
+cases a run takes, so that it can be repeated on any commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SHARED = ("differential", "e2e", "property")  # folders of tests that run in shares
+PARTS = 4
+
+
+def share_of_commit(folder: Path) -> int:
+    """The number of commits; of a clone that does not have them all, a number that the commit's hash gives; else 0."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    try:
+        if git("rev-parse", "--is-shallow-repository") == "true":
+            return int(git("rev-parse", "HEAD")[:4], 16)
+        return int(git("rev-list", "--count", "HEAD") or 0)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    name: str
+    family: str  # its test function
+    parts: int = PARTS
+
+
+def in_share(cases: Iterable[Case], share: int) -> set[str]:
+    """The names of the cases that run. A family of one is always there, one of two turn by turn.
+
+    A hash orders the cases of a family, because their own order has a period of its own: boards, say, would come alone.
+    """
+    families: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+    for case in cases:
+        families[case.family, case.parts].append(case.name)
+    return {name for (_, parts), names in families.items() for name in _part(names, share, parts)}
+
+
+def _part(names: Sequence[str], share: int, parts: int) -> list[str]:
+    parts = min(parts, len(names))
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())[share % parts :: parts]

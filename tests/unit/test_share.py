@@ -1,0 +1,76 @@
+"""Which cases a run of the tests takes, and what it says that they cost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import warm
+from share import PARTS, Case, in_share, share_of_commit
+from times import SHOWN, Cost, Times
+
+
+def cases(count: int, family: str = "f", parts: int = PARTS) -> list[Case]:
+    return [Case(f"{family}[{number}]", family, parts) for number in range(count)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, PARTS, PARTS + 1, 100])
+def test_each_case_comes_once_in_as_many_shares_as_there_are_parts(count: int) -> None:
+    shares = [in_share(cases(count), share) for share in range(min(PARTS, count))]
+    assert sorted(name for share in shares for name in share) == sorted(case.name for case in cases(count))
+    assert all(shares)
+    assert in_share(cases(count), min(PARTS, count)) == shares[0]
+
+
+def test_families_do_not_disturb_each_other() -> None:
+    both = in_share([*cases(9), *cases(30, "g", 10), *cases(5, "h", 1)], 7)
+    assert both == in_share(cases(9), 7) | in_share(cases(30, "g", 10), 7) | {case.name for case in cases(5, "h")}
+
+
+def test_the_order_of_cases_has_no_say() -> None:
+    assert in_share(cases(20), 3) == in_share(reversed(cases(20)), 3)
+
+
+def test_a_folder_without_commits_has_a_share(tmp_path: Path) -> None:
+    assert share_of_commit(tmp_path) == 0
+    assert share_of_commit(Path(__file__).parent) >= 0
+
+
+def test_times() -> None:
+    times = Times()
+    for number in range(SHOWN + 2):
+        times.add(f"tests/test_{number}.py::test[{number}]", Cost(1, 2.0, number))
+        times.add(f"tests/test_{number}.py::other", Cost(1, 1.0, 0.5))
+    _, first, *_, rest, total = times.table()
+    assert first.split() == ["2", "3.0", "s", f"{SHOWN + 1.5}", "s", f"tests/test_{SHOWN + 1}.py"]
+    assert rest.split() == ["4", "6.0", "s", "2.0", "s", "2", "other", "files"]
+    assert total.split()[0] == f"{2 * (SHOWN + 2)}"
+
+
+def test_who_starts_otherwise_gets_a_process_of_its_own() -> None:
+    server = warm.Server()
+    assert server.fits(os.environ)
+    assert server.fits({**os.environ, "SCORE_EMBED_SEED": "1"})
+    assert not server.fits({**os.environ, "PYTHONHASHSEED": "1"})
+    server.close()
+    assert server.process.returncode == 0
+    assert not server.fits(os.environ)
+
+
+def test_a_warm_process_is_like_any_other(tmp_path: Path) -> None:
+    server = warm.Server()
+    done, seconds = server.run(["--version"], tmp_path, 60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("score-embed ")
+    assert 0 < seconds < 60
+    done, _ = server.run(["run", "nowhere.c"], tmp_path, 60)
+    assert done.returncode == 2
+    assert "nowhere.c" in done.stderr
+    with pytest.raises(subprocess.TimeoutExpired):
+        server.run(["doctor"], tmp_path, 0)
+    done, _ = server.run(["boards"], tmp_path, 60)
+    assert "native" in done.stdout
+    server.close()
+    assert server.process.returncode == 0
