@@ -54,6 +54,7 @@ class LocalDeclarations:
             self.b.define(f"/* {len(self.b.definitions)} */\n{text}\n")  # the same pragma may come again
 
     def typedef(self, node: c_ast.Typedef) -> None:
+        """A typedef moves to the top, too."""
         declarations = self.b.declarations
         declarations.scope.names[node.name] = declared = declarations.typedef(node)
         if not self.b.is_variable(declared.type):  # else it stands in casts only, by what it is

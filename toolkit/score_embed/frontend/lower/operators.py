@@ -119,7 +119,7 @@ class Operators:
     # --- types -----------------------------------------------------------------------------------------------
 
     def type_of(self, node: c_ast.Node) -> CType:
-        """The type of an expression: of a place, before it is read. Its side effects are emitted, too."""
+        """The type of an expression: of a place, before it is read. What it emits on the way, the caller drops."""
         if isinstance(node, Selection):
             return self.e.type_of(self.e.chosen(node))
         if isinstance(node, c_ast.ID):
