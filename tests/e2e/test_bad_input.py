@@ -177,7 +177,7 @@ def test_a_target_that_is_none(garbage: str, tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from score_embed.target import native\n"
+        "from score_embed.device import native\n"
         "from score_embed.cli.main import main\n"
         "start = native.NativeTarget.__init__\n"
         "def init(self, elf, *others): start(self, Path(sys.argv[1]), *others)\n"

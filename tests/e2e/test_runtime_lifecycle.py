@@ -187,7 +187,7 @@ def test_damage_on_the_link_changes_no_result(
     images: dict[str, Path], board: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = "qemu" if board.startswith("mps2") else "native"
-    monkeypatch.setattr(f"score_embed.target.{module}.Channel", NoisyChannel)
+    monkeypatch.setattr(f"score_embed.device.{module}.Channel", NoisyChannel)
     target = target_of(board, images[board])
     target.patience = Patience(0.1, 2.0, 0.1)
     tests = [Run(i, bytes([what, 7, 0, 0, i])) for i, what in enumerate([100, 105, 102, 13, 101] * 8)]
