@@ -5,7 +5,7 @@ from __future__ import annotations
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.sites import SiteKind
 from score_embed.frontend.emit.probes import ARRAY, ByStatement, Probes, on
-from score_embed.frontend.ir.body import BoundsCheck, Check, Fail, Recall, SpanCheck, Stray, TextCheck
+from score_embed.frontend.ir.body import BoundsCheck, Check, Fail, SpanCheck, Stray, TextCheck
 from score_embed.frontend.ir.exp import Const, Exp, Raw, SlotRef
 from score_embed.frontend.probes.templates import oriented
 
@@ -31,7 +31,6 @@ class CheckEmitter:
                 on(BoundsCheck, self._bounds_check),
                 on(SpanCheck, self._span_check),
                 on(Stray, self._stray),
-                on(Recall, self._recall),
                 on(TextCheck, self._text_check),
                 on(Fail, self._fail),
             ]
@@ -86,9 +85,6 @@ class CheckEmitter:
     def _stray(self, s: Stray) -> str:
         quick = "if (sc_strays) " if s.value == s.origin else ""
         return f"{quick}sc_stray({s.where}, {s.value}, {s.origin});"
-
-    def _recall(self, s: Recall) -> str:
-        return f"if (sc_strays) {s.origin} = sc_recall({s.where}, {s.value});"
 
     def _text_check(self, s: TextCheck) -> str:
         d = self.p.descriptor(self.p.site(SiteKind.CHECK, self.p.nothing(), "bounds"), [])

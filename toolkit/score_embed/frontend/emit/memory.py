@@ -19,6 +19,7 @@ from score_embed.frontend.ir.body import (
     Move,
     Note,
     Pin,
+    Recall,
     Select,
     SetPlain,
     Store,
@@ -53,6 +54,7 @@ class MemoryEmitter:
             [
                 on(Assign, self._assign),
                 on(Truncate, self._truncate),
+                on(Recall, self._recall),
                 on(Select, self._select),
                 on(Store, self._store),
                 on(SetPlain, self._set_plain),
@@ -92,6 +94,12 @@ class MemoryEmitter:
             return f"{lvalue} = {s.exp.c()}; {guard}{{ {probe};{self.p.value(lvalue, s.dest.type)} }}"
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self.p.value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
+
+    def _recall(self, s: Recall) -> str:
+        assert isinstance(s.dest, SlotRef)
+        origin = s.dest.c()
+        forget = f"if ({origin} != {s.value}){_slot_cleared(s.dest)}"
+        return f"{self._assign(s)} if (sc_strays) {{ {origin} = sc_recall({s.where}, {s.value}); {forget} }}"
 
     def _truncate(self, s: Truncate) -> str:
         assert isinstance(s.exp, Convert)
@@ -211,10 +219,7 @@ class MemoryEmitter:
     def _forget(self, dest: SlotRef | Place) -> str:
         """Nothing in the value can be symbolic: the destination's taint goes."""
         if isinstance(dest, SlotRef):
-            index = dest.slot.index
-            if not self.p.maybe.slot(index):
-                return ""
-            return f" sc_m[{1 + (index >> 5)}] &= {0xFFFFFFFF ^ 1 << (index & 31):#x}u;"
+            return _slot_cleared(dest) if self.p.maybe.slot(dest.slot.index) else ""
         if not self.p.maybe.place(dest):
             return ""
         return f" if (sc_any) sc_clear((const void *) &{dest.text}, sizeof {dest.text});"
@@ -282,6 +287,11 @@ class MemoryEmitter:
         if s.dest.static and s.count is None:
             return LeafText(Where.GLOBAL, 8, f"(sc_word) &{s.dest.text}", 0, ())
         return LeafText(Where.MEMORY, 8, "0", 0, ())
+
+
+def _slot_cleared(dest: SlotRef) -> str:
+    index = dest.slot.index
+    return f" sc_m[{1 + (index >> 5)}] &= {0xFFFFFFFF ^ 1 << (index & 31):#x}u;"
 
 
 def _input_flags(s: Symbolic) -> int:

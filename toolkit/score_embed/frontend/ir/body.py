@@ -45,6 +45,15 @@ class Store(Assign):
 
 
 @dataclass
+class Recall(Assign):
+    """The origin of a pointer that was found at `where`: the pointer itself, or what the runtime knows better, of which
+    there is no formula."""
+
+    where: str
+    value: str
+
+
+@dataclass
 class SetPlain(Stmt):
     """`text = exp;` where the destination has no taint (a `long double` variable)."""
 
@@ -156,15 +165,6 @@ class Stray(Stmt):
     """A pointer is put where its origin cannot be seen: the runtime remembers it if the value alone would mislead."""
 
     where: str  # in C: an address, or a small number for an argument or a result
-    value: str
-    origin: str
-
-
-@dataclass
-class Recall(Stmt):
-    """The origin of a pointer that was found there, if the runtime knows better than its value tells."""
-
-    where: str
     value: str
     origin: str
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from score_embed.frontend.ir.body import Assign, Body, Branch, Call, Select, Stmt, Truncate
+from score_embed.frontend.ir.body import Assign, Body, Branch, Call, Recall, Select, Stmt, Truncate
 from score_embed.frontend.ir.exp import Const, Convert, Exp, Raw, SlotRef
 from score_embed.frontend.ir.flow import (
     Block,
@@ -216,8 +216,8 @@ class _Substitution:
 
 def _is_definition(s: Stmt) -> TypeGuard[Assign]:
     """Whether the slot holds what the expression says. What a Select reads depends on its address, too, a Truncate on
-    the range."""
-    return isinstance(s, Assign) and not isinstance(s, (Select, Truncate))
+    the range; an origin may be recalled."""
+    return isinstance(s, Assign) and not isinstance(s, (Select, Truncate, Recall))
 
 
 def _pays(definition: _Definition) -> bool:

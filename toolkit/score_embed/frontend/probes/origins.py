@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Se
 from dataclasses import dataclass, field, replace
 
 from score_embed.frontend.ir.addresses import base_of, is_arithmetic
-from score_embed.frontend.ir.body import Assign, Body, Call, Fill, Move, Recall, Return, Stmt, Stray
+from score_embed.frontend.ir.body import Assign, Body, Call, Coord, Fill, Move, Recall, Return, Stmt, Stray
 from score_embed.frontend.ir.exp import (
     Const,
     Convert,
@@ -111,11 +111,9 @@ class _Writer:
         self._body, self._origins, self._strays = body, origins, strays
 
     def parameter(self, index: int, pointer: SlotRef) -> Iterator[Stmt]:
-        origin, coord = self._origins[index], self._body.coord
-        yield Assign(coord, origin, Convert(_ORIGIN, pointer))
         key = f"{self._body.emitted_name}#{index}"
-        if key in self._strays:
-            yield Recall(coord, self._number(key), pointer.c(), origin.c())
+        where = self._number(key) if key in self._strays else ""
+        yield self._found(self._body.coord, self._origins[index], pointer, where)
 
     def told(self, s: Stmt) -> Iterator[Stmt]:
         dest = slot_written(s)
@@ -135,12 +133,14 @@ class _Writer:
         else:
             yield s
             pointer: SlotRef = s.dest  # type: ignore[attr-defined]  # all that write a slot have one
-            yield Assign(s.coord, origin, Convert(_ORIGIN, pointer))
-            where = self._found_in(s)
-            if where:
-                yield Recall(s.coord, where, pointer.c(), origin.c())
+            yield self._found(s.coord, origin, pointer, self._found_in(s))
         if isinstance(s, Assign) and isinstance(s.dest, Place) and self._is_stray_place(s.dest):
             yield self._stray(s, f"&{s.dest.text}", s.dest.text, s.exp)
+
+    def _found(self, coord: Coord, origin: SlotRef, pointer: SlotRef, where: str) -> Stmt:
+        """The origin of a pointer that comes from elsewhere; `where`: a place of which the runtime may know, or nothing."""
+        value = Convert(_ORIGIN, pointer)
+        return Recall(coord, origin, value, where, pointer.c()) if where else Assign(coord, origin, value)
 
     def _made_of(self, exp: Exp) -> Exp | None:
         """The origin of what is made of another pointer, or of an object's address."""
