@@ -78,7 +78,7 @@ static void hash_operand(const void *p, sc_u32 bytes, sc_u32 how)
 static sc_u32 taint_of(const sc_u32 *m, sc_u32 word, const void *p)
 {
     if (KIND(word) != SLOT) {
-        if (INDEX(word) || !SC_IS_MEMORY(p)) {
+        if ((INDEX(word) || !SC_IS_MEMORY(p)) && !SC_IN_INTERRUPT()) { /* a handler does not wait */
             sc.device = (sc_uptr)p;
             sc.waited = INDEX(word);
             sc.device_at = sc.branches;
