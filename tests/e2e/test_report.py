@@ -235,7 +235,7 @@ def test_a_folder_that_cannot_be_written(campaign: Path, tmp_path: Path) -> None
     shutil.copytree(campaign / "o ut", folder)
     db = sqlite3.connect(folder / "campaign.db", isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
-    db.execute("UPDATE meta SET value = replace(value, '\"seed\": 0', '\"seed\": 4711') WHERE key = 'program'")
+    db.execute("UPDATE meta SET value = replace(value, '\"seed\":0', '\"seed\":4711') WHERE key = 'program'")
     for name in ("campaign.db", "campaign.db-wal"):
         shutil.copyfile(folder / name, tmp_path / name)
     db.close()
