@@ -1,4 +1,4 @@
-/* What a port provides: eight functions, and constants in its own "port_arch.h".
+/* What a port provides: the functions below, and constants in its own "port_arch.h".
  *
  * port_arch.h defines SC_RAM_BASE and SC_RAM_SIZE (the addresses the taint map covers; the size a multiple of
  * 32; boards define them by their profile), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG frame), SC_SHADOW
