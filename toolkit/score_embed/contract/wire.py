@@ -1,4 +1,7 @@
-"""The single source of the wire's constants; `contract/header.py` writes the C side of them."""
+"""The single source of the wire's constants; `contract/header.py` writes the C side of them.
+
+Framing and CRC are `link/frame.py` on the host and `runtime/frame.c` on the target; docs/design/wire.md has the messages.
+"""
 
 from __future__ import annotations
 
