@@ -1,6 +1,6 @@
 """The single source of the wire's constants; `contract/header.py` writes the C side of them.
 
-Framing and CRC are `link/frame.py` on the host and `runtime/frame.c` on the target; docs/design/wire.md has the messages.
+Frames and their CRC: `link/frame.py` on the host, `runtime/frame.c` on the target. Messages: docs/design/wire.md.
 """
 
 from __future__ import annotations
