@@ -1,4 +1,7 @@
-/* What a port provides: eight functions, and constants in its own "port_arch.h".
+/* What a port provides: the functions below, and constants in its own "port_arch.h".
+ *
+ * Linux has them in posix/port.c (memory: posix/memory.c), boards in bare/bare.c; their link is in uart.c of each
+ * port or in bare/semihosting.c.
  *
  * port_arch.h defines SC_RAM_BASE and SC_RAM_SIZE (the addresses the taint map covers; the size a multiple of
  * 32; boards define them by their profile), SC_INPUT_CAPACITY (bytes of input), SC_CHUNK (largest payload of a TRACE or LOG frame), SC_SHADOW

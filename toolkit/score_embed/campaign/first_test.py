@@ -1,5 +1,7 @@
 """The first test of a campaign: its bytes, and the proof that the program is deterministic.
 
+Bytes that nobody chose come from the campaign's seed (`explore/prf.py`), as many as the program asks for.
+
 A first test written by hand names its inputs; where their bytes lie only a run can tell, and another value may let the
 program ask for other inputs, so the layout is found by running until it stays. Then the first test runs three times:
 if it does not always take the same path, nothing the explorer predicts would hold, and the user is told where. If the

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 
 class Verdict(StrEnum):
-    """How a test ended, as the target (or, for the last five and at times for WATCHDOG and EXIT, the host) saw it."""
+    """How a test ended, as the target saw it; `wire.HOST_VERDICTS`, and at times WATCHDOG and EXIT, as the host did."""
 
     RETURN = "return"
     EXIT = "exit"

@@ -1,6 +1,6 @@
 """An instance that runs and does not report READY: where is it?
 
-Drivers look at its program counter a few times; who knows the image makes places of that (score_embed/startup.py).
+Drivers look at its program counter a few times; who knows the image makes places of that (campaign/startup.py).
 """
 
 from __future__ import annotations

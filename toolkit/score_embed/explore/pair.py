@@ -1,4 +1,4 @@
-"""A pair (test case, neg_limit): what queues hold, stores keep and clients will exchange.
+"""A pair (test case, neg_limit): what queues hold, the record keeps and clients exchange.
 
 It carries its prediction, so that whoever runs it can tell whether the run went where the solver said: the hash over the
 first `predicted` conditions, which the target compares, and the id of their decisions, which the host can work out where

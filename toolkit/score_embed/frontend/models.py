@@ -1,8 +1,8 @@
 """Models of the C library: plain C in `runtime/libc`, instrumented with the program and called in the library's place.
 
-What a program calls and does not define itself is taken from there, under a name of our own: so that code without
-probes, the library's own included, keeps the library's functions. Their branches are decisions of a path as the program's are,
-but not the program's branches: reports leave them out.
+What a program calls and does not define itself is taken from there, under a name of our own (`c/scopes.py` renames
+the program's uses). So code without probes, the library's own included, keeps the library's functions. The branches of
+models are decisions of a path as the program's are, but not the program's branches: reports leave them out.
 """
 
 from __future__ import annotations

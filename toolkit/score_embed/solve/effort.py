@@ -1,4 +1,7 @@
-"""How much a hard question may cost, and who ends one: told here, so that nobody imports Z3 for it before one is asked."""
+"""How much a hard question may cost, and who ends one: said here, so that Z3 is not imported before one is asked.
+
+The first time that a question is asked it gets a share of `DEFAULT_RLIMIT`: `_efforts` of `chain.py` has the shares.
+"""
 
 from __future__ import annotations
 

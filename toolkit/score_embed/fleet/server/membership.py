@@ -1,4 +1,7 @@
-"""Who is a member of the fleet: who may join, and works on what; who moves, leaves, is given up, comes once more."""
+"""Who is a member of the fleet: who may join, and works on what; who moves, leaves, is given up, comes once more.
+
+How long a client may be silent is `dead` of `Timing` in `fleet/protocol.py`; `_look` of `server.py` compares.
+"""
 
 from __future__ import annotations
 

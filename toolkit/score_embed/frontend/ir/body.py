@@ -1,4 +1,4 @@
-"""The normal form of a function: some thirty kinds of statement over the expressions of `ir_exp`.
+"""The normal form of a function: some thirty kinds of statement over the expressions of `exp.py`.
 
 Every side effect is a statement of its own, in the order in which gcc has it, and control flow is labels and jumps.
 """
