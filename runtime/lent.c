@@ -85,11 +85,20 @@ static sc_u32 follow(const void *p)
     return 0;
 }
 
+/* How far one can read where nobody knows the object: to the stack's top, else to the end of the page, as memory may end there. */
+static sc_uptr readable(sc_uptr at, sc_uptr end)
+{
+    sc_uptr most = (at | 4095u) + 1u;
+    if (at - SC_STACK_BASE < SC_STACK_TOP - SC_STACK_BASE) most = SC_STACK_TOP;
+    else if (object_at((const void *)at).size) return end;
+    return end < most ? end : most;
+}
+
 /* Whether something in these bytes is symbolic, or a pointer there leads to what is. */
 static sc_u32 look(const void *from, sc_uptr size)
 {
     const sc_uptr align = __alignof__(void *);
-    sc_uptr at = (sc_uptr)from, end = at + size;
+    sc_uptr at = (sc_uptr)from, end = readable(at, at + size);
     if (sc_taint_get(from, size)) return 1;
     for (at = (at + align - 1u) / align * align; at + sizeof(void *) <= end; at += align)
         if (follow(*(const void *const *)at)) return 1;

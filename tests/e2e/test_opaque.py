@@ -467,3 +467,28 @@ def test_what_a_dead_frame_held_is_no_longer_symbolic(tmp_path: Path, board: str
     use = "int use(void) { volatile unsigned char f[90]; int i; for (i = 0; i < 90; i++) f[i] = 3; return f[7]; }\n"
     found = explore(tmp_path, {"p.c": program, "n.c": use}, "--board", board, first={"x": 0}, native=("n.c",))
     assert (found.summary["stopped"], found.summary["paths"]) == ("exhausted", 3)
+
+
+STRUCT_AT_THE_TOP = """
+#include "score.h"
+struct boxes { int v, w[9]; };
+struct boxes clip(int v);
+int main(void)
+{
+    unsigned char x;
+    int v = 0;
+    SYM_U8(x);
+    v = clip(3).v;
+    v = clip(x).v;
+    return v > 100;
+}
+"""
+CLIP = "struct boxes { int v, w[9]; };\nstruct boxes clip(int v) { struct boxes b = {v > 40 ? 200 : 1}; return b; }\n"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_opaque_code_knows_is_looked_for_no_further_than_memory_goes(board: str, tmp_path: Path) -> None:
+    """A result without a name lies at the stack's top: what is 1,024 bytes behind it cannot be read."""
+    found = explore(tmp_path, {"p.c": STRUCT_AT_THE_TOP, "o.c": CLIP}, "--board", board, native=("o.c",))
+    assert found.summary["bugs"] == []
+    assert "symbolic data given to an opaque call" in found.incomplete
