@@ -160,6 +160,7 @@ FOUND_SO = [
     ("assembly", "by address on a Cortex-M", "mps2-an385"),
     ("library", "a stream in memory", "native"),
     ("library", "a file, formatted", "native"),
+    ("library", "what exit was given", "native"),
 ]
 
 

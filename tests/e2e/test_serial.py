@@ -137,10 +137,13 @@ def test_an_adapter_that_delivers_in_bursts_is_waited_for(tmp_path: Path) -> Non
     write_profile(tmp_path, line={"baud": 115200})
     sizes = []
     for burst in ("0", "0.03"):
-        with rig(tmp_path, "--baud", "115200", "--burst", burst):
-            found = on_the_desk(tmp_path, "--out", f"out{burst}")
+        for attempt in range(3):  # a busy machine keeps the rig itself waiting now and then, in the middle of a frame
+            with rig(tmp_path, "--baud", "115200", "--burst", burst):
+                found = on_the_desk(tmp_path, "--out", f"out{burst}-{attempt}")
+            if not found.summary["link"]["crc_errors"]:
+                break
+        assert found.summary["link"]["crc_errors"] == 0
         sizes.append(found.summary["link"]["bytes_in"] / found.summary["runs"])
-        assert found.summary["link"]["crc_errors"] <= 1  # a busy machine keeps the rig waiting once, without bursts, too
     assert sizes[1] < 1.1 * sizes[0]
 
 

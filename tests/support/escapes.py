@@ -443,6 +443,14 @@ LIBRARY = {
         begin="atexit(last);",
         text="#include <stdlib.h>\nstatic int box;\nstatic void last(void) { if (B(box > 40)) box = 1; }\n",
     ),
+    "what exit was given": Escape(
+        give="if (B({} > 100)) exit({} & 63);",
+        take="1",
+        begin="on_exit(last, 0);",
+        text="#define _GNU_SOURCE\n#include <stdlib.h>\n"
+        "static void last(int status, void *p) { (void) p; B(status > 40) ? (void) 0 : (void) 1; }\n",
+        boards=NATIVE,
+    ),
     "usleep and then a clock": Escape(give="usleep({} & 1);", take="2", text="#include <unistd.h>\n", boards=NATIVE),
     "descriptors": Escape(
         give="dup2({} > 40 ? 0 : ends[1], ends[0]);",

@@ -178,7 +178,8 @@ class CallEmitter:
         leaves: list[str] = []
         tail: list[str] = []
         log2 = {8: 0, 16: 1, 32: 2, 64: 3}[self.p.types.model.pointer]
-        for argument in s.args if s.name not in RETURNS_TWICE else []:  # what lies around a jmp_buf is not looked at
+        # What lies around a jmp_buf is not looked at; what a block held that is freed is not put out.
+        for argument in s.args if s.name not in RETURNS_TWICE | {"free"} else []:
             exp = argument.exp
             if isinstance(exp, Exp) and isinstance(exp.type, VaList):
                 leaves += [str(int(Where.MEMORY) << 14 | log2 << 12 | self.p.never)] * 2

@@ -36,7 +36,14 @@ from score_embed.frontend.types.ctype import (
     is_untracked,
     unqualified,
 )
-from score_embed.frontend.types.library_calls import RUNTIME, keeps_pointer, only_puts_out, writes_nothing
+from score_embed.frontend.types.library_calls import (
+    LIBRARY,
+    RUNTIME,
+    gives_to_program,
+    keeps_pointer,
+    only_puts_out,
+    writes_nothing,
+)
 
 _JUMPS = frozenset(["longjmp", "_longjmp", "siglongjmp", "__builtin_longjmp"])
 
@@ -103,13 +110,15 @@ class Calls:
         args = self._arguments(node, t)
         self.b.coord = coord
         library = isinstance(symbol, FunctionName) and (
-            self.callees.is_library(symbol.file) or name.startswith(RUNTIME)
+            self.callees.is_library(symbol.file) or name.startswith((RUNTIME, *LIBRARY))
         )
         harmless = kind == "opaque" and writes_nothing(name, t, library)
         if kind != "known":
             self._pin_arguments(args, kind, only_puts_out(name) and not wanted)
         if keeps_pointer(name, library) and not (len(args) > 1 and _is_null(args[1].exp)):
             self.b.add(Note(coord, "memory that the C library keeps a pointer to"))
+        if gives_to_program(name, library):
+            self.b.add(Note(coord, "what exit is given comes back without a formula"))
         if name in _JUMPS and isinstance(args[-1].exp, SlotRef):  # comes back as the result of an opaque call
             self.b.add(Pin(coord, args[-1].exp, "value of longjmp"))
         if kind != "opaque" and t.variadic:

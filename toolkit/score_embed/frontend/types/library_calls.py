@@ -10,6 +10,7 @@ from score_embed.contract.descriptors import OpaqueCall
 from score_embed.frontend.types.builtin_names import RETURNS_TWICE
 from score_embed.frontend.types.ctype import Function, Pointer
 
+LIBRARY = ("sc_library_", "__score_other_")  # so begin the names by which models call the library's own functions
 RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
 
 # They write to files, or end the program.
@@ -114,6 +115,11 @@ def only_puts_out(name: str) -> bool:
 def keeps_pointer(name: str, library: bool) -> bool:
     """Whether the library goes on to use memory that it is given a pointer to."""
     return library and name in _KEEPS
+
+
+def gives_to_program(name: str, library: bool) -> bool:
+    """Whether what `exit` is given, which counts as put out, comes back to a function of the program's."""
+    return library and name == "on_exit"
 
 
 def flags(name: str, *, harmless: bool, library: bool, pointers: bool) -> OpaqueCall:
