@@ -42,6 +42,7 @@ class Layer(StrEnum):
     DOMAIN = "domain"
     EQUALITY = "equality"
     MODEL = "model"
+    FINITE = "finite"
     ENUMERATE = "enumerate"
     CACHE = "cache"
     RANGE = "range"

@@ -259,10 +259,11 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
 
 def _searching(limit: Limit) -> Solver:
     """The layers behind the gate."""
+    from score_embed.solve.finite import FiniteLayer
     from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
     enumerate_ = EnumerateLayer(SmtLayer(limit))
-    return ArithmeticLayer(enumerate_, LearningLayer(enumerate_, limit), PathLayer(enumerate_, limit))
+    return FiniteLayer(ArithmeticLayer(enumerate_, LearningLayer(enumerate_, limit), PathLayer(enumerate_, limit)))
 
 
 def _efforts(rlimit: int) -> tuple[int, ...]:
