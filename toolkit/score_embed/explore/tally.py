@@ -24,6 +24,7 @@ class ExplorerState(Struct, frozen=True):
     divergences: int
     concretized: int
     solver: SolverStats
+    forks: tuple[tuple[int, int], ...] = ()  # site, tests for another value of it
 
 
 @dataclass(slots=True)
@@ -35,6 +36,7 @@ class Tally:
     divergences: int = 0
     concretized: int = 0
     solver: SolverStats = field(default_factory=SolverStats)
+    forks: Counter[int] = field(default_factory=Counter)  # by site: tests for another value of it
 
     def add(self, other: Tally) -> None:
         """What somebody else has counted."""
@@ -43,6 +45,7 @@ class Tally:
         self.divergences += other.divergences
         self.concretized += other.concretized
         self.solver.add(other.solver)
+        self.forks.update(other.forks)
 
     def state(self, queue: int) -> ExplorerState:
         return ExplorerState(
@@ -52,10 +55,11 @@ class Tally:
             self.divergences,
             self.concretized,
             self.solver,
+            tuple(self.forks.items()),
         )
 
     @staticmethod
     def of(state: ExplorerState) -> Tally:
         notes = Counter({(what, site): count for what, site, count in state.notes})
         unflipped = Counter({(index, why): count for index, why, count in state.unflipped})
-        return Tally(notes, unflipped, state.divergences, state.concretized, state.solver)
+        return Tally(notes, unflipped, state.divergences, state.concretized, state.solver, Counter(dict(state.forks)))

@@ -24,6 +24,7 @@ class Tallied(WireRecord, frozen=True):
     seconds: float  # of the solver
     by: dict[Layer, Number]
     seconds_by: dict[Layer, float]
+    forks: tuple[tuple[Index, Number], ...] = ()  # site, tests for another value of it
 
 
 class Where(WireRecord, frozen=True):

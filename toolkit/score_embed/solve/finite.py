@@ -42,9 +42,11 @@ class _Relation:
 
 
 class _Eliminated(NamedTuple):
-    """`joined`: all that is said of a variable; `left`: what that says of the others, None if nothing."""
+    """`holds`: the values that a variable may have with those of the `others`, its own axis last. `left`: what that says of
+    the others; None if nothing."""
 
-    joined: _Relation
+    others: tuple[Variable, ...]
+    holds: NDArray[np.bool_]
     left: _Relation | None
 
 
@@ -118,8 +120,8 @@ class FiniteLayer:
             found = self._joins.get(key)
             if found is None:
                 found = self._joins[key] = self._eliminate(relations)
-                work -= found.joined.holds.size
-                self._kept += found.joined.holds.size
+                work -= found.holds.size
+                self._kept += found.holds.size
                 if work < 0:
                     raise _TooLarge
             joins.append(found)
@@ -160,7 +162,8 @@ class FiniteLayer:
         holds = np.ones([v.count for v in variables], bool)
         for relation in relations:
             holds &= spread(relation.holds, relation.variables, variables)
-        return _Eliminated(_Relation(variables, holds), self._what_is_left(variables[1:], holds.any(axis=0)))
+        left = self._what_is_left(variables[1:], np.asarray(holds.any(axis=0)))
+        return _Eliminated(variables[1:], np.moveaxis(holds, 0, -1), left)
 
     def _what_is_left(self, variables: tuple[Variable, ...], holds: NDArray[np.bool_]) -> _Relation | None:
         """Equal constraints are one, so that joins are found again."""
@@ -176,7 +179,7 @@ class FiniteLayer:
 
 
 def _free(variable: Variable) -> _Eliminated:
-    return _Eliminated(_Relation((variable,), np.ones(variable.count, bool)), None)
+    return _Eliminated((), np.ones(variable.count, bool), None)
 
 
 _IMPOSSIBLE = _Relation((), np.zeros((), bool))
@@ -206,9 +209,9 @@ def _model(variables: Sequence[Variable], joins: Sequence[_Eliminated], data: by
         if variable.choice is None:
             now[variable] = data[variable.index]
         else:
-            now[variable] = int(variable.choice[tuple(now[part] for part in variable.made_of)])
+            now[variable] = int(variable.choice[tuple([now[part] for part in variable.made_of])])
     chosen: dict[Variable, int] = {}
     for variable, join in zip(reversed(variables), reversed(joins), strict=True):
-        allowed = join.joined.holds[(slice(None), *(chosen[v] for v in join.joined.variables[1:]))]
+        allowed = join.holds[tuple([chosen[other] for other in join.others])]
         chosen[variable] = now[variable] if allowed[now[variable]] else int(allowed.argmax())
     return {variable.index: value for variable, value in chosen.items() if variable.index >= 0}

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from score_embed.formula import build
+from score_embed.formula.count import limit_of, most_values
 from score_embed.formula.domain import FULL, byte_set
 from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.formula.floats import PRECISION, is_nan, pattern_uses
@@ -29,6 +30,7 @@ class Checkpoint(NamedTuple):
     pins: int
     objects: int
     settled: int
+    forked: int
 
 
 class Decoded:
@@ -43,6 +45,8 @@ class Decoded:
         self.contents: dict[tuple[int, int], bytes] = {}  # of objects that were read, by address and size
         self.notes: dict[tuple[str, int], int] = {}  # (what, site) → how often; they make a result incomplete
         self._sets: dict[int, int] = {}  # the values that the path's conditions leave to an input byte
+        self._limits: dict[Expr, int] = {}  # and the largest value of a formula
+        self._fixed: dict[Expr, Expr] = {}  # what has forked, and the constant that it is since
         self.clear()
 
     def clear(self) -> None:
@@ -55,6 +59,7 @@ class Decoded:
         self.disagreements: list[Disagreement] = []
         self.consumed = 0  # input bytes
         self._settled = 0  # a bit for each input byte that has one value left
+        self.forked = 0  # input bytes of what has forked
         self.take_input(b"")
 
     def take_input(self, data: bytes) -> None:
@@ -73,13 +78,14 @@ class Decoded:
             len(self.pins),
             len(self.objects),
             self._settled,
+            self.forked,
         )
 
     def return_to(self, point: Checkpoint) -> None:
         self._log.undo(point.undo)
         cursor = self.cursor
         cursor.at, cursor.address, cursor.depth = point.at, point.address, point.depth
-        self.consumed, self._settled = point.consumed, point.settled
+        self.consumed, self._settled, self.forked = point.consumed, point.settled, point.forked
         del self.pins[point.pins :]
         del self.objects[point.objects :]
         self.disagreements.clear()
@@ -108,19 +114,37 @@ class Decoded:
                 self._log.set(self._sets, index, after)
                 if not after & after - 1:
                     self._settled |= 1 << index
+        elif (limit := limit_of(condition)) is not None:
+            formula, most = limit
+            if most < self._limits.get(formula, most + 1):
+                self._log.set(self._limits, formula, most)
+
+    def fix(self, value: Expr) -> None:
+        """The path has forked: from here on the formula is the value that it has in this run."""
+        self._log.set(self._fixed, value, build.const(self.value(value), value.width, value.origins))
+        self.forked |= value.deps
+
+    def is_fixed(self, value: Expr) -> bool:
+        return value in self._fixed
+
+    def most_values(self, value: Expr) -> int:
+        """How many values the formula can have on this path at most."""
+        return most_values(value, self._limits)
 
     def said(self, leaves: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """The leaves as the path lets them be said: those that its conditions leave one value are constants.
 
         That is as sound as slices are: a byte with one value left keeps it, whether its conditions are in a question or not.
         """
-        settled = self._settled
+        known = self._settled | self.forked
         for leaf in leaves:
-            if leaf.deps & settled:
+            if leaf.deps & known:
                 return tuple(map(self._constant, leaves))
         return leaves
 
     def _constant(self, leaf: Expr) -> Expr:
+        if leaf in self._fixed:
+            return self._fixed[leaf]
         if not leaf.deps or leaf.deps & ~self._settled or leaf.floats:
             return leaf
         return build.const(self.value(leaf), leaf.width, leaf.origins)

@@ -228,7 +228,7 @@ def _tally(told: Tallied) -> Tally:
     solver = SolverStats(*told.answers, told.seconds, dict(told.by), dict(told.seconds_by))
     notes = Counter({(what, site): count for what, site, count in told.notes})
     unflipped = Counter({(index, why): count for index, why, count in told.unflipped})
-    return Tally(notes, unflipped, told.divergences, told.concretized, solver)
+    return Tally(notes, unflipped, told.divergences, told.concretized, solver, Counter(dict(told.forks)))
 
 
 def _depth(data: bytes) -> int:

@@ -138,4 +138,5 @@ def _tallied(tally: Tally) -> Tallied:
         solver.seconds,
         dict(solver.by),
         solver.seconds_by,
+        tuple(tally.forks.items()),
     )
