@@ -11,7 +11,6 @@ kept, by the constraints that went into it. What would be too large is left to t
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,41 +20,27 @@ from numpy.typing import NDArray
 
 from score_embed.contract.words import Layer
 from score_embed.formula.expr import Expr
-from score_embed.formula.grid import Grids, Variable, spread
+from score_embed.formula.grid import Grids, Variable
+from score_embed.formula.relation import Relation, TooLarge, joined
 from score_embed.solve.query import Answer, Query, Result, Solver
 
-_MOST = 1 << 20  # elements of a join
-_WORK = 1 << 23  # elements of all joins that a question makes
-_KEPT = 1 << 26  # elements of joins that are remembered: a byte each
-
-_numbers = itertools.count(1)
-
-
-class _Relation:
-    """Which values some variables may have together: an axis for each, in the order of their ranks."""
-
-    __slots__ = ("holds", "number", "variables")
-
-    def __init__(self, variables: tuple[Variable, ...], holds: NDArray[np.bool_]) -> None:
-        self.variables, self.holds = variables, holds
-        self.number = next(_numbers)
+_MOST = 1 << 18  # rows of a join
+_WORK = 1 << 20  # rows of all joins that a question makes
+_KEPT = 1 << 25  # rows that are remembered
 
 
 class _Eliminated(NamedTuple):
-    """`holds`: the values that a variable may have with those of the `others`, its own axis last. `left`: what that says of
-    the others; None if nothing."""
+    """`keys`: the values that the `others` have together with a variable, coded, rising; `own`: its value in each row.
+    `left`: what that says of the others; None if nothing."""
 
     others: tuple[Variable, ...]
-    holds: NDArray[np.bool_]
-    left: _Relation | None
-
-
-class _TooLarge(Exception):
-    """For this layer."""
+    keys: NDArray[np.int64]
+    own: NDArray[np.int64]
+    left: Relation | None
 
 
 class FiniteLayer:
-    """Answers what it can within a fixed number of elements; the rest goes on to the layer it wraps."""
+    """Answers what it can within a fixed number of rows; the rest goes on to the layer it wraps."""
 
     def __init__(self, inner: Solver) -> None:
         self._inner = inner
@@ -63,17 +48,17 @@ class FiniteLayer:
         self._forget()
 
     def _forget(self) -> None:
-        self._made_of: dict[int, _Relation] = {}  # by inner variable
-        self._sets: dict[tuple[int, int], _Relation] = {}  # by input byte and set
-        self._conditions: dict[int, _Relation] = {}  # by the formula's uid
+        self._made_of: dict[int, Relation] = {}  # by inner variable
+        self._sets: dict[tuple[int, int], Relation] = {}  # by input byte and set
+        self._conditions: dict[int, Relation] = {}  # by the formula's uid
         self._joins: dict[tuple[int, ...], _Eliminated] = {}
-        self._left: dict[tuple[tuple[int, ...], bytes], _Relation] = {}
+        self._left: dict[tuple[tuple[int, ...], bytes], Relation] = {}
         self._kept = 0
 
     def solve(self, query: Query) -> Answer:
         if self._kept > _KEPT:
             self._forget()
-        conditions: list[_Relation] = []
+        conditions: list[Relation] = []
         for condition in (query.target, *query.several):
             relation = self._condition(condition)
             if relation is None:
@@ -81,116 +66,117 @@ class FiniteLayer:
             conditions.append(relation)
         try:
             return self._decided(query, conditions)
-        except _TooLarge:
+        except TooLarge:
             return self._inner.solve(query)
 
-    def _condition(self, condition: Expr) -> _Relation | None:
+    def _condition(self, condition: Expr) -> Relation | None:
         found = self._conditions.get(condition.uid)
         if found is None:
             grid = self._grids.of(condition)
             if grid is None:
                 return None
-            found = self._conditions[condition.uid] = _Relation(grid.variables, grid.values != 0)
-            self._kept += grid.values.size
+            found = Relation(grid.variables, np.argwhere(grid.values))
+            self._conditions[condition.uid] = self._keep(found)
         return found
 
-    def _decided(self, query: Query, conditions: Sequence[_Relation]) -> Answer:
+    def _keep(self, relation: Relation) -> Relation:
+        self._kept += len(relation.rows)
+        return relation
+
+    def _decided(self, query: Query, conditions: Sequence[Relation]) -> Answer:
+        """Raises TooLarge."""
         variables = _all_variables(conditions)
-        buckets: defaultdict[Variable, list[_Relation]] = defaultdict(list)
-        for relation in conditions:
-            if not relation.variables:
-                if not relation.holds:
-                    return Answer(Result.UNSAT, Layer.FINITE)
-            else:
-                buckets[relation.variables[0]].append(relation)
-        for variable in variables:
-            if variable.made_of:
-                relation = self._definition(variable)
-                buckets[relation.variables[0]].append(relation)
-            elif variable.index in query.sets:
-                buckets[variable].append(self._set(variable, query.sets[variable.index]))
+        buckets = self._buckets(query, conditions, variables)
+        if buckets is None:
+            return _REFUTED
         work = _WORK
-        joins: list[_Eliminated] = []
+        steps: list[_Eliminated] = []
         for variable in variables:
             relations = buckets[variable]
-            if not relations:
-                joins.append(_free(variable))
-                continue
-            key = tuple(sorted({relation.number for relation in relations}))
+            key = (variable.number, *sorted({relation.number for relation in relations}))
             found = self._joins.get(key)
             if found is None:
-                found = self._joins[key] = self._eliminate(relations)
-                work -= found.holds.size
-                self._kept += found.holds.size
+                found = self._joins[key] = self._eliminated(variable, relations)
+                work -= len(found.own)
+                self._kept += len(found.own)
                 if work < 0:
-                    raise _TooLarge
-            joins.append(found)
+                    raise TooLarge
+            steps.append(found)
             left = found.left
             if left is not None:
                 if not left.variables:
-                    return Answer(Result.UNSAT, Layer.FINITE)
+                    return _REFUTED
                 buckets[left.variables[0]].append(left)
-        return Answer(Result.SAT, Layer.FINITE, _model(variables, joins, query.data))
+        return Answer(Result.SAT, Layer.FINITE, _model(variables, steps, query.data))
 
-    def _definition(self, variable: Variable) -> _Relation:
+    def _buckets(
+        self, query: Query, conditions: Sequence[Relation], variables: Sequence[Variable]
+    ) -> defaultdict[Variable, list[Relation]] | None:
+        """All constraints, by the first variable that each is on; None if one of them never holds."""
+        buckets: defaultdict[Variable, list[Relation]] = defaultdict(list)
+        relations = list(conditions)
+        for variable in variables:
+            if variable.made_of:
+                relations.append(self._definition(variable))
+            elif variable.index in query.sets:
+                relations.append(self._set(variable, query.sets[variable.index]))
+        for relation in relations:
+            if not len(relation.rows):
+                return None
+            if relation.variables:
+                buckets[relation.variables[0]].append(relation)
+        return buckets
+
+    def _definition(self, variable: Variable) -> Relation:
         found = self._made_of.get(variable.number)
         if found is None:
             assert variable.choice is not None
-            holds = variable.choice[..., None] == np.arange(variable.count)
-            found = self._made_of[variable.number] = _Relation((*variable.made_of, variable), holds)
-            self._kept += holds.size
+            places = np.argwhere(np.ones(variable.choice.shape, bool))
+            rows = np.column_stack([places, variable.choice.reshape(-1)])
+            found = self._made_of[variable.number] = self._keep(Relation((*variable.made_of, variable), rows))
         return found
 
-    def _set(self, variable: Variable, values: int) -> _Relation:
+    def _set(self, variable: Variable, values: int) -> Relation:
         key = variable.number, values
         found = self._sets.get(key)
         if found is None:
-            bits = np.frombuffer(values.to_bytes(32, "little"), np.uint8)
-            holds = np.unpackbits(bits, bitorder="little").astype(bool)
-            found = self._sets[key] = _Relation((variable,), holds)
-            self._kept += holds.size
+            bits = np.unpackbits(np.frombuffer(values.to_bytes(32, "little"), np.uint8), bitorder="little")
+            found = self._sets[key] = self._keep(Relation((variable,), np.argwhere(bits)))
         return found
 
-    def _eliminate(self, relations: Sequence[_Relation]) -> _Eliminated:
-        """The first variable of these. Raises _TooLarge."""
-        variables = _ordered(v for relation in relations for v in relation.variables)
-        size = 1
-        for variable in variables:
-            size *= variable.count
-        if size > _MOST:
-            raise _TooLarge
-        holds = np.ones([v.count for v in variables], bool)
-        for relation in relations:
-            holds &= spread(relation.holds, relation.variables, variables)
-        left = self._what_is_left(variables[1:], np.asarray(holds.any(axis=0)))
-        return _Eliminated(variables[1:], np.moveaxis(holds, 0, -1), left)
+    def _eliminated(self, variable: Variable, relations: Sequence[Relation]) -> _Eliminated:
+        """What all constraints on a variable that is the first of each say together. Raises TooLarge."""
+        if not relations:
+            return _Eliminated((), np.zeros(variable.count, np.int64), np.arange(variable.count), None)
+        together = joined(relations, _MOST)
+        others, own = together.variables[1:], together.rows[:, 0]
+        keys = Relation(others, together.rows[:, 1:]).keys
+        order = np.argsort(keys, kind="stable")
+        keys, own = keys[order], own[order]
+        if not len(keys):
+            return _Eliminated(others, keys, own, _IMPOSSIBLE)
+        first = np.append(True, keys[1:] != keys[:-1])
+        return _Eliminated(others, keys, own, self._what_is_left(others, together.rows[order][first, 1:]))
 
-    def _what_is_left(self, variables: tuple[Variable, ...], holds: NDArray[np.bool_]) -> _Relation | None:
+    def _what_is_left(self, variables: tuple[Variable, ...], rows: NDArray[np.int64]) -> Relation | None:
         """Equal constraints are one, so that joins are found again."""
-        if holds.all():
+        every = 1
+        for variable in variables:
+            every *= variable.count
+        if len(rows) == every:
             return None
-        if not holds.any():
-            return _IMPOSSIBLE
-        key = tuple(v.number for v in variables), np.packbits(holds).tobytes()
+        key = tuple(v.number for v in variables), rows.tobytes()
         found = self._left.get(key)
         if found is None:
-            found = self._left[key] = _Relation(variables, holds)
+            found = self._left[key] = self._keep(Relation(variables, rows))
         return found
 
 
-def _free(variable: Variable) -> _Eliminated:
-    return _Eliminated((), np.ones(variable.count, bool), None)
+_REFUTED = Answer(Result.UNSAT, Layer.FINITE)
+_IMPOSSIBLE = Relation((), np.zeros((0, 0), np.int64))
 
 
-_IMPOSSIBLE = _Relation((), np.zeros((), bool))
-
-
-def _ordered(variables: object) -> tuple[Variable, ...]:
-    found: set[Variable] = set(variables)  # type: ignore[call-overload]
-    return tuple(sorted(found, key=lambda v: v.rank))
-
-
-def _all_variables(relations: Sequence[_Relation]) -> tuple[Variable, ...]:
+def _all_variables(relations: Sequence[Relation]) -> tuple[Variable, ...]:
     """Also those that others are made of."""
     found = {v for relation in relations for v in relation.variables}
     stack = list(found)
@@ -199,10 +185,10 @@ def _all_variables(relations: Sequence[_Relation]) -> tuple[Variable, ...]:
             if part not in found:
                 found.add(part)
                 stack.append(part)
-    return _ordered(found)
+    return tuple(sorted(found, key=lambda v: v.rank))
 
 
-def _model(variables: Sequence[Variable], joins: Sequence[_Eliminated], data: bytes) -> dict[int, int]:
+def _model(variables: Sequence[Variable], steps: Sequence[_Eliminated], data: bytes) -> dict[int, int]:
     """Values of the input bytes, those of the run where they are as good as others."""
     now: dict[Variable, int] = {}  # which of its values each variable has in the run
     for variable in variables:
@@ -211,7 +197,11 @@ def _model(variables: Sequence[Variable], joins: Sequence[_Eliminated], data: by
         else:
             now[variable] = int(variable.choice[tuple([now[part] for part in variable.made_of])])
     chosen: dict[Variable, int] = {}
-    for variable, join in zip(reversed(variables), reversed(joins), strict=True):
-        allowed = join.holds[tuple([chosen[other] for other in join.others])]
-        chosen[variable] = now[variable] if allowed[now[variable]] else int(allowed.argmax())
+    for variable, step in zip(reversed(variables), reversed(steps), strict=True):
+        key = 0
+        for other in step.others:
+            key = key * other.count + chosen[other]
+        low, high = step.keys.searchsorted(key, "left"), step.keys.searchsorted(key, "right")
+        allowed = step.own[low:high]
+        chosen[variable] = now[variable] if now[variable] in allowed else int(allowed[0])
     return {variable.index: value for variable, value in chosen.items() if variable.index >= 0}

@@ -13,6 +13,7 @@ from score_embed.formula.count import limit_of, most_values
 from score_embed.formula.domain import FULL, byte_set
 from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.formula.floats import PRECISION, is_nan, pattern_uses
+from score_embed.formula.replace import replaced
 from score_embed.trace.cursor import Cursor
 from score_embed.trace.memory import Mirror
 from score_embed.trace.path import Disagreement, Pin, SymbolicObject
@@ -30,6 +31,7 @@ class Checkpoint(NamedTuple):
     pins: int
     objects: int
     settled: int
+    reach: int
     forked: int
 
 
@@ -46,7 +48,7 @@ class Decoded:
         self.notes: dict[tuple[str, int], int] = {}  # (what, site) → how often; they make a result incomplete
         self._sets: dict[int, int] = {}  # the values that the path's conditions leave to an input byte
         self._limits: dict[Expr, int] = {}  # and the largest value of a formula
-        self._fixed: dict[Expr, Expr] = {}  # what has forked, and the constant that it is since
+        self._fixed: dict[Expr, Expr] = {}  # and formulas that they make a constant
         self.clear()
 
     def clear(self) -> None:
@@ -59,7 +61,8 @@ class Decoded:
         self.disagreements: list[Disagreement] = []
         self.consumed = 0  # input bytes
         self._settled = 0  # a bit for each input byte that has one value left
-        self.forked = 0  # input bytes of what has forked
+        self._reach = 0  # input bytes of formulas that are fixed
+        self.forked = 0  # and of those that are so because the path has forked
         self.take_input(b"")
 
     def take_input(self, data: bytes) -> None:
@@ -78,6 +81,7 @@ class Decoded:
             len(self.pins),
             len(self.objects),
             self._settled,
+            self._reach,
             self.forked,
         )
 
@@ -85,7 +89,7 @@ class Decoded:
         self._log.undo(point.undo)
         cursor = self.cursor
         cursor.at, cursor.address, cursor.depth = point.at, point.address, point.depth
-        self.consumed, self._settled, self.forked = point.consumed, point.settled, point.forked
+        self.consumed, self._settled, self._reach, self.forked = point.consumed, *point[-3:]
         del self.pins[point.pins :]
         del self.objects[point.objects :]
         self.disagreements.clear()
@@ -114,14 +118,24 @@ class Decoded:
                 self._log.set(self._sets, index, after)
                 if not after & after - 1:
                     self._settled |= 1 << index
+        elif condition.kind is Kind.EQ and condition.args[1].is_const:
+            self._fix(*condition.args)
         elif (limit := limit_of(condition)) is not None:
             formula, most = limit
             if most < self._limits.get(formula, most + 1):
                 self._log.set(self._limits, formula, most)
+                if not most:
+                    self._fix(formula, build.const(0, formula.width))
 
-    def fix(self, value: Expr) -> None:
+    def _fix(self, value: Expr, constant: Expr) -> None:
+        """From here on the formula has this value."""
+        if not constant.origins:
+            self._log.set(self._fixed, value, constant)
+            self._reach |= value.deps
+
+    def fork(self, value: Expr) -> None:
         """The path has forked: from here on the formula is the value that it has in this run."""
-        self._log.set(self._fixed, value, build.const(self.value(value), value.width, value.origins))
+        self._fix(value, build.const(self.value(value), value.width))
         self.forked |= value.deps
 
     def is_fixed(self, value: Expr) -> bool:
@@ -136,17 +150,17 @@ class Decoded:
 
         That is as sound as slices are: a byte with one value left keeps it, whether its conditions are in a question or not.
         """
-        known = self._settled | self.forked
+        known = self._settled | self._reach
         for leaf in leaves:
             if leaf.deps & known:
                 return tuple(map(self._constant, leaves))
         return leaves
 
     def _constant(self, leaf: Expr) -> Expr:
-        if leaf in self._fixed:
-            return self._fixed[leaf]
-        if not leaf.deps or leaf.deps & ~self._settled or leaf.floats:
+        if not leaf.deps or leaf.floats:
             return leaf
+        if leaf.deps & ~self._settled:
+            return replaced(leaf, self._fixed, self._reach)
         return build.const(self.value(leaf), leaf.width, leaf.origins)
 
     def note(self, what: str, site: int) -> None:

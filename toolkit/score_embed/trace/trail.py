@@ -310,7 +310,7 @@ class Trail:
                 follower.pass_by(condition)
             decoded.learn(held)
             if is_fork and chosen is not None:
-                decoded.fix(chosen.address)
+                decoded.fork(chosen.address)
         return True
 
     def _says_numbers(self, site: Site, held: Expr) -> bool:
