@@ -7,25 +7,29 @@ from collections.abc import Mapping
 from score_embed.formula import build
 from score_embed.formula.expr import COMMUTATIVE, COMPARISONS, Expr, Kind, TableRead, intern_table
 
-_DEPTH = 12  # how deep a formula is looked into: what the path says of a value, it says soon after the value was made
+_DEPTH = 8  # how deep a formula is looked into: what the path says of a value, it says soon after the value was made
 _BINARY = COMMUTATIVE | COMPARISONS | {
     Kind.SUB, Kind.UDIV, Kind.SDIV, Kind.UREM, Kind.SREM, Kind.SHL, Kind.LSHR, Kind.ASHR,
 }  # fmt: skip
 
 
-def replaced(expr: Expr, known: Mapping[Expr, Expr], reach: int, depth: int = _DEPTH) -> Expr:
+def replaced(expr: Expr, known: Mapping[Expr, Expr], reach: int) -> Expr:
     """The formula, or one that is equal to it where each of the `known` is its constant. `reach`: their input bytes."""
+    return _replaced(expr, known, reach, _DEPTH, {})
+
+
+def _replaced(expr: Expr, known: Mapping[Expr, Expr], reach: int, depth: int, seen: dict[Expr, Expr]) -> Expr:
     if not expr.deps & reach or expr.floats:
         return expr
-    constant = known.get(expr)
-    if constant is not None:
-        return constant
-    if depth == 0 or expr.kind is Kind.BYTE:
-        return expr
-    arguments = [replaced(arg, known, reach, depth - 1) for arg in expr.args]
-    if all(mine is other for mine, other in zip(arguments, expr.args, strict=True)):
-        return expr
-    return _made(expr, arguments)
+    found = known.get(expr) or seen.get(expr)
+    if found is None:
+        found = expr
+        if depth and expr.kind is not Kind.BYTE:
+            arguments = [_replaced(arg, known, reach, depth - 1, seen) for arg in expr.args]
+            if any(mine is not other for mine, other in zip(arguments, expr.args, strict=True)):
+                found = _made(expr, arguments)
+        seen[expr] = found
+    return found
 
 
 def _made(expr: Expr, arguments: list[Expr]) -> Expr:

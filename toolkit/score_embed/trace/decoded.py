@@ -49,11 +49,13 @@ class Decoded:
         self._sets: dict[int, int] = {}  # the values that the path's conditions leave to an input byte
         self._limits: dict[Expr, int] = {}  # and the largest value of a formula
         self._fixed: dict[Expr, Expr] = {}  # and formulas that they make a constant
+        self._replaced: dict[Expr, Expr] = {}  # formulas with all of these put in
         self.clear()
 
     def clear(self) -> None:
         """The state before the first event."""
         self._log.undo(0)
+        self._replaced.clear()
         cursor = self.cursor
         cursor.events, cursor.at, cursor.address, cursor.depth = b"", 0, 0, 0
         self.pins: list[Pin] = []
@@ -86,6 +88,7 @@ class Decoded:
         )
 
     def return_to(self, point: Checkpoint) -> None:
+        self._replaced.clear()
         self._log.undo(point.undo)
         cursor = self.cursor
         cursor.at, cursor.address, cursor.depth = point.at, point.address, point.depth
@@ -131,6 +134,7 @@ class Decoded:
         """From here on the formula has this value."""
         if not constant.origins:
             self._log.set(self._fixed, value, constant)
+            self._replaced.clear()
             self._reach |= value.deps
 
     def fork(self, value: Expr) -> None:
@@ -160,7 +164,10 @@ class Decoded:
         if not leaf.deps or leaf.floats:
             return leaf
         if leaf.deps & ~self._settled:
-            return replaced(leaf, self._fixed, self._reach)
+            found = self._replaced.get(leaf)
+            if found is None:
+                found = self._replaced[leaf] = replaced(leaf, self._fixed, self._reach)
+            return found
         return build.const(self.value(leaf), leaf.width, leaf.origins)
 
     def note(self, what: str, site: int) -> None:
