@@ -64,6 +64,7 @@ class Grids:
 
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[Expr, Grid | None] = WeakKeyDictionary()
+        self._few: WeakKeyDictionary[Expr, Grid] = WeakKeyDictionary()  # over inner variables, where that makes them smaller
         self._bytes: dict[int, Variable] = {}
         self._inner: WeakValueDictionary[tuple[tuple[int, ...], bytes], Variable] = WeakValueDictionary()
         self._entries: dict[int, Words] = {}
@@ -73,6 +74,7 @@ class Grids:
         """The formula's values; None if it has no table of a bearable size."""
         if self._size > _KEPT:
             self._known.clear()
+            self._few.clear()
             self._entries.clear()
             self._size = 0
         known = self._known
@@ -106,11 +108,10 @@ class Grids:
 
     def _in_few_values(self, node: Expr, parts: list[Grid]) -> list[Grid]:
         """The arguments' grids, over inner variables where that makes the node's grid smaller."""
-        reduced = [
-            self._reduced(part) if arg.kind in _CHOOSING else part for arg, part in zip(node.args, parts, strict=True)
-        ]
+        few = [self._few_of(arg, part) for arg, part in zip(node.args, parts, strict=True)]
+        reduced = [mine if arg.kind in _CHOOSING else part for arg, part, mine in zip(node.args, parts, few, strict=True)]
         if _size_of(reduced) > _AT_EASE:
-            reduced = [self._reduced(part) for part in reduced]
+            reduced = few
         for at, part in enumerate(parts):
             if part is not reduced[at]:
                 other = [*reduced[:at], part, *reduced[at + 1 :]]
@@ -134,6 +135,12 @@ class Grids:
             entries = self._entries[node.value] = np.array(node.entries, np.uint64)
             self._size += len(entries)
         return entries
+
+    def _few_of(self, node: Expr, grid: Grid) -> Grid:
+        found = self._few.get(node)
+        if found is None:
+            found = self._few[node] = self._reduced(grid)
+        return found
 
     def _reduced(self, grid: Grid) -> Grid:
         """These values as those of an inner variable, if they are few; else the same grid."""
