@@ -44,6 +44,7 @@ class Layer(StrEnum):
     EQUALITY = "equality"
     MODEL = "model"
     FINITE = "finite"
+    CHOICES = "choices"
     ENUMERATE = "enumerate"
     CACHE = "cache"
     RANGE = "range"

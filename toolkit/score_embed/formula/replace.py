@@ -27,12 +27,12 @@ def _replaced(expr: Expr, known: Mapping[Expr, Expr], reach: int, depth: int, se
         if depth and expr.kind is not Kind.BYTE:
             arguments = [_replaced(arg, known, reach, depth - 1, seen) for arg in expr.args]
             if any(mine is not other for mine, other in zip(arguments, expr.args, strict=True)):
-                found = _made(expr, arguments)
+                found = made(expr, arguments)
         seen[expr] = found
     return found
 
 
-def _made(expr: Expr, arguments: list[Expr]) -> Expr:
+def made(expr: Expr, arguments: list[Expr]) -> Expr:
     """The same operator, of other arguments."""
     if expr.kind in _BINARY:
         return build.binary(expr.kind, *arguments)

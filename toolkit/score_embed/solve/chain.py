@@ -26,6 +26,7 @@ from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stoppe
 from score_embed.solve.ranges import RangeLayer
 
 _REFUTED = Answer(Result.UNSAT, Layer.DOMAIN)
+_BRIEF = 200_000  # of Z3's resources: for questions that are asked on trial
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
 
 
@@ -226,7 +227,8 @@ class Chain:
         if self.stop():
             raise Stopped
         if self._limit is not None:
-            self._limit.rlimit, self._limit.again = self._efforts[effort], effort > 0
+            self._limit.rlimit = self._efforts[effort]
+            self._limit.trial, self._limit.again = effort == 0, effort > 1
         began = time.perf_counter()
         answer = self._checked(strict)
         if loose is not None and answer.result is not Result.SAT:
@@ -260,9 +262,17 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
 
 def _searching(limit: Limit) -> Solver:
     """The layers behind the gate."""
+    from score_embed.solve.choices import ChoicesLayer
     from score_embed.solve.finite import FiniteLayer
 
-    return FiniteLayer(Late(lambda: _last(limit)))
+    quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(Late(_briefly)))))
+    return FiniteLayer(ChoicesLayer(quick, Late(lambda: _last(limit)), limit))
+
+
+def _briefly() -> Solver:
+    from score_embed.solve.smt import SmtLayer
+
+    return SmtLayer(Limit(_BRIEF))
 
 
 def _last(limit: Limit) -> Solver:
@@ -273,5 +283,6 @@ def _last(limit: Limit) -> Solver:
 
 
 def _efforts(rlimit: int) -> tuple[int, ...]:
-    """The limits of a question, each time it is asked: what is hard does not hold up what is not."""
-    return (max(1, rlimit // 10), max(1, rlimit // 3), rlimit)
+    """The limits of a question, each time it is asked: what is hard does not hold up what is not. The first time may be a
+    trial only (choices.py), so there is a second one like it."""
+    return (max(1, rlimit // 10), max(1, rlimit // 10), max(1, rlimit // 3), rlimit)
