@@ -11,6 +11,9 @@ from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.formula.replace import made
 
 
+_NESTED = 64  # choices that depend on choices: beyond, what decides is not told as a constant
+
+
 class Chosen:
     """Of the run with input `data`."""
 
@@ -18,34 +21,33 @@ class Chosen:
         self.data = data
         self._values: dict[Expr, int] = {}
         self._plain: dict[Expr, Expr] = {}
-        self._known: dict[Expr, tuple[Expr, tuple[Expr, ...]]] = {}
+        self._known: dict[Expr, tuple[Expr, dict[Expr, None]]] = {}
+        # What a choice depends on is a constant for all that comes of it, under the conditions that make it so.
+        self._fixed: dict[Expr, Expr] = {}
+        self._because: dict[Expr, dict[Expr, None]] = {}
 
-    def of(self, formula: Expr) -> tuple[Expr, tuple[Expr, ...]]:
+    def of(self, formula: Expr) -> tuple[Expr, dict[Expr, None]]:
         """The formula without choices, and the conditions under which they are made so."""
         found = self._known.get(formula)
         if found is None:
-            deciders = self._simplify(formula)
-            conditions = []
-            for decider in deciders:
-                value = build.const(evaluate(decider, self.data, self._values), decider.width)
-                condition = build.binary(Kind.EQ, self._plain[decider], value)
-                if not condition.is_const:
-                    conditions.append(condition)
-            found = self._known[formula] = self._plain[formula], tuple(conditions)
+            found = self._known[formula] = self._simple(formula, _NESTED)
         return found
 
-    def _simplify(self, formula: Expr) -> list[Expr]:
-        """Fills `_plain` for the formula and all that it is made of in this run; returns what its choices depend on."""
+    def _simple(self, formula: Expr, depth: int) -> tuple[Expr, dict[Expr, None]]:
+        """Goes through all that the formula is made of in this run."""
         plain, seen = self._plain, set()
-        deciders: dict[Expr, None] = {}
+        conditions: dict[Expr, None] = {}
         stack = [formula]
         while stack:
             node = stack[-1]
             if node in seen:
                 stack.pop()
                 continue
-            if node.kind is Kind.ITE:
-                needed = self._choice(node, deciders)
+            if node in self._fixed and node is not formula:
+                conditions.update(self._because[node])
+                needed: tuple[Expr, ...] = ()
+            elif node.kind is Kind.ITE:
+                needed = (self._choice(node, depth, conditions),)
             else:
                 needed = node.args
             missing = [arg for arg in needed if arg not in seen]
@@ -56,24 +58,35 @@ class Chosen:
             seen.add(node)
             if node not in plain:
                 plain[node] = self._made(node, needed)
-        return list(deciders)
+        return plain[formula], conditions
 
-    def _choice(self, node: Expr, deciders: dict[Expr, None]) -> tuple[Expr, ...]:
-        """What the node needs: what decides, and the part that is chosen in this run."""
+    def _choice(self, node: Expr, depth: int, conditions: dict[Expr, None]) -> Expr:
+        """The part that is chosen in this run; why, is added to the conditions."""
         condition, then, otherwise = node.args
         decider = _decider(condition)
         if decider.deps:
-            deciders[decider] = None
-        return decider, then if evaluate(condition, self.data, self._values) else otherwise
+            if decider not in self._because:
+                self._decide(decider, depth)
+            conditions.update(self._because[decider])
+        return then if evaluate(condition, self.data, self._values) else otherwise
+
+    def _decide(self, decider: Expr, depth: int) -> None:
+        value = build.const(evaluate(decider, self.data, self._values), decider.width)
+        known, because = self._simple(decider, depth - 1) if depth else (decider, {})
+        condition = build.binary(Kind.EQ, known, value)
+        self._because[decider] = because | ({} if condition.is_const else {condition: None})
+        self._fixed[decider] = value
 
     def _made(self, node: Expr, needed: tuple[Expr, ...]) -> Expr:
-        plain = self._plain
         if node.kind is Kind.ITE:
-            return plain[needed[1]]
-        arguments = [plain[arg] for arg in needed]
+            return self._as_used(needed[0])
+        arguments = [self._as_used(arg) for arg in needed]
         if all(mine is arg for mine, arg in zip(arguments, needed, strict=True)):
             return node
         return made(node, arguments)
+
+    def _as_used(self, node: Expr) -> Expr:
+        return self._fixed.get(node) or self._plain[node]
 
 
 def _decider(condition: Expr) -> Expr:

@@ -26,7 +26,6 @@ from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stoppe
 from score_embed.solve.ranges import RangeLayer
 
 _REFUTED = Answer(Result.UNSAT, Layer.DOMAIN)
-_BRIEF = 200_000  # of Z3's resources: for questions that are asked on trial
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
 
 
@@ -106,6 +105,13 @@ class Late:
         if self._made is None:
             self._made = self._make()
         return self._made.solve(query)
+
+
+class _Nobody:
+    """Behind the last layer of a trial."""
+
+    def solve(self, query: Query) -> Answer:
+        return Answer(Result.UNKNOWN, Layer.CHOICES)
 
 
 class ArithmeticLayer:
@@ -265,14 +271,8 @@ def _searching(limit: Limit) -> Solver:
     from score_embed.solve.choices import ChoicesLayer
     from score_embed.solve.finite import FiniteLayer
 
-    quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(Late(_briefly)))))
+    quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(_Nobody()))))
     return FiniteLayer(ChoicesLayer(quick, Late(lambda: _last(limit)), limit))
-
-
-def _briefly() -> Solver:
-    from score_embed.solve.smt import SmtLayer
-
-    return SmtLayer(Limit(_BRIEF))
 
 
 def _last(limit: Limit) -> Solver:

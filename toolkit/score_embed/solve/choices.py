@@ -37,12 +37,12 @@ class ChoicesLayer:
         if self._run.data != query.data:
             self._run = Chosen(query.data)
         target, deciding = self._run.of(query.target)
-        conditions = dict.fromkeys(deciding)
+        conditions = dict(deciding)
         chosen = bool(deciding)
         for condition in query.several:
             plain, deciding = self._run.of(condition)
             conditions[plain] = None
-            conditions.update(dict.fromkeys(deciding))
+            conditions.update(deciding)
             chosen = chosen or bool(deciding)
         return _slice(target, list(conditions), query) if chosen else None
 

@@ -24,8 +24,8 @@ from score_embed.formula.grid import Grids, Variable
 from score_embed.formula.relation import Relation, TooLarge, joined
 from score_embed.solve.query import Answer, Query, Result, Solver
 
-_MOST = 1 << 18  # rows of a join
-_WORK = 1 << 20  # rows of all joins that a question makes
+_MOST = 1 << 16  # rows of a join
+_WORK = 1 << 18  # rows of all joins that a question makes
 _KEPT = 1 << 25  # rows that are remembered
 
 
