@@ -19,6 +19,8 @@ from score_embed import config
 from score_embed.board.profile import find_board
 from score_embed.campaign import campaign
 from score_embed.campaign import folder as workplace
+from score_embed.campaign.ending import conclude
+from score_embed.campaign.opening import Opened
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
@@ -48,7 +50,8 @@ class Explored:
             for part in ("tests", "bugs"):
                 (folder / part).mkdir()
             record.put(VERSIONS, {})
-            self.summary = campaign.Campaign(settings, BOARD, image, record, target).run().summary
+            opened = Opened(settings, BOARD, image, record, target)
+            self.summary = conclude(lambda: campaign.explore(opened), [record])[0].summary
             self.paths = [test.path_hash for test in record.tests()]
         assert self.summary["strategy"] == settings.strategy
 

@@ -157,12 +157,10 @@ def test_coverage_and_reasons() -> None:
 def test_bugs_are_counted_by_kind_and_place() -> None:
     place = bugs.Place("a.c", 3, "f", ("f", "main"))
     found = bugs.BugList()
-    assert found.add(bugs.Bug.at(place, "abort", {"x": 1}, 7)) is not None
-    assert found.add(bugs.Bug.at(place, "abort", {"x": 2}, 9)) is None
-    assert found.add(bugs.Bug.at(place, "hang", {"x": 2}, 9)) is not None
+    bug = found.add(bugs.Bug.at(place, "abort", {"x": 1}, 7))
+    assert found.add(bugs.Bug.at(place, "abort", {"x": 2}, 9)) is bug
+    assert found.add(bugs.Bug.at(place, "hang", {"x": 2}, 9)) is not bug
     assert len(found) == 2
-    bug = found.find("abort", place)
-    assert bug is not None
     assert (bug.count, bug.test) == (2, 7)
     assert parts.decode(parts.encode(bug), bugs.Bug) == bug
 

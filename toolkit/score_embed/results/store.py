@@ -27,7 +27,7 @@ from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 T = TypeVar("T")
 LOCK = "campaign.lock"
-VERSION = 7
+VERSION = 8
 BATCH_SECONDS = 1.0
 LOCK_TRIES = 5
 LOCK_PAUSE = 0.02  # seconds

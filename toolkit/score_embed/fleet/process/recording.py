@@ -103,7 +103,7 @@ class _Again:
         begun = self._runner.begin(pair, len(self.back) + 1, self._search.explorer.expected(pair))
         _, finished, (outcome, _) = self._runner.finish(self._search.record, pair, begun)
         self._covered.update(finished.coverage)
-        if outcome.new_path:
+        if outcome.is_path:
             self.paths.add(finished.path_hash)
         return outcome.children
 
