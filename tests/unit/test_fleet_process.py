@@ -159,7 +159,10 @@ def summary_after(campaign: CampaignRecord) -> dict[str, Any]:
     return summary.of(campaign.store)
 
 
-@pytest.mark.parametrize("data", [b"", b"nonsense", payloads.encode(a_test(verdict="no such verdict")), payloads.encode(a_test(path_hash=-1))])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"nonsense", payloads.encode(a_test(verdict="no such verdict")), payloads.encode(a_test(path_hash=-1))],
+)
 def test_an_unreadable_test_is_noted(folder: Path, data: bytes) -> None:
     with Store.open(folder) as record:
         campaign = CampaignRecord(record, b"")
