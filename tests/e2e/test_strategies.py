@@ -25,6 +25,7 @@ from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.image.image import Image, build_image
+from score_embed.results.pairs import PairTable
 from score_embed.results.parts import VERSIONS
 from score_embed.results.store import Store
 
@@ -113,12 +114,12 @@ def test_a_queue_that_spills_to_the_store_keeps_the_order(
     whole = {name: Explored(image, tmp_path / name, strategy=name) for name in config.STRATEGIES}
     fetched: list[bytes] = []
 
-    def waiting_after(record: Store, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def waiting_after(record: PairTable, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
         fetched.append(rank)
         return original(record, rank)
 
-    original = Store.waiting_after
-    monkeypatch.setattr(Store, "waiting_after", waiting_after)
+    original = PairTable.waiting_after
+    monkeypatch.setattr(PairTable, "waiting_after", waiting_after)
     monkeypatch.setattr(campaign, "Queue", partial(Queue, memory=SMALL))
     for name in config.STRATEGIES:
         fetched.clear()

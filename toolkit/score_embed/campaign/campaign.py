@@ -53,7 +53,7 @@ def _fresh(opened: Opened, worker: Worker) -> tuple[Ledger, Search]:
     inputs, difference = first_test.find(worker.runner, opened.settings, opened.image, worker.describer)
     ledger = opening.begin_books(opened, difference)
     search = Search(worker.explorer, _queue(opened, worker), inputs)
-    opened.record.add_pairs((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
+    opened.record.pairs.add((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
     return ledger, search
 
 
@@ -61,7 +61,7 @@ def _restored(opened: Opened, worker: Worker) -> tuple[Ledger, Search]:
     """Go on where the record ends."""
     ledger = Ledger(opened.record, opened.record.sources())
     worker.knows(ledger.coverage.covered, ledger.bugs)
-    opened.record.free()
+    opened.record.pairs.free()
     search = Search(worker.explorer, _queue(opened, worker))
     search.restore(ledger.queue)
     return ledger, search
@@ -69,7 +69,7 @@ def _restored(opened: Opened, worker: Worker) -> tuple[Ledger, Search]:
 
 def _queue(opened: Opened, worker: Worker) -> Queue:
     order = STRATEGIES[opened.settings.strategy](opened.settings.seed, worker.covered)
-    return Queue(order, opened.record)
+    return Queue(order, opened.record.pairs)
 
 
 class _Campaign:
@@ -168,9 +168,9 @@ class _Campaign:
 
     def _done(self, pair: Pair, brought: Ranked, path: int | None = None) -> None:
         """A pair is done with, and these wait instead."""
-        self._record.pair_done(pair.id, path)
+        self._record.pairs.done(pair.id, path)
         ranked = zip(brought.outcome.children, brought.ranks, strict=True)
-        self._record.add_pairs((child.id, rank, child.to_bytes()) for child, rank in ranked)
+        self._record.pairs.add((child.id, rank, child.to_bytes()) for child, rank in ranked)
 
     def _enter(self, test: Tested | None) -> None:
         """Put a test that was run into the books."""

@@ -86,7 +86,7 @@ def _waiting(record: Store, coverage: Coverage) -> set[int]:
     found: set[int] = set()
     if not missing:
         return found
-    for data in record.waiting_pairs():
+    for data in record.pairs.without_inputs():
         found.update(missing.intersection(Pair.from_bytes(data).targets))
     return found
 

@@ -52,11 +52,11 @@ class CampaignRecord:
     # What the server asks of the record ---------------------------------------------------------------------
 
     def opened(self, limit: int | None = None) -> Opened:
-        frontier = {ident: _peer(owner) for ident, owner in self.store.owners()}
+        frontier = {ident: _peer(owner) for ident, owner in self.store.pairs.owners()}
         return Opened(self.number, self._image, frontier, limit)
 
     def read(self, idents: Sequence[bytes]) -> list[Pair]:
-        found = self.store.pairs(idents)
+        found = self.store.pairs.some(idents)
         return [Pair(ident, _depth(found[ident]), found[ident]) for ident in idents if ident in found]
 
     def apply(self, write: Write) -> None:
@@ -64,9 +64,9 @@ class CampaignRecord:
         for result in write.tests:
             self._enter(result)
         for pair, owner in write.known:
-            self.store.add_pairs([(pair.id, b"", pair.data)], _text(owner))
+            self.store.pairs.add([(pair.id, b"", pair.data)], _text(owner))
         for ident, owner in write.moved:
-            self.store.move(ident, _text(owner))
+            self.store.pairs.move(ident, _text(owner))
         for result in write.again:
             self._compare(result)
 
@@ -101,23 +101,23 @@ class CampaignRecord:
             told = payloads.decode(result.payload)
         except DecodeError:
             self.ledger.note(Note.CLIENT_UNREADABLE)
-            self.store.pair_done(result.id)
+            self.store.pairs.done(result.id)
             return
         client, ledger = self._client(told.client), self.ledger
         client.busy += told.seconds
         if isinstance(told, TestPayload):
             client.tests += 1
             ledger.enter(told.entry)
-            self.store.pair_done(result.id, told.entry.path_hash if told.entry.is_path else None)
+            self.store.pairs.done(result.id, told.entry.path_hash if told.entry.is_path else None)
         else:
             ledger.totals.re_asked += told.again
-            self.store.pair_done(result.id)
+            self.store.pairs.done(result.id)
         ledger.queue += bool(result.children)
         ledger.count(told.counted)
 
     def _compare(self, result: Result) -> None:
         """A test that was recorded before: a board that takes another path the second time is told of, never merged."""
-        before = self.store.path_of(result.id)
+        before = self.store.pairs.path_of(result.id)
         try:
             told = payloads.decode(result.payload)
         except DecodeError:

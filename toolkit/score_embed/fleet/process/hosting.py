@@ -38,7 +38,7 @@ def run(settings: config.Settings, record: Store | None) -> Result:
     with ExitStack() as stack:
         devices = devices_for(settings)
         opened = open_(settings, record, stack, devices)
-        opened.record.free()  # clients of earlier sessions died with their servers
+        opened.record.pairs.free()  # clients of earlier sessions died with their servers
         title = f"{opened.image.program} on {opened.board.name}"
         return serve([opened], devices, Plan(title, settings.clients or 1, settings.time), stack)[0]
 
@@ -126,7 +126,7 @@ def _find_first_test(opened: Opened) -> None:
     else:
         inputs = (first_test.raw(settings.first) if settings.first is not None else b"",)
         ledger = opening.begin_books(opened, None)
-    record.add_pairs((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
+    record.pairs.add((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
     ledger.commit()
 
 
