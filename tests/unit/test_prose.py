@@ -41,6 +41,7 @@ def test_lines_of_prose_fit(page: Path) -> None:
 
 def test_what_counts_as_prose() -> None:
     word = "w" * WIDTH
-    text = f"{word}\n{word}1\n| {word} |\n\n    {word}\n    {word}\n\n* a\n  {word}2\n```\n{word}\n```\n[a]: {word}\n{word}3"
+    code = f"\n    {word}\n    {word}\n\n```\n{word}\n```"
+    text = f"{word}\n{word}1\n| {word} |\n{code}\n* a\n  {word}2\n[a]: {word}\n{word}3"
     assert [line.strip()[-1] for _, line in too_long(text)] == ["1", "2", "3"]
     assert len(PAGES) > 25

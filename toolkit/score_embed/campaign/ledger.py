@@ -1,8 +1,8 @@
 """The books of a campaign: all that its tests brought, but for the pairs that wait. Kept in memory and in the record.
 
-Whoever runs the tests, one worker here or the clients of a fleet, gives an `Entry` for each test and now and then what it
-has counted. What is new in the campaign (a path, covered branches, a bug) is seen here, because a worker knows of its own tests
-only. All that one test brought is entered by one call, so that the record never holds half a test.
+Whoever runs the tests, one worker here or the clients of a fleet, gives an `Entry` for each test and now and then what
+it has counted. What is new in the campaign (a path, covered branches, a bug) is seen here, because a worker knows of
+its own tests only. All that one test brought is entered by one call, so that the record never holds half a test.
 """
 
 from __future__ import annotations

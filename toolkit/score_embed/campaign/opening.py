@@ -1,4 +1,4 @@
-"""The beginning of a campaign: its sources are checked and built, and what resume, replay and reports need is written down."""
+"""The beginning of a campaign: its sources are checked and built, and what others need of it is written down."""
 
 from __future__ import annotations
 
@@ -215,8 +215,8 @@ def recorded_settings(record: Store) -> config.Settings:
 
 
 def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
-    """Write down what reports need to know of the program, so that they need nothing but the record; and what the first test
-    has shown."""
+    """Write down what reports need to know of the program, so that they need nothing but the record; and what the
+    first test has shown."""
     record, settings, image = opened.record, opened.settings, opened.image
     described = Program(
         image.program,

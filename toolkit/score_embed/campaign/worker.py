@@ -1,7 +1,8 @@
-"""One target's work on an exploration: it runs pairs, derives what follows, and says in the books' words what came of it.
+"""One target's work on an exploration: it runs pairs, derives what follows, and says what came of it, for the books.
 
-A campaign on one target has one worker and enters what it says into its books; each client of a fleet has one and sends
-what it says to the server, which enters it into the same books.
+A campaign on one target has one worker and enters what it says into its books. Each client of a fleet has one and sends
+what it says to the server, which enters it into the same books. A recording has one and only looks which test brought
+which.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from typing import NamedTuple
 
 from score_embed import config
 from score_embed.campaign.describing import Counted, Describer, Entry
-from score_embed.campaign.running import Runner, explorer_of
+from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Verdict
 from score_embed.errors import TargetError
-from score_embed.explore.concolic import Outcome
+from score_embed.explore.bounds import Bounds
+from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair
 from score_embed.image.image import Image
 from score_embed.results import summary
 from score_embed.results.bugs import Bug, Place, kind_of
 from score_embed.results.progress import Memory
+from score_embed.solve.chain import default_chain
+from score_embed.trace.trail import Trail
 
 
 class Tested(NamedTuple):
@@ -40,7 +44,8 @@ class Worker:
         self._free_ram = target.info.free_ram
         self.runner = Runner(target, settings, image)
         self.describer = Describer(image)
-        self.explorer = explorer_of(image, settings, room)
+        trail = Trail(image.sites, image.verify, image.constants)
+        self.explorer = Explorer(trail, default_chain(), Bounds(settings.max_depth, settings.loop_bound), room)
         self.covered: set[int] = set()
         self._bugs: set[tuple[str, Place]] = set()
         self._said = LinkCounters()

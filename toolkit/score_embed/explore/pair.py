@@ -97,7 +97,7 @@ class Pair:
 
 
 def own_part(data: bytes) -> int:
-    """How much of a serialised pair is its own, in bytes: a pending flip ends with the input of its run, as others do."""
+    """How many bytes of a serialised pair are its own: a pending flip ends with its run's input, as others do."""
     start = _HEAD.size + ID_BYTES
     if len(data) < start + _MORE.size or data[0] != _VERSION:
         return len(data)

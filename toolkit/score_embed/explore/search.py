@@ -1,7 +1,7 @@
 """One exploration in one place: the explorer and its work list.
 
-Who runs pairs and keeps the record is somebody else: `next` hands out a pair, `add` takes what came of its run. What was
-asked in between needs no run and is in `answered`, for the record.
+Who runs pairs and keeps the record is somebody else: `next` hands out a pair, `add` takes what came of its run. What
+was asked in between needs no run and is in `answered`, for the record.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What exploration has counted: what makes its result incomplete, why branches were not flipped, what the solver answered.
+"""What exploration has counted: what makes it incomplete, why branches were not flipped, what the solver answered.
 
-An explorer counts; whoever keeps the books adds up what explorers have counted since they were last asked. In the record and
-on the wire a tally is `TallyRows`, in which pairs that are keys here are rows.
+An explorer counts; whoever keeps the books adds up what explorers have counted since they were last asked. In the
+record and on the wire a tally is `TallyRows`, in which pairs that are keys here are rows.
 """
 
 from __future__ import annotations

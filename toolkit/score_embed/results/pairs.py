@@ -1,7 +1,7 @@
-"""The record's pairs: all that are known, those that are done, and who has those that wait. They are the backlog of a work list.
+"""The record's pairs: which are known, which are done, and who has those that wait: the backlog of a work list.
 
-Pending flips of one run have its input in common, so a long one is kept once. Most pairs are run soon after they were found,
-so only what became of them within a batch is written.
+Pending flips of one run have its input in common, so a long one is kept once. Most pairs are run soon after they were
+found, so only what became of them within a batch is written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ CREATE TABLE inputs(number INTEGER PRIMARY KEY, data BLOB NOT NULL);
 """
 _PUT = """
 INSERT INTO pairs(id, rank, data, input, done, owner, path) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT(id) DO UPDATE SET data = NULL, input = NULL, done = 1, owner = NULL, path = excluded.path WHERE excluded.done
+ON CONFLICT(id) DO UPDATE SET data = NULL, input = NULL, done = 1, owner = NULL, path = excluded.path
+    WHERE excluded.done
 """
 _UNUSED = "DELETE FROM inputs WHERE number NOT IN (SELECT input FROM pairs WHERE input NOT NULL)"
 _INPUT = "LEFT JOIN inputs ON inputs.number = pairs.input"
@@ -124,7 +125,8 @@ class PairTable:
 
     def unranked(self) -> Iterator[tuple[bytes, bytes]]:
         """Id and serialised pair of those known but not done that have no rank, in the order they became known."""
-        what = f"SELECT id, pairs.data, inputs.data FROM pairs {_INPUT} WHERE done = 0 AND rank = x'' ORDER BY pairs.number"
+        waiting = f"pairs {_INPUT} WHERE done = 0 AND rank = x'' ORDER BY pairs.number"
+        what = f"SELECT id, pairs.data, inputs.data FROM {waiting}"
         for ident, data, shared in self._database.each(what):
             yield ident, data + (shared or b"")
 

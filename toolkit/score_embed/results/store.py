@@ -1,6 +1,7 @@
 """`campaign.db`: the one record of a campaign. Reports are functions of it; a killed campaign goes on from it.
 
-Its tables are here, but for those of the pairs (`results/pairs.py`); how it is opened and written: `results/database.py`.
+Its tables are here, but for those of the pairs (`results/pairs.py`); how it is opened and written:
+`results/database.py`.
 """
 
 from __future__ import annotations
@@ -167,7 +168,8 @@ class Store:
         return [number for (number,) in self._read("SELECT number FROM coverage")]
 
     def bugs(self) -> list[Bug]:
-        return [decoded(text, Bug, "bugs", self.folder) for (text,) in self._read("SELECT data FROM bugs ORDER BY test")]
+        rows = self._read("SELECT data FROM bugs ORDER BY test")
+        return [decoded(text, Bug, "bugs", self.folder) for (text,) in rows]
 
     def tests(self) -> list[TestRow]:
         """All executed tests in order."""
@@ -214,7 +216,8 @@ class Store:
 
     def found_by_witness(self) -> list[Found]:
         """The second witness's findings, in the order of their tests."""
-        statement = "SELECT data, number, inputs, verdict, place FROM witnessed JOIN tests ON number = test WHERE data NOT NULL ORDER BY number"
+        findings = "witnessed JOIN tests ON number = test WHERE data NOT NULL"
+        statement = f"SELECT data, number, inputs, verdict, place FROM {findings} ORDER BY number"
         return [
             Found(decoded(data, Finding, "findings", self.folder), number, self._inputs(inputs), verdict, place)
             for data, number, inputs, verdict, place in self._read(statement)

@@ -91,7 +91,9 @@ def _waiting(record: Store, coverage: Coverage) -> set[int]:
     return found
 
 
-def _incomplete(sources: SourceMap, noted: Iterable[tuple[str, str, int, int]], lost: Iterable[tuple[str, int, int]]) -> list[dict[str, Any]]:
+def _incomplete(
+    sources: SourceMap, noted: Iterable[tuple[str, str, int, int]], lost: Iterable[tuple[str, int, int]]
+) -> list[dict[str, Any]]:
     """What makes the result incomplete. Functions left as written lose nothing by themselves (count 0): only calls
     with symbolic data do."""
     counts = Counter({(what, file, line): count for what, file, line, count in noted})

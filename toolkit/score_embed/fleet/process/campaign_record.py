@@ -1,7 +1,7 @@
 """One campaign's record as the fleet's server keeps it: a `Write` of the protocol becomes rows, totals, files.
 
-All of a write and the totals after it are one transaction. What the tests brought goes into the books that a campaign on one
-target keeps, too (`campaign/ledger.py`); here are the pairs that wait, with their owners, and who has done what.
+All of a write and the totals after it are one transaction. What the tests brought goes into the books that a campaign
+on one target keeps, too (`campaign/ledger.py`); here are the pairs that wait, with their owners, and who has done what.
 """
 
 from __future__ import annotations

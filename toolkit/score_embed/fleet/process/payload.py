@@ -1,4 +1,4 @@
-"""What else a `Result` of the protocol brings: all that the campaign's books take of a test, or of a flip that was answered.
+"""What a `Result` of the protocol carries: all that the books take of a test, or of a flip that was answered.
 
 The protocol does not look inside. The server checks every field, because what it reads comes from another process.
 """

@@ -55,8 +55,8 @@ class FleetSession:
         self._witnesses = [hosted.witness for hosted in campaigns if hosted.witness is not None]
 
     def run(self) -> Stop | None:
-        """Until nothing is left, or somebody wants an end; returns why. Raises TargetError if no target is left. All that is
-        known is in the records then."""
+        """Until nothing is left, or somebody wants an end; returns why. Raises TargetError if no target is left.
+        All that is known is in the records then."""
         with Interrupt(lambda: None) as interrupt, Status(self._plan.title) as status:
             self._begin_by = time.monotonic() + _START
             try:
