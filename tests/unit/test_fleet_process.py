@@ -159,10 +159,16 @@ def summary_after(campaign: CampaignRecord) -> dict[str, Any]:
     return summary.of(campaign.store)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"nonsense", payloads.encode(a_test(verdict="no such verdict")), payloads.encode(a_test(path_hash=-1))],
+UNREADABLE = (
+    a_test(verdict="no such verdict"),
+    a_test(path_hash=-1),
+    a_test(code=2**63),
+    a_test(Tally(solver=SolverStats(seconds=float("inf"))).rows()),
+    structs.replace(a_test(), seconds=float("nan")),
 )
+
+
+@pytest.mark.parametrize("data", [b"", b"nonsense", *map(payloads.encode, UNREADABLE)])
 def test_an_unreadable_test_is_noted(folder: Path, data: bytes) -> None:
     with Store.open(folder) as record:
         campaign = CampaignRecord(record, b"")

@@ -24,7 +24,7 @@ class Entry(Struct, frozen=True):
 
     input: bytes
     verdict: Verdict
-    code: int
+    code: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
     path_hash: Annotated[int, Meta(ge=0)]
     conditions: Annotated[int, Meta(ge=0, le=2**32 - 1)]
     is_path: bool

@@ -5,17 +5,23 @@ The protocol does not look inside. The server checks every field, because what i
 
 from __future__ import annotations
 
+import math
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from score_embed.campaign.describing import Counted, Entry
-from score_embed.fleet.messages import MAX_PAYLOAD, Name, WireRecord, decoded
+from score_embed.fleet.messages import MAX_PAYLOAD, DecodeError, Name, WireRecord, decoded
+
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class TestPayload(WireRecord, frozen=True, tag="test"):
     __test__ = False  # not a pytest class
 
     client: Name
-    seconds: float  # it took, deriving others from it included
+    seconds: Seconds  # it took, deriving others from it included
     entry: Entry
     counted: Counted
 
@@ -24,7 +30,7 @@ class AnswerPayload(WireRecord, frozen=True, tag="answer"):
     """A pending flip that was answered."""
 
     client: Name
-    seconds: float
+    seconds: Seconds
     again: bool  # its path had been forgotten, and was run for it once more
     counted: Counted
 
@@ -47,4 +53,8 @@ def encode(payload: TestPayload | AnswerPayload) -> bytes:
 
 def decode(data: bytes) -> TestPayload | AnswerPayload:
     """Raises DecodeError, whatever the data hold."""
-    return decoded(_decoder, data)
+    payload = decoded(_decoder, data)
+    solver = payload.counted.tally.solver
+    if not all(0 <= seconds < math.inf for seconds in (solver.seconds, *solver.seconds_by.values())):
+        raise DecodeError("times that are none")
+    return payload
