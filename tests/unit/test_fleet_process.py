@@ -28,7 +28,7 @@ from score_embed.fleet import messages, service
 from score_embed.fleet.messages import DecodeError, Peer, Result
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.campaign_record import CampaignRecord
-from score_embed.fleet.process.payload import TestPayload
+from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
 from score_embed.fleet.process.server import _is_sound as is_sound
 from score_embed.fleet.process.socket_folder import socket_folder
@@ -152,6 +152,23 @@ def test_another_path_the_second_time_is_told_and_not_merged(folder: Path) -> No
         assert [i["what"] for i in found["incomplete"] if "client" in i["what"]] == [Note.CLIENT_DIFFERS.of("3")]
         assert campaign.ledger.totals.runs == runs
         assert 8 not in record.path_hashes()
+
+
+def test_an_answer_is_no_test(folder: Path) -> None:
+    one, two = pair("one"), pair("two")
+    counted = Counted(TallyRows(((Note.GAVE_UP, 18, 1),), (), 0, 0, SolverStats(sat=1)), LinkCounters(), Memory())
+    answer = AnswerPayload("1", 1.5, True, counted)
+    assert payloads.decode(payloads.encode(answer)) == answer
+    with Store.open(folder) as record:
+        campaign = CampaignRecord(record, b"")
+        before = summary_after(campaign)
+        write(campaign, known=[(said(one), None)])
+        write(campaign, Result(one.id, payloads.encode(answer), (said(two),), is_test=False), known=[(said(two), None)])
+        after = summary_after(campaign)
+        assert set(campaign.opened().frontier) == {b"w", two.id}
+    assert (after["runs"], after["re_asked"]) == (before["runs"], before["re_asked"] + 1)
+    assert after["solver"]["sat"] == before["solver"]["sat"] + 1
+    assert [(c["tests"], c["busy"]) for c in after["fleet"]["clients"]] == [(0, 1.5)]
 
 
 def summary_after(campaign: CampaignRecord) -> dict[str, Any]:
