@@ -76,7 +76,11 @@ def stream(chosen: list[tuple[int, int]]) -> bytes:
 
 def described(trail: Trail) -> dict[str, Any]:
     return {
-        "conditions": [tuple(getattr(c, f.name) for f in fields(c)) for c in trail.conditions],
+        "conditions": [
+            tuple(getattr(c, f.name) for f in fields(c) if f.name != "chosen")
+            + (c.chosen and (c.chosen.address, c.chosen.base, c.chosen.size),)
+            for c in trail.conditions
+        ],
         "pins": list(trail.pins),
         "objects": list(trail.objects),
         "notes": dict(trail.notes),

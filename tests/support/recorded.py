@@ -103,5 +103,5 @@ def write(folder: Path, stopped: str | None = "drained", program: Mapping[str, A
         record.add_coverage([3], 2)
         for bug in BUGS:
             record.put_bug(bug)
-        record.pairs.add([(b"w", b"1", Pair(ROOT, b"", 1, 1, 0, 18, range(6, 7)).to_bytes())])
+        record.pairs.add([(b"w", b"1", Pair(ROOT, b"", 1, 1, 1, 0, 18, range(6, 7)).to_bytes())])
         record.commit(progress(stopped))

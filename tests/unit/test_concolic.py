@@ -96,7 +96,7 @@ def test_nothing_is_derived_from_a_mispredicted_run() -> None:
 def test_the_host_checks_the_prediction_itself() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    wrong = dataclasses.replace(pair, predicted=1, condition_hash=1)
+    wrong = dataclasses.replace(pair, place=1, predicted=1, condition_hash=1)
     assert made.record(wrong, finish(path), path.data).outcome.mispredicted
 
 
@@ -383,7 +383,7 @@ def test_a_run_that_finds_another_object_is_not_the_predicted_one() -> None:
 
 
 def test_pairs_survive_the_store() -> None:
-    pair = Pair(bytes(range(16)), b"input", 3, 4, 2**64 - 1, 77)
+    pair = Pair(bytes(range(16)), b"input", 3, 4, 5, 2**64 - 1, 77)
     assert Pair.from_bytes(pair.to_bytes()) == pair
     assert Pair.from_bytes(first_pair(b"").to_bytes()) == first_pair(b"")
     other = dataclasses.replace(pair, left_out=LeftOut(bytes(16), ((0x20000000, 16), (0, 0))))

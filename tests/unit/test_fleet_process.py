@@ -45,7 +45,7 @@ NO_TALLY = Tally().rows()
 
 
 def pair(name: str, depth: int = 1) -> Pair:
-    return Pair(name.encode().rjust(16), name.encode(), depth, depth, 0, 0)
+    return Pair(name.encode().rjust(16), name.encode(), depth, depth, depth, 0, 0)
 
 
 def said(one: Pair) -> messages.Pair:
@@ -231,7 +231,7 @@ def test_the_hand_keeps_the_order_of_the_queue(strategy: str) -> None:
     made = 0
     while made < 300:
         fresh = [
-            Pair(bytes([made % 256, made // 256, n]).rjust(16), b"", n + 1, n + 1, 0, 0, range(n % 3, n % 3 + 1))
+            Pair(bytes([made % 256, made // 256, n]).rjust(16), b"", n + 1, n + 1, n + 1, 0, 0, range(n % 3, n % 3 + 1))
             for n in range(rng.randrange(1, 6))
         ]
         made += len(fresh)

@@ -21,7 +21,7 @@ from score_embed.explore.strategy import STRATEGIES
 
 
 def pair(depth: int, name: str = "", targets: range = range(0)) -> Pair:
-    return Pair(name.encode().rjust(16), b"", depth, depth, 0, 0, targets)
+    return Pair(name.encode().rjust(16), b"", depth, depth, depth, 0, 0, targets)
 
 
 def queue(strategy: str, seed: int = 0, covered: set[int] | None = None) -> Queue:

@@ -237,7 +237,7 @@ def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
 
     def flip(number: int, data: bytes, pending: int = 1, left_out: LeftOut | None = None) -> Pair:
         ident = bytes([number]) * 16
-        return Pair(ident, data, number, number, 7, 5, range(3), left_out, ident[::-1], pending, 2)
+        return Pair(ident, data, number, number, number, 7, 5, range(3), left_out, ident[::-1], pending, 2)
 
     def put(record: store.Store, *pairs: Pair) -> None:
         record.pairs.add((pair.id, pair.id[:1], pair.to_bytes()) for pair in pairs)

@@ -74,7 +74,7 @@ class Judge:
             stack=(),
             site=_last_place(trail, finished),
             events=known,
-            conditions=len(trail.conditions),
+            conditions=trail.counted,
             condition_match=True,
             operand_hash=trail.operand_hash,
             path_hash=_path(trail, finished),

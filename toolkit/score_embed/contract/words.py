@@ -32,6 +32,7 @@ class Unflipped(StrEnum):
     BOUND = "bound"
     CONCRETE = "concrete"
     UNSAT = "unsat"
+    FIXED = "fixed by value"  # the path has forked, and its value leaves no other side; other values have tests of their own
     WAITING = "waiting"  # a test for it is known and was not run
     NOT_REACHED = "not-reached"
 
@@ -42,6 +43,7 @@ class Layer(StrEnum):
     DOMAIN = "domain"
     EQUALITY = "equality"
     MODEL = "model"
+    FINITE = "finite"
     ENUMERATE = "enumerate"
     CACHE = "cache"
     RANGE = "range"

@@ -48,7 +48,7 @@ class BoundedPath:
     def forbids(self, index: int, condition: Condition) -> str:
         """The option that keeps this condition from being flipped, or nothing."""
         bounds = self._bounds
-        if bounds.depth is not None and index >= bounds.depth:
+        if bounds.depth is not None and condition.counted >= bounds.depth:
             return "--max-depth"
         other = condition.site, condition.chain, 1 - condition.direction
         if bounds.loop is not None and self._times[other] >= bounds.loop:

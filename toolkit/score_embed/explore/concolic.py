@@ -36,7 +36,6 @@ from score_embed.formula.build import binary, negate
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.chain import Chain, SolverStats
 from score_embed.solve.query import Result, Stopped
-from score_embed.trace import hash as hashes
 from score_embed.trace.path import Condition, SymbolicObject
 from score_embed.trace.trail import Trail
 
@@ -70,6 +69,7 @@ class _Flips:
     children: list[Pair] = field(default_factory=list)
     notes: _Notes = field(default_factory=_no_notes)
     unflipped: defaultdict[tuple[int, Unflipped], int] = field(default_factory=lambda: defaultdict(int))
+    forks: list[int] = field(default_factory=list)  # sites of the children that are there for another value
     bytes: int = 0  # of the children's inputs
     broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
 
@@ -110,6 +110,7 @@ class Explorer:
         self.unflipped: Counter[tuple[int, Unflipped]] = Counter()  # (coverage index, reason)
         self.divergences = 0
         self.concretized = 0
+        self.forks: Counter[int] = Counter()  # by site: tests for another value of it
 
     def stop_if(self, wanted: Callable[[], bool]) -> None:
         """Ask no further questions when this says so; what was not asked waits."""
@@ -121,7 +122,7 @@ class Explorer:
 
     def _shared_conditions(self, pair: Pair) -> int:
         """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
-        trail, last = self._trail, pair.predicted - 1
+        trail, last = self._trail, pair.place - 1
         if 0 <= last < len(trail.conditions) and trail.conditions[last].hash(flipped=True) == pair.condition_hash:
             return last
         if pair.origin is None:
@@ -170,6 +171,7 @@ class Explorer:
             notes[note] += count
         if flips.unflipped:
             self.unflipped.update(flips.unflipped)
+        self.forks.update(flips.forks)
         if notes:
             self.notes.update(notes)
 
@@ -200,8 +202,7 @@ class Explorer:
         last = pair.neg_limit if pair.pending else pair.neg_limit + max(_AT_ONCE, pair.neg_limit)
 
         def left(index: int, condition: Condition) -> Pair:
-            decisions, before = self._decisions.ids[index], hashes.value(condition.before)
-            return rest(pair, decisions, asked_for, index, before, self._origin)
+            return rest(pair, self._decisions.ids[index], asked_for, index, condition, self._origin)
 
         def visit(index: int, condition: Condition) -> None:
             nonlocal all_of_it
@@ -237,6 +238,7 @@ class Explorer:
             assert all_of_it is not None
             flips.children[:] = [all_of_it]
             flips.notes.clear()
+            flips.forks.clear()
             flips.unflipped.clear()
             return _Followed.IN_VAIN
         self._remember(flips)
@@ -248,11 +250,11 @@ class Explorer:
         A run that found another object at an address than its pair was derived with is not the pair's.
         """
         trail = self._trail
-        if trail.diverged or not pair.predicted:
+        if trail.diverged or not pair.place:
             return True
-        if len(trail.conditions) < pair.predicted or trail.condition_hash(pair.predicted) != pair.condition_hash:
+        if len(trail.conditions) < pair.place or trail.condition_hash(pair.place) != pair.condition_hash:
             return False
-        return self._decisions.ids[pair.predicted] == (pair.decided or pair.id)
+        return self._decisions.ids[pair.place] == (pair.decided or pair.id)
 
     def _has_flip(self, pair: Pair) -> bool:
         """Whether a pending flip's condition is there again."""
@@ -276,7 +278,7 @@ class Explorer:
                 self.unflipped[index, Unflipped.DIVERGED] += 1
         elif whole and finished.verdict is not Verdict.LOST:
             expected = (finished.conditions, finished.operand_hash)
-            if (len(trail.conditions), trail.operand_hash) != expected:
+            if (trail.counted, trail.operand_hash) != expected:
                 self.divergences += 1
                 last = trail.conditions[-1].site if trail.conditions else finished.site
                 notes[Note.OPERANDS_DIFFER, last] += 1
@@ -301,8 +303,8 @@ class Explorer:
         if condition.concrete:
             reason = Unflipped.CONCRETE
         elif condition.settled:
-            reason = Unflipped.UNSAT
-        elif left_out and len(left_out.objects) > MOST_LEFT_OUT:
+            reason = Unflipped.FIXED if condition.forked else Unflipped.UNSAT
+        elif left_out and len(left_out.objects) > MOST_LEFT_OUT and not condition.is_fork:
             flips.notes[Note.OUTSIDE, condition.site] += 1
             return
         elif option := self._bounded.forbids(index, condition):
@@ -348,6 +350,8 @@ class Explorer:
         if result is Result.SAT:
             flips.children.append(derived)
             flips.bytes += len(derived.input)
+            if condition.is_fork:
+                flips.forks.append(condition.site)
             if condition.loose:
                 flips.notes[Note.OUTSIDE, condition.site] += 1
             return
@@ -358,8 +362,8 @@ class Explorer:
 
     def take_tally(self) -> Tally:
         """What was counted since this was last called; counting begins anew."""
-        tally = Tally(self.notes, self.unflipped, self.divergences, self.concretized, self._chain.stats)
-        self.notes, self.unflipped = Counter(), Counter()
+        tally = Tally(self.notes, self.unflipped, self.divergences, self.concretized, self._chain.stats, self.forks)
+        self.notes, self.unflipped, self.forks = Counter(), Counter(), Counter()
         self.divergences = self.concretized = 0
         self._chain.stats = SolverStats()
         return tally

@@ -20,28 +20,32 @@ from score_embed.trace.hash import START, value
 from score_embed.trace.path import Condition
 
 ID_BYTES = 16
-_HEAD = struct.Struct("<BIIQIII")  # version, neg_limit, predicted, condition hash, site, targets from, to
+_HEAD = struct.Struct("<BIIIQIII")  # version, neg_limit, place, predicted, condition hash, site, targets from, to
 _MORE = struct.Struct(
-    "<BBB16s"
+    "<BBH16s"
 )  # behind the id: `pending`, `behind`, how many objects are left out, the address's digest
 _OBJECT = struct.Struct("<QQ")
 _DECISION = struct.Struct("<IiB")
-_VERSION = 6
-_HAS_DECISIONS = 0x80  # beside the number of objects
+_VERSION = 7
+_HAS_DECISIONS = 0x8000  # beside the number of objects
 MOST_LEFT_OUT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Of the objects that an address may be in, those that need not be looked for any more."""
+    """Of the objects that an address may be in, or the values that a formula may have, those that need not be looked for
+    any more."""
 
     address: bytes  # the formula's digest
-    objects: tuple[tuple[int, int], ...]  # base, size in bytes
+    objects: tuple[tuple[int, int], ...]  # base, size in bytes; or value, 0
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """`neg_limit`: conditions before it are not flipped. `site`: the branch whose other side it is (0: the first).
+
+    A path's conditions are more than the target counts: forks are the host's own. So there are two numbers for what is
+    predicted: the first `place` conditions of the path, and the first `predicted` that the target counts.
 
     `targets`: the coverage indices it may lead to; none if that is not known. `pending`: the flip of condition
     `neg_limit` that nobody has an input for yet, which is asked for the `pending`-th time when its turn comes; `input` is
@@ -51,6 +55,7 @@ class Pair:
     id: bytes  # of the predicted decisions: the same pair derived twice has the same id
     input: bytes
     neg_limit: int
+    place: int
     predicted: int
     condition_hash: int
     site: int
@@ -69,7 +74,8 @@ class Pair:
 
     def to_bytes(self) -> bytes:
         start, stop = self.targets.start, self.targets.stop
-        head = _HEAD.pack(_VERSION, self.neg_limit, self.predicted, self.condition_hash, self.site, start, stop)
+        numbers = self.neg_limit, self.place, self.predicted, self.condition_hash, self.site
+        head = _HEAD.pack(_VERSION, *numbers, start, stop)
         address, objects = (self.left_out.address, self.left_out.objects) if self.left_out else (bytes(16), ())
         count = len(objects) | (_HAS_DECISIONS if self.decided is not None else 0)
         more = _MORE.pack(self.pending, self.behind, count, address) + b"".join(
@@ -82,7 +88,7 @@ class Pair:
         start = _HEAD.size + ID_BYTES
         if len(data) < start + _MORE.size or data[0] != _VERSION:
             raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
-        _, neg_limit, predicted, condition_hash, site, *targets = _HEAD.unpack_from(data)
+        _, neg_limit, place, predicted, condition_hash, site, *targets = _HEAD.unpack_from(data)
         pending, behind, count, address = _MORE.unpack_from(data, start)
         end = start + _MORE.size + (count & ~_HAS_DECISIONS) * _OBJECT.size
         rest_of_it = end + (ID_BYTES if count & _HAS_DECISIONS else 0)
@@ -92,7 +98,7 @@ class Pair:
         left_out = LeftOut(address, objects) if objects else None
         ident, decisions = data[_HEAD.size : start], data[end:rest_of_it] or None
         of = range(*targets)
-        flip = (neg_limit, predicted, condition_hash, site, of, left_out, decisions, pending, behind)
+        flip = (neg_limit, place, predicted, condition_hash, site, of, left_out, decisions, pending, behind)
         return Pair(ident, data[rest_of_it:], *flip)
 
 
@@ -117,13 +123,13 @@ ROOT = blake2b(digest_size=ID_BYTES).digest()  # the id of no decision at all
 
 def first_pair(data: bytes) -> Pair:
     """The pair a campaign begins with: nothing is predicted, everything may be flipped."""
-    return Pair(ROOT, data, 0, 0, value(START), 0)
+    return Pair(ROOT, data, 0, 0, 0, value(START), 0)
 
 
 def other_first(data: bytes, number: int) -> Pair:
     """Another pair to begin with, beside the first: it has no decisions either."""
     ident = blake2b(ROOT + b"first" + number.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
-    return Pair(ident, data, 0, 0, value(START), 0, decided=ROOT)
+    return Pair(ident, data, 0, 0, 0, value(START), 0, decided=ROOT)
 
 
 def first_pairs(inputs: Sequence[bytes]) -> list[Pair]:
@@ -131,7 +137,7 @@ def first_pairs(inputs: Sequence[bytes]) -> list[Pair]:
     return [first_pair(inputs[0]), *(other_first(data, number) for number, data in enumerate(inputs[1:], 1))]
 
 
-def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition_hash: int, origin: Origin) -> Pair:
+def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition: Condition, origin: Origin) -> Pair:
     """What is left of a pair whose flips were broken off at `neg_limit`: the same path once more, flipped from there.
 
     `before`: the id of the decisions up to there.
@@ -142,7 +148,16 @@ def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition_hash:
     left_out = pair.left_out if neg_limit == pair.neg_limit else None
     origin = Origin(origin, neg_limit)
     return Pair(
-        ident, data, neg_limit, neg_limit, condition_hash, pair.site, left_out=left_out, decided=before, origin=origin
+        ident,
+        data,
+        neg_limit,
+        neg_limit,
+        condition.counted,
+        value(condition.before),
+        pair.site,
+        left_out=left_out,
+        decided=before,
+        origin=origin,
     )
 
 
@@ -172,6 +187,7 @@ def pending_flip(
         data,
         index,
         index,
+        condition.counted,
         before,
         condition.site,
         child.targets,
@@ -197,13 +213,14 @@ def child(
     ident, site = elsewhere_id(decisions, condition, left_out), condition.site
     before = value(condition.before)
     if left_out is not None:
-        return Pair(ident, data, index, index, before, site, left_out=left_out, decided=decisions, origin=origin)
+        flip = (index, index, condition.counted, before, site)
+        return Pair(ident, data, *flip, left_out=left_out, decided=decisions, origin=origin)
     if condition.loose:
-        return Pair(ident, data, _NEVER, index, before, site, decided=decisions, origin=origin)
+        return Pair(ident, data, _NEVER, index, condition.counted, before, site, decided=decisions, origin=origin)
     leads_to = condition.elsewhere
     targets = range(leads_to[0], leads_to[-1] + 1) if leads_to else range(0)
     hashed = condition.hash(flipped=True)
-    return Pair(ident, data, index + 1, index + 1, hashed, site, targets, origin=origin)
+    return Pair(ident, data, index + 1, index + 1, condition.counted + 1, hashed, site, targets, origin=origin)
 
 
 def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:
@@ -239,7 +256,7 @@ def elsewhere_id(before: bytes, condition: Condition, left_out: LeftOut | None =
 
 
 def _left(out: LeftOut) -> bytes:
-    return bytes([len(out.objects)]) + out.address + b"".join(_OBJECT.pack(*found) for found in out.objects)
+    return len(out.objects).to_bytes(2, "little") + out.address + b"".join(_OBJECT.pack(*found) for found in out.objects)
 
 
 def without(pair: Pair, index: int, condition: Condition) -> LeftOut | None:

@@ -27,6 +27,7 @@ class TallyRows(Struct, frozen=True):
     divergences: Times
     concretized: Times
     solver: SolverStats
+    forks: tuple[tuple[Index, Times], ...] = ()  # site, tests for another value of it
 
 
 @dataclass(slots=True)
@@ -38,6 +39,7 @@ class Tally:
     divergences: int = 0
     concretized: int = 0
     solver: SolverStats = field(default_factory=SolverStats)
+    forks: Counter[int] = field(default_factory=Counter)  # by site: tests for another value of it
 
     def add(self, other: TallyRows) -> None:
         """What an explorer has counted."""
@@ -46,6 +48,7 @@ class Tally:
         self.divergences += other.divergences
         self.concretized += other.concretized
         self.solver.add(other.solver)
+        self.forks.update(dict(other.forks))
 
     def rows(self) -> TallyRows:
         return TallyRows(
@@ -54,4 +57,5 @@ class Tally:
             self.divergences,
             self.concretized,
             self.solver,
+            tuple(self.forks.items()),
         )

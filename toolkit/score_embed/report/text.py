@@ -35,6 +35,7 @@ _CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.INTERRUPTED, Stop.ERROR,
 _WHY = {
     Unflipped.UNSAT: "impossible on each of the {n} paths to it that were tried (proved by the solver)",
     Unflipped.UNKNOWN: "the solver gave up {n} times: the formula is too hard (64-bit products, chains of %)",
+    Unflipped.FIXED: "fixed by the value that its {n} paths have forked on; other values had tests of their own",
     Unflipped.CONCRETE: "whenever it was reached, its value did not depend on any symbolic input",
     Unflipped.MISPREDICTED: "{n} tests were made for it, but went elsewhere: a value was not followed (see below)",
     Unflipped.DIVERGED: "the target did not do what the formulas say ({n} times); see what was not followed",

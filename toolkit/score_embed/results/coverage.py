@@ -21,6 +21,7 @@ _BY_WEIGHT = (
     Unflipped.MISPREDICTED,
     Unflipped.BOUND,
     Unflipped.CONCRETE,
+    Unflipped.FIXED,
     Unflipped.UNSAT,
 )
 

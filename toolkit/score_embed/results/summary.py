@@ -60,6 +60,7 @@ def of(record: Store) -> dict[str, Any]:
         "lost": totals.lost,
         "divergences": tally.divergences,
         "concretized": tally.concretized,
+        "forks": _forks(sources, tally.forks),
         "conditions": {"mean": round(totals.conditions / max(1, totals.paths), 2), "max": totals.longest},
         "solver": {
             "sat": solver.sat,
@@ -105,6 +106,15 @@ def _incomplete(
         {"what": what, "file": file, "line": line, "count": counts[what, file, line]}
         for what, file, line in sorted({*counts, *sources.notes})
     ]
+
+
+def _forks(sources: SourceMap, forks: Iterable[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The tests that were made for other values of what a path has forked on, by place."""
+    counts: Counter[tuple[str, int]] = Counter()
+    for site, count in forks:
+        at = sources.sites.get(site)
+        counts[at.file if at else "", at.line if at else 0] += count
+    return [{"file": file, "line": line, "tests": counts[file, line]} for file, line in sorted(counts)]
 
 
 def write(summary: Mapping[str, Any], folder: Path) -> None:

@@ -94,7 +94,8 @@ class Gate:
 
 
 class Late:
-    """Layers that are made for their first question: those on Z3, whose import is a tenth of a small campaign's time."""
+    """Layers that are made for their first question: those on numpy and on Z3, whose import takes as long as a small
+    campaign."""
 
     def __init__(self, make: Callable[[], Solver]) -> None:
         self._make = make
@@ -259,6 +260,12 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
 
 def _searching(limit: Limit) -> Solver:
     """The layers behind the gate."""
+    from score_embed.solve.finite import FiniteLayer
+
+    return FiniteLayer(Late(lambda: _last(limit)))
+
+
+def _last(limit: Limit) -> Solver:
     from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
     enumerate_ = EnumerateLayer(SmtLayer(limit))

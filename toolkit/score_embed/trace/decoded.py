@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from score_embed.formula import build
+from score_embed.formula.count import limit_of, most_values
 from score_embed.formula.domain import FULL, byte_set
 from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.formula.floats import PRECISION, is_nan, pattern_uses
+from score_embed.formula.replace import replaced
 from score_embed.trace.cursor import Cursor
 from score_embed.trace.memory import Mirror
 from score_embed.trace.path import Disagreement, Pin, SymbolicObject
@@ -29,6 +31,8 @@ class Checkpoint(NamedTuple):
     pins: int
     objects: int
     settled: int
+    reach: int
+    forked: int
 
 
 class Decoded:
@@ -43,11 +47,15 @@ class Decoded:
         self.contents: dict[tuple[int, int], bytes] = {}  # of objects that were read, by address and size
         self.notes: dict[tuple[str, int], int] = {}  # (what, site) → how often; they make a result incomplete
         self._sets: dict[int, int] = {}  # the values that the path's conditions leave to an input byte
+        self._limits: dict[Expr, int] = {}  # and the largest value of a formula
+        self._fixed: dict[Expr, Expr] = {}  # and formulas that they make a constant
+        self._replaced: dict[Expr, Expr] = {}  # formulas with all of these put in
         self.clear()
 
     def clear(self) -> None:
         """The state before the first event."""
         self._log.undo(0)
+        self._replaced.clear()
         cursor = self.cursor
         cursor.events, cursor.at, cursor.address, cursor.depth = b"", 0, 0, 0
         self.pins: list[Pin] = []
@@ -55,6 +63,8 @@ class Decoded:
         self.disagreements: list[Disagreement] = []
         self.consumed = 0  # input bytes
         self._settled = 0  # a bit for each input byte that has one value left
+        self._reach = 0  # input bytes of formulas that are fixed
+        self.forked = 0  # and of those that are so because the path has forked
         self.take_input(b"")
 
     def take_input(self, data: bytes) -> None:
@@ -73,13 +83,16 @@ class Decoded:
             len(self.pins),
             len(self.objects),
             self._settled,
+            self._reach,
+            self.forked,
         )
 
     def return_to(self, point: Checkpoint) -> None:
+        self._replaced.clear()
         self._log.undo(point.undo)
         cursor = self.cursor
         cursor.at, cursor.address, cursor.depth = point.at, point.address, point.depth
-        self.consumed, self._settled = point.consumed, point.settled
+        self.consumed, self._settled, self._reach, self.forked = point.consumed, *point[-3:]
         del self.pins[point.pins :]
         del self.objects[point.objects :]
         self.disagreements.clear()
@@ -108,21 +121,53 @@ class Decoded:
                 self._log.set(self._sets, index, after)
                 if not after & after - 1:
                     self._settled |= 1 << index
+        elif condition.kind is Kind.EQ and condition.args[1].is_const:
+            self._fix(*condition.args)
+        elif (limit := limit_of(condition)) is not None:
+            formula, most = limit
+            if most < self._limits.get(formula, most + 1):
+                self._log.set(self._limits, formula, most)
+                if not most:
+                    self._fix(formula, build.const(0, formula.width))
+
+    def _fix(self, value: Expr, constant: Expr) -> None:
+        """From here on the formula has this value."""
+        if not constant.origins:
+            self._log.set(self._fixed, value, constant)
+            self._replaced.clear()
+            self._reach |= value.deps
+
+    def fork(self, value: Expr) -> None:
+        """The path has forked: from here on the formula is the value that it has in this run."""
+        self._fix(value, build.const(self.value(value), value.width))
+        self.forked |= value.deps
+
+    def is_fixed(self, value: Expr) -> bool:
+        return value in self._fixed
+
+    def most_values(self, value: Expr) -> int:
+        """How many values the formula can have on this path at most."""
+        return most_values(value, self._limits)
 
     def said(self, leaves: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """The leaves as the path lets them be said: those that its conditions leave one value are constants.
 
         That is as sound as slices are: a byte with one value left keeps it, whether its conditions are in a question or not.
         """
-        settled = self._settled
+        known = self._settled | self._reach
         for leaf in leaves:
-            if leaf.deps & settled:
+            if leaf.deps & known:
                 return tuple(map(self._constant, leaves))
         return leaves
 
     def _constant(self, leaf: Expr) -> Expr:
-        if not leaf.deps or leaf.deps & ~self._settled or leaf.floats:
+        if not leaf.deps or leaf.floats:
             return leaf
+        if leaf.deps & ~self._settled:
+            found = self._replaced.get(leaf)
+            if found is None:
+                found = self._replaced[leaf] = replaced(leaf, self._fixed, self._reach)
+            return found
         return build.const(self.value(leaf), leaf.width, leaf.origins)
 
     def note(self, what: str, site: int) -> None:

@@ -28,9 +28,9 @@ class Operands:
         self._branches: list[_Branch] = []
         self.lanes = hashes.START
 
-    def add(self, exprs: tuple[Expr, ...], values: tuple[int, ...], floats: bool = False) -> None:
-        """The operands of one more branch. `floats`: its comparison is one of floating point."""
-        deps = 0
+    def add(self, exprs: tuple[Expr, ...], values: tuple[int, ...], floats: bool = False, deps: int = 0) -> None:
+        """The operands of one more branch. `floats`: its comparison is one of floating point; `deps`: other input bytes that
+        it depends on."""
         for expr in exprs:
             deps |= expr.deps
         reached = deps | self._branches[-1].reached if self._branches else deps

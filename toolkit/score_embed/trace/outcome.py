@@ -10,7 +10,8 @@ from score_embed.formula.expr import Expr
 
 
 class Chosen(NamedTuple):
-    """The object that a symbolic address is in, where it may be in others."""
+    """The object that a symbolic address is in, where it may be in others; or the value that a formula has, where others
+    have their turn later: then `address` is the formula, `base` the value, and the size says nothing."""
 
     address: Expr
     base: int
@@ -26,6 +27,7 @@ class Outcome(NamedTuple):
     formula: Expr
     elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
     chosen: Chosen | None = None
+    is_fork: bool = False  # the host's own: the target does not count it
 
 
 # Takes a branch's site, the leaves it compares, and its conditions in order. False: the path was cut there.

@@ -21,8 +21,11 @@ class Condition:
     before: hashes.Lanes  # condition hash of what came before
     after: hashes.Lanes  # and with it
     elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
-    chosen: Chosen | None  # of many objects: to be flipped on to the next one
+    chosen: Chosen | None  # of many objects or values: to be flipped on to the next one
+    is_fork: bool  # the host's own: the target does not count it
     settled: bool  # conditions before it leave it no other side
+    forked: int  # input bytes of the forks before it
+    counted: int  # conditions before it that the target counts, too
     loose: bool  # the target cannot tell the other side from this one: nothing is derived from a run of that
     start: int  # event bytes before its branch: what a run that takes the other side has in common with this one
     pins: int  # of the path, that stand before it

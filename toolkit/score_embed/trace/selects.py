@@ -14,6 +14,7 @@ from score_embed.contract.words import Note
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind
 from score_embed.formula.select import Cell, follow, select, within
+from score_embed.trace.concrete import Concrete
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
 from score_embed.trace.outcome import Chosen, OnBranch, Outcome, place
@@ -74,9 +75,9 @@ def inside_of(address: Expr, base: int, length: int, size: int) -> tuple[Expr, E
 class Selects:
     """The steps of one image's selects."""
 
-    def __init__(self, decoded: Decoded, on_branch: OnBranch, constants: Constants) -> None:
+    def __init__(self, decoded: Decoded, on_branch: OnBranch, concrete: Concrete, constants: Constants) -> None:
         self.decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
-        self._on_branch, self._constants = on_branch, constants
+        self._on_branch, self._concrete, self._constants = on_branch, concrete, constants
         # Runs read the same tables again and again: by site, leaves, object and its bytes.
         self._known: dict[tuple[int, tuple[Expr, ...], int, bytes], tuple[Expr, Expr | None]] = {}
         self._pointers: dict[tuple[Expr, int], tuple[Expr, Expr] | None] = {}
@@ -93,17 +94,17 @@ class Selects:
             leaves = read()
             address = value(program, decoded.said(leaves))
             if not site.size:
-                self.concretize(site, address, Note.SYMBOLIC_ADDRESS)
+                self._concrete.address(site, address)
                 return
             _, inside = inside_of(address, self._cursor.next_address(), site.size, size)
-            if self._on_branch(site, leaves, (Outcome(-1, 0, build.negate(inside), ()),)):
-                self.concretize(site, address, Note.OUTSIDE)
+            self.outside(site, leaves, address, inside)
 
         def within_object() -> None:
             leaves = read()
             said = decoded.said(leaves)
             address = value(program, said)
             base, content, cell, sent, known = self._object(site, decoded.value(address), size)
+            known = known or self._concrete.is_few(address)  # then each place is an object
             # Which constants a table leads to says the formula alone: all runs of a path must agree on the object.
             followed = None if site.size or sent else self._followed(address, size)
             inside, found = followed or self._formulas(site, said, address, base, content, cell, size)
@@ -112,14 +113,17 @@ class Selects:
                 chosen = self.chosen(address, 0, 0, size)
             elif known and not site.size:
                 chosen = self.chosen(address, base, len(content), size)
-            if not self._on_branch(site, leaves, (Outcome(-1, 1, inside, (), chosen),)):
+            outcome = Outcome(-1, 1, inside, (), chosen)
+            fork = None if found is not None and (known or followed) else self._concrete.fork(site, address)
+            if not self._on_branch(site, leaves, (outcome, fork) if fork else (outcome,)):
                 return
             if sent:
                 decoded.keep_content(base, content)
             if address.origins and not address.deps:
                 decoded.note(Note.OPAQUE_ADDRESS, site.id)
             if found is None or not (known or followed):
-                self.concretize(site, address, Note.SYMBOLIC_ADDRESS)
+                if not fork:
+                    self._concrete.address(site, address)
                 at = build.const(decoded.value(address) - base, address.width)
                 found = select(at, content, size, cell)
                 assert found is not None
@@ -127,13 +131,13 @@ class Selects:
 
         return within_object if direction else outside
 
-    def concretize(self, site: Site, address: Expr, what: str) -> None:
-        """The address is used as it is in this run."""
-        if address.deps:
-            self.decoded.note(what, site.id)
-            self.decoded.pin(site.id, address)
-        elif address.origins:
-            self.decoded.note(Note.OPAQUE_ADDRESS, site.id)
+    def outside(self, site: Site, leaves: tuple[Expr, ...], address: Expr, inside: Expr) -> None:
+        """The address is not in the object, and used as it is in this run."""
+        outcome = Outcome(-1, 0, build.negate(inside), ())
+        fork = self._concrete.fork(site, address)
+        went_on = self._on_branch(site, leaves, (outcome, fork) if fork else (outcome,))
+        if went_on and not fork:
+            self._concrete.address(site, address, Note.OUTSIDE)
 
     def _formulas(
         self,

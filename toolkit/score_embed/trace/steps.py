@@ -14,6 +14,7 @@ from score_embed.contract.words import Note
 from score_embed.formula import build
 from score_embed.formula.expr import Expr
 from score_embed.trace.bounds import compile_bounds
+from score_embed.trace.concrete import Concrete
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
 from score_embed.trace.leaves import compile_leaves
@@ -38,10 +39,12 @@ _LOSSES = {
 class Steps:
     """The steps of one image's events, applied to `decoded`; branches go to `on_branch`."""
 
-    def __init__(self, programs: Programs, decoded: Decoded, on_branch: OnBranch, constants: Constants) -> None:
-        self._programs = programs
-        self._selects = Selects(decoded, on_branch, constants)
-        self._stores = Stores(self._selects, on_branch)
+    def __init__(
+        self, programs: Programs, decoded: Decoded, on_branch: OnBranch, concrete: Concrete, constants: Constants
+    ) -> None:
+        self._programs, self._concrete = programs, concrete
+        self._selects = Selects(decoded, on_branch, concrete, constants)
+        self._stores = Stores(self._selects, on_branch, concrete)
         self._sites = programs.table.sites
         self._decoded, self._cursor, self._mirror = decoded, decoded.cursor, decoded.mirror
         self._on_branch = on_branch
@@ -176,21 +179,15 @@ class Steps:
 
     def _pin(self, site: Site) -> Step:
         program, value = self._programs.get(site), self._programs.value
-        read, decoded = compile_leaves(site, self._cursor, self._mirror), self._decoded
-        # An argument of an opaque call loses nothing by itself: what comes of the call is noted where it matters.
-        silent, address, always = site.name == "argument", site.name == "address", not program.leaves
-
-        def step() -> None:
-            expr = value(program, decoded.said(read()))
-            if not silent and (expr.deps or expr.origins or always):
-                what = site.name or Note.CONCRETIZED
-                if address:
-                    what = Note.SYMBOLIC_ADDRESS if expr.deps else Note.OPAQUE_ADDRESS
-                decoded.note(what, site.id)
-            if expr.deps:
-                decoded.pin(site.id, expr)
-
-        return step
+        read, decoded, use = compile_leaves(site, self._cursor, self._mirror), self._decoded, self._concrete.use
+        if not program.leaves:
+            return lambda: decoded.note(site.name or Note.CONCRETIZED, site.id)
+        symbolic = opaque = site.name or Note.CONCRETIZED
+        if site.name == "argument":
+            symbolic = opaque = ""
+        elif site.name == "address":
+            symbolic, opaque = Note.SYMBOLIC_ADDRESS, Note.OPAQUE_ADDRESS
+        return lambda: use(site, value(program, decoded.said(read())), symbolic, opaque)
 
     def _symbolic(self, site: Site) -> Step:
         dest, decoded, cursor, mirror = site.dest, self._decoded, self._cursor, self._mirror

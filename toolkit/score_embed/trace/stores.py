@@ -13,6 +13,7 @@ from score_embed.contract.words import Note
 from score_embed.formula import build
 from score_embed.formula.expr import Expr
 from score_embed.formula.select import changed
+from score_embed.trace.concrete import Concrete
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.outcome import OnBranch, Outcome, place
 from score_embed.trace.selects import Object, Reader, Selects, inside_of
@@ -22,8 +23,9 @@ from score_embed.trace.template import Programs, fit
 class Stores:
     """The steps of one image's stores."""
 
-    def __init__(self, selects: Selects, on_branch: OnBranch) -> None:
-        self._selects, self._on_branch, self._decoded = selects, on_branch, selects.decoded
+    def __init__(self, selects: Selects, on_branch: OnBranch, concrete: Concrete) -> None:
+        self._selects, self._on_branch, self._concrete = selects, on_branch, concrete
+        self._decoded = selects.decoded
 
     def compile(self, site: Site, direction: int, programs: Programs, read: Reader) -> Callable[[], object]:
         """The step of the site's events. Direction 1: the address is in the object; 0: it is not, or there is none: then
@@ -37,11 +39,10 @@ class Stores:
             leaves = read()
             address = value(program, decoded.said(leaves))
             if not site.size:
-                selects.concretize(site, address, Note.SYMBOLIC_ADDRESS)
+                self._concrete.address(site, address)
                 return
             _, inside = inside_of(address, decoded.cursor.next_address(), site.size, size)
-            if self._on_branch(site, leaves, (Outcome(-1, 0, build.negate(inside), ()),)):
-                selects.concretize(site, address, Note.OUTSIDE)
+            selects.outside(site, leaves, address, inside)
 
         def within_object() -> None:
             leaves = read()

@@ -19,6 +19,7 @@ from score_embed.contract.words import Note
 from score_embed.formula.expr import Expr
 from score_embed.formula.floats import may_be_nan, pattern_uses
 from score_embed.trace import hash as hashes
+from score_embed.trace.concrete import Concrete, Forks
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Checkpoint, Decoded
 from score_embed.trace.memory import NotMirrored
@@ -43,19 +44,27 @@ class Follower(Protocol):
 
 
 class _Branch(NamedTuple):
-    """The state before a branch event."""
+    """The state before a branch event. `counted`: conditions before it that the target counts."""
 
     point: Checkpoint
     lanes: hashes.Lanes
+    counted: int
 
 
 class Trail:
     """The path of the last run."""
 
-    def __init__(self, table: SiteTable, verify: bool = False, constants: Constants | None = None) -> None:
+    def __init__(
+        self,
+        table: SiteTable,
+        verify: bool = False,
+        constants: Constants | None = None,
+        forks: Forks | None = None,
+    ) -> None:
         self.table = table
         self._decoded = Decoded(table.pointer_bits, verify)
-        self._steps = Steps(Programs(table), self._decoded, self._on_branch, constants or NoConstants())
+        concrete = Concrete(self._decoded, self._on_branch, forks or Forks())
+        self._steps = Steps(Programs(table), self._decoded, self._on_branch, concrete, constants or NoConstants())
         self._compiled: dict[int, Step] = {}  # by the head of the event
         self._visit: Visitor = _ignore
         self._followers: list[Follower] = []
@@ -73,7 +82,7 @@ class Trail:
         self._branches: list[_Branch] = []
         self._starts: list[int] = []  # of each branch event: its first byte
         self._firsts: list[int] = []  # and the number of conditions before it
-        self._lanes = hashes.START
+        self._lanes, self.counted = hashes.START, 0  # conditions that the target counts, too
         for follower in self._followers:
             follower.cut(0)
 
@@ -179,7 +188,7 @@ class Trail:
     def _return_to(self, branch: int) -> None:
         """The state before a branch event."""
         self._decoded.return_to(self._branches[branch].point)
-        self._lanes = self._branches[branch].lanes
+        _, self._lanes, self.counted = self._branches[branch]
         self._operands.cut(branch)
         kept = self._firsts[branch]
         del self.conditions[kept:]
@@ -249,14 +258,18 @@ class Trail:
     def _on_branch(self, site: Site, operands: tuple[Expr, ...], outcomes: Sequence[Outcome]) -> bool:
         """Add its conditions; False if the path was cut."""
         decoded = self._decoded
-        self._branches.append(_Branch(decoded.checkpoint(self._event, self._address), self._lanes))
+        self._branches.append(_Branch(decoded.checkpoint(self._event, self._address), self._lanes, self.counted))
         self._starts.append(self._event)
         self._firsts.append(len(self.conditions))
         floats = site.template is not None and site.template.floats
-        self._operands.add(operands, tuple(map(decoded.value, operands)), floats)
+        forked = 0
+        for outcome in outcomes:
+            if outcome.is_fork:
+                forked |= outcome.formula.deps
+        self._operands.add(operands, tuple(map(decoded.value, operands)), floats, forked)
         assumption = site.is_assumption
         found = site.kind in (SiteKind.SELECT, SiteKind.STORE) and not site.size
-        for chain, direction, held, elsewhere, chosen in outcomes:
+        for chain, direction, held, elsewhere, chosen, is_fork in outcomes:
             loose = found and chosen is None
             if held.floats and not self._says_numbers(site, held):
                 self.diverged, self.diverged_elsewhere = site.id, elsewhere
@@ -267,8 +280,11 @@ class Trail:
                 return False
             if held.origins:
                 decoded.note(Note.OPAQUE_CONDITION, site.id)
-            before = self._lanes
-            self._lanes = after = mixed(before, site.id, chain, direction)
+            before = after = self._lanes
+            counted = self.counted
+            if not is_fork:
+                self._lanes = after = mixed(before, site.id, chain, direction)
+                self.counted += 1
             settled = not held.deps and any(operand.deps for operand in operands)
             condition = Condition(
                 site.id,
@@ -280,7 +296,10 @@ class Trail:
                 after,
                 elsewhere,
                 chosen,
+                is_fork,
                 settled,
+                decoded.forked,
+                counted,
                 loose,
                 self._event,
                 len(decoded.pins),
@@ -290,6 +309,8 @@ class Trail:
             for follower in self._followers:
                 follower.pass_by(condition)
             decoded.learn(held)
+            if is_fork and chosen is not None:
+                decoded.fork(chosen.address)
         return True
 
     def _says_numbers(self, site: Site, held: Expr) -> bool:

@@ -2,15 +2,15 @@
 there are probes.
 
 The value of such a read is not the element's that this run happened to read but, as a formula, that of any element of
-the object; and a store changes, as a formula, any element of it. What has no formula (volatile objects, bit-fields,
-structs) is left where it is: there the address is used as it is in this run, and pinned.
+the object; and a store changes, as a formula, any element of it. Small structures are copied member by member. What has no
+formula (volatile objects, bit-fields, other structures) is left where it is: there the address is used as it is in this run.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from score_embed.frontend.ir.body import Argument, Assign, Body, Branch, Call, Select, Stmt, Store
+from score_embed.frontend.ir.body import Argument, Assign, Body, Branch, Call, Copy, Select, SetPlain, Stmt, Store
 from score_embed.frontend.ir.exp import (
     AddressOf,
     Binary,
@@ -22,6 +22,7 @@ from score_embed.frontend.ir.exp import (
     Place,
     PointerAdd,
     PointerDiff,
+    Raw,
     Slot,
     SlotRef,
     Unary,
@@ -29,6 +30,7 @@ from score_embed.frontend.ir.exp import (
 from score_embed.frontend.ir.flow import expressions
 from score_embed.frontend.probes.blocks import Plan
 from score_embed.frontend.probes.maybe import Maybe
+from score_embed.frontend.probes.members import members
 from score_embed.frontend.types.ctype import (
     CType,
     as_int,
@@ -50,6 +52,10 @@ def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
     found: list[Stmt] = []
     for s in body.statements:
         before = plan.maybe(s, maybe)
+        if isinstance(s, Copy):
+            varying = [before.exp(plan.formula(s, place.address)) for place in (s.source, s.dest)]
+            found += work.copied(s, *varying) if any(varying) else [s]
+            continue
         reads = [e for exp in expressions(s) for e in exp.walk() if isinstance(e, Load)]
         chosen = [e for e in reads if _is_plain(e.place) and before.exp(plan.formula(s, e.place.address))]
         statements = work.split(s, list(dict.fromkeys(chosen)))
@@ -107,6 +113,23 @@ class _Separation:
         t = unqualified(dest.type)
         value = self._temporary(as_int(t) if is_integer(t) else t, {}, self._stored)
         return [Assign(s.coord, value, s.exp), Store(s.coord, dest, value)]
+
+    def copied(self, s: Copy, source_varies: bool, dest_varies: bool) -> list[Stmt]:
+        """The copy of a structure member by member, and then what lies between them; itself if that cannot be."""
+        sources, dests = members(s.source), members(s.dest)
+        if sources is None or dests is None or self.body.slots + len(sources) > _MOST_SLOTS:
+            return [s]
+        self.changed = True
+        reads: list[Stmt] = []
+        stores: list[Stmt] = []
+        used: dict[str, int] = {}
+        for source, dest in zip(sources, dests, strict=True):
+            t = unqualified(source.type)
+            load = Load(as_int(t) if is_integer(t) else t, source)
+            value = self._temporary(load.type, used, self._stored)
+            reads.append(Select(s.coord, value, load) if source_varies else Assign(s.coord, value, load))
+            stores.append(Store(s.coord, dest, value) if dest_varies else Assign(s.coord, dest, value))
+        return [*reads, *stores, SetPlain(s.coord, s.dest.text, Raw(s.source.type, s.source.text))]
 
     def _temporary(self, t: CType, used: dict[str, int], pools: dict[str, list[SlotRef]] | None = None) -> SlotRef:
         key = compatible_text(t)
