@@ -29,6 +29,7 @@ from page import write_table
 
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, known_boards, load_board
+from score_embed.errors import BuildError
 from score_embed.image.image import build_image
 from score_embed.image.toolchain import SHARED
 
@@ -251,10 +252,13 @@ def table(boards: dict[str, Board]) -> str:
     with tempfile.TemporaryDirectory() as work:
         for name, board in boards.items():
             for program in PROGRAMS:
-                found = sums(footprint(board, program, Path(work)))
                 processor = next((flag.split("=")[1] for flag in board.cflags if flag.startswith(PROCESSOR)), "")
                 label = f"{name} ({processor})" if program == "least" else ""
-                cells = [f"**{found[c]:,}**" if c in ("flash", "state") else f"{found[c]:,}" for c in columns]
+                try:
+                    found = sums(footprint(board, program, Path(work)))
+                    cells = [f"**{found[c]:,}**" if c in ("flash", "state") else f"{found[c]:,}" for c in columns]
+                except BuildError as error:  # it does not fit
+                    cells = [error.what, *("" for _ in columns[1:])]
                 lines.append(f"| {label} | {program} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -24,7 +24,7 @@ from score_embed.results.store import Store
 def fill_and_drain(strategy: str, spills: bool, wanted: int) -> str:
     root, known, done = Origin(), 0, 0
     with tempfile.TemporaryDirectory() as work, Store.create(Path(work)) as record:
-        queue = Queue(STRATEGIES[strategy](1, set()), record if spills else None)
+        queue = Queue(STRATEGIES[strategy](1, set()), record.pairs if spills else None)
         began = time.perf_counter()
         while len(queue) < wanted:
             pairs = []
@@ -35,7 +35,7 @@ def fill_and_drain(strategy: str, spills: bool, wanted: int) -> str:
                     Pair(known.to_bytes(16), bytes(82), depth, depth, depth, known, 7, range(3, 4), origin=Origin(root, flip))
                 )
             ranked = zip(pairs, queue.add(pairs), strict=True)
-            record.add_pairs((pair.id, rank, pair.to_bytes()) for pair, rank in ranked)
+            record.pairs.add((pair.id, rank, pair.to_bytes()) for pair, rank in ranked)
             done += take(queue, record)
         middle = time.perf_counter()
         while take(queue, record):
@@ -53,7 +53,7 @@ def take(queue: Queue, record: Store) -> int:
     pair = queue.take()
     if pair is None:
         return 0
-    record.pair_done(pair.id)
+    record.pairs.done(pair.id)
     if record.due():
         record.commit()
     return 1

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 from unittest.mock import patch
 
-from score_embed.campaign import running
+from score_embed.campaign import worker
 from score_embed.cli.main import main
 from score_embed.formula.expr import Expr, Kind, intern, nodes
 from score_embed.solve.chain import Chain, default_chain
@@ -83,7 +83,7 @@ def record(program: Path, tests: int, file: Path) -> None:
 
         options = ["--seed", "1", "--max-tests", str(tests), "--json", "--out", os.path.join(work, "out")]
         with (
-            patch.object(running, "default_chain", chain),
+            patch.object(worker, "default_chain", chain),
             contextlib.redirect_stdout(io.StringIO()),
         ):
             code = main(["run", *options, str(program)])

@@ -19,10 +19,13 @@ from score_embed import config
 from score_embed.board.profile import find_board
 from score_embed.campaign import campaign
 from score_embed.campaign import folder as workplace
+from score_embed.campaign.ending import conclude
+from score_embed.campaign.opening import Opened
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.image.image import Image, build_image
+from score_embed.results.pairs import PairTable
 from score_embed.results.parts import VERSIONS
 from score_embed.results.store import Store
 
@@ -48,7 +51,8 @@ class Explored:
             for part in ("tests", "bugs"):
                 (folder / part).mkdir()
             record.put(VERSIONS, {})
-            self.summary = campaign.Campaign(settings, BOARD, image, record, target).run().summary
+            opened = Opened(settings, BOARD, image, record, target)
+            self.summary = conclude(lambda: campaign.explore(opened), [record])[0].summary
             self.paths = [test.path_hash for test in record.tests()]
         assert self.summary["strategy"] == settings.strategy
 
@@ -110,12 +114,12 @@ def test_a_queue_that_spills_to_the_store_keeps_the_order(
     whole = {name: Explored(image, tmp_path / name, strategy=name) for name in config.STRATEGIES}
     fetched: list[bytes] = []
 
-    def waiting_after(record: Store, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def waiting_after(record: PairTable, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
         fetched.append(rank)
         return original(record, rank)
 
-    original = Store.waiting_after
-    monkeypatch.setattr(Store, "waiting_after", waiting_after)
+    original = PairTable.waiting_after
+    monkeypatch.setattr(PairTable, "waiting_after", waiting_after)
     monkeypatch.setattr(campaign, "Queue", partial(Queue, memory=SMALL))
     for name in config.STRATEGIES:
         fetched.clear()

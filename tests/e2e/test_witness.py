@@ -159,7 +159,7 @@ def test_a_fleet_has_one_too(tmp_path: Path) -> None:
 def test_what_is_left_is_witnessed_when_the_campaign_goes_on(tmp_path: Path) -> None:
     begun = explore(tmp_path, {"p.c": SOURCE}, "--check", "all", "--max-tests", "3")
     with Store.open(begun.folder) as record:  # as if it had been killed before the witness had its turn
-        record._db.execute("DELETE FROM witnessed")
+        record._database._db.execute("DELETE FROM witnessed")
     done = score_embed("run", "--resume", str(begun.folder), "--json", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     with Store.read(begun.folder) as record:

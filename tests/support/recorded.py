@@ -46,15 +46,13 @@ def progress(stopped: str | None = "drained") -> Progress:
     by = {"domain": 3, "equality": 0, "model": 0, "enumerate": 0, "cache": 0, "smt": 2}
     plain = {
         "stopped": stopped,
-        "totals": {"runs": 4, "new": 3, "mispredicted": 1, "paths": 3},
-        "conditions": [8, 5],
+        "totals": {"runs": 4, "mispredicted": 1, "paths": 3, "conditions": 8, "longest": 5},
         "notes": [["the first test took different paths when run again", "", 0, 1]],
         "seconds": 1.5,
         "link": {"bytes_in": 4000, "bytes_out": 400, "crc_errors": 1, "reruns": 2},
         "memory": {"host_rss": 1000, "target": 0},
-        "explorer": {
-            "seed": 0,
-            "queue": 3,
+        "queue": 3,
+        "tally": {
             "notes": [["symbolic address", 17, 3]],
             "unflipped": [[2, "unsat", 1], [4, "mispredicted", 2], [6, "unsat", 7]],
             "divergences": 0,
@@ -105,5 +103,5 @@ def write(folder: Path, stopped: str | None = "drained", program: Mapping[str, A
         record.add_coverage([3], 2)
         for bug in BUGS:
             record.put_bug(bug)
-        record.add_pairs([(b"w", b"1", Pair(ROOT, b"", 1, 1, 1, 0, 18, range(6, 7)).to_bytes())])
+        record.pairs.add([(b"w", b"1", Pair(ROOT, b"", 1, 1, 1, 0, 18, range(6, 7)).to_bytes())])
         record.commit(progress(stopped))

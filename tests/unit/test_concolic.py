@@ -87,7 +87,7 @@ def test_nothing_is_derived_from_a_mispredicted_run() -> None:
     path = run_foo(pair.input)
     outcome = made.record(pair, finish(path, condition_match=False, events=b""), path.data).outcome
     assert outcome.mispredicted
-    assert outcome.new_path  # its path counts all the same
+    assert outcome.is_path  # it counts all the same
     assert not outcome.children
     assert made.next() is None
     assert made.explorer.notes
@@ -117,7 +117,7 @@ def test_what_each_verdict_means(verdict: Verdict, is_path: bool, children: int,
     made, pair = exploration(bytes(4), sites)
     path = replay(sites, bytes(Stream().head(16).head(23, 0)), pair.input)
     outcome = made.record(pair, finish(path, verdict=verdict), path.data).outcome
-    assert (outcome.is_path, outcome.new_path, len(outcome.children)) == (is_path, is_path, children)
+    assert (outcome.is_path, len(outcome.children)) == (is_path, children)
     assert bool(made.explorer.notes) == (stopped == "drained")
 
 
@@ -136,13 +136,6 @@ def test_a_missing_trace_is_noted() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
     assert made.record(pair, finish(path, events=b""), path.data).outcome.notes == {("trace lost", 0): 1}
-
-
-def test_a_path_seen_before_is_redundant() -> None:
-    made, pair = exploration(ints(0, 8))
-    path = run_foo(pair.input)
-    assert not made.record(pair, finish(path), path.data).outcome.redundant
-    assert made.record(pair, finish(path), path.data).outcome.redundant
 
 
 def test_operands_that_differ_make_the_result_incomplete() -> None:
@@ -217,7 +210,6 @@ def test_flips_broken_off_are_taken_up_where_they_ended(questions: int) -> None:
     assert path.condition_hash(left.predicted) == left.condition_hash
     again = made.record(left, finish(path), path.data).outcome
     assert [child.id for child in again.children] == [child.id for child in whole[questions:]]
-    assert again.redundant
     assert sum(made.explorer.take_tally().solver.by.values()) == 3
 
 

@@ -21,7 +21,7 @@ FRAMES = STREAMS
 
 ONE, OTHER = Peer("board-7", 3), Peer("lab/qemu", 2**40)
 PAIR = Pair(b"i" * 16, 9, b"data")
-RESULT = Result(b"r" * 16, b"p" * 8, b"verdict", (PAIR, Pair(b"j" * 16, 2**32 - 1, b"")))
+RESULT = Result(b"r" * 16, b"verdict", (PAIR, Pair(b"j" * 16, 2**32 - 1, b"")))
 SAMPLES: list[m.Message] = [
     m.Hello(ONE, 0, 1, "tcp://10.0.0.7:9", "pi4: /dev/ttyUSB0", 0, b"h" * 32),
     m.Welcome(ONE, 4, 1, b""),
@@ -65,8 +65,8 @@ def test_round_trip(sample: m.Message) -> None:
         m.Hello(ONE, 0, 1, "a" * 1025, "", 0, b""),
         m.Hello(ONE, 0, 1, "", "", 0, b"h" * 33),
         m.Results(ONE, 5, 1, 77, 12, (RESULT,) * (m.MAX_RESULTS + 1)),
-        m.Results(ONE, 5, 1, 77, 12, (Result(b"short", b"p" * 8, b"", ()),)),
-        m.Results(ONE, 5, 1, 77, 12, (Result(b"r" * 16, b"p" * 8, bytes(m.MAX_PAYLOAD + 1), ()),)),
+        m.Results(ONE, 5, 1, 77, 12, (Result(b"short", b"", ()),)),
+        m.Results(ONE, 5, 1, 77, 12, (Result(b"r" * 16, bytes(m.MAX_PAYLOAD + 1), ()),)),
         m.Pairs(OTHER, 1, 1, ONE, (Pair(b"i" * 16, 0, bytes(m.MAX_INPUT + 1)),)),
         m.Pairs(OTHER, 1, 1, ONE, (Pair(b"i" * 16, 2**32, b""),)),
         m.Pairs(OTHER, 1, 1, ONE, (PAIR,) * (m.MAX_PAIRS + 1)),
@@ -149,5 +149,5 @@ def _mutated(rng: random.Random, frame: bytes) -> bytes:
 def test_encoding_is_compact() -> None:
     """Control messages are tens of bytes; a result without children about as many as its parts."""
     assert len(encode(m.Empty(ONE, 5, 3))) < 20
-    assert len(encode(m.Results(ONE, 5, 1, 77, 12, (Result(b"r" * 16, b"p" * 8, b"", ()),)))) < 60
+    assert len(encode(m.Results(ONE, 5, 1, 77, 12, (Result(b"r" * 16, b"", ()),)))) < 60
     assert msgspec.msgpack.decode(encode(m.Gone(ONE))) == [7, ["board-7", 3]]

@@ -41,7 +41,7 @@ def pair(number: int, data: bytes = b"x") -> Pair:
 
 
 def result(number: int, *children: Pair, payload: bytes = b"") -> Result:
-    return Result(number.to_bytes(16, "big"), bytes(8), payload, children)
+    return Result(number.to_bytes(16, "big"), payload, children)
 
 
 # Batches --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,24 +17,31 @@ import recorded
 from msgspec import structs
 
 from score_embed import config
+from score_embed.campaign.describing import Counted, Entry
+from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
+from score_embed.explore.tally import Tally, TallyRows
 from score_embed.fleet import messages, service
-from score_embed.fleet import payload as payloads
 from score_embed.fleet.messages import DecodeError, Peer, Result
-from score_embed.fleet.payload import Tallied, TestPayload, Where
+from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.campaign_record import CampaignRecord
+from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
 from score_embed.fleet.process.server import _is_sound as is_sound
 from score_embed.fleet.process.socket_folder import socket_folder
 from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
+from score_embed.results.bugs import Place
 from score_embed.results.parts import SOURCES
+from score_embed.results.progress import Memory
 from score_embed.results.store import Store
+from score_embed.results.testcase import Named
+from score_embed.solve.chain import SolverStats
 
-NO_TALLY = Tallied((), (), 0, 0, (0, 0, 0), 0.0, {}, {})
+NO_TALLY = Tally().rows()
 
 
 def pair(name: str, depth: int = 1) -> Pair:
@@ -45,18 +52,14 @@ def said(one: Pair) -> messages.Pair:
     return messages.Pair(one.id, one.neg_limit, one.to_bytes())
 
 
-def a_test(client: str = "1", verdict: str = "return", **fields: object) -> TestPayload:
-    plain = {
-        "client": client, "seconds": 0.5, "input": b"in", "verdict": verdict, "code": 0, "conditions": 3, "is_path": True,
-        "mispredicted": False, "objects": (("x", 0, 2, "bytes"),), "place": None, "confirmed": False, "output": b"o\n",
-        "coverage": (), "tally": NO_TALLY, "link": (1, 2, 0, 0), "memory": (5, 6), "unchecked": 0,
-    }  # fmt: skip
-    return TestPayload(**{**plain, **fields})  # type: ignore[arg-type]
+def a_test(tally: TallyRows = NO_TALLY, client: str = "1", **fields: Any) -> TestPayload:
+    plain = Entry(b"in", Verdict.RETURN, 0, 5, 3, True, False, (Named("x", 0, 2, "bytes"),), None, b"o\n", (), False, 0)
+    counted = Counted(tally, LinkCounters(1, 2), Memory(5, 6))
+    return TestPayload(client, 0.5, structs.replace(plain, **fields), counted)
 
 
-def result(one: Pair, path: int, *children: Pair, **fields: object) -> Result:
-    data = payloads.encode(a_test(**fields))  # type: ignore[arg-type]
-    return Result(one.id, path.to_bytes(8, "little"), data, tuple(map(said, children)))
+def result(one: Pair, path: int, *said_more: Any, children: Sequence[Pair] = (), **fields: Any) -> Result:
+    return Result(one.id, payloads.encode(a_test(*said_more, path_hash=path, **fields)), tuple(map(said, children)))
 
 
 def write(campaign: CampaignRecord, *tests: Result, **parts: object) -> None:
@@ -78,26 +81,25 @@ def folder(tmp_path: Path) -> Path:
 def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
     owner = Peer("a b", 3)
     with closing(Store.open(folder)) as record:
-        campaign = CampaignRecord(record, 0, b"image")
-        runs, paths = campaign.ledger.totals["runs"], campaign.ledger.totals["paths"]
+        campaign = CampaignRecord(record, b"image")
+        runs, paths = campaign.ledger.totals.runs, campaign.ledger.totals.paths
         (left,) = campaign.opened().frontier
         one, two, three = pair("one"), pair("two"), pair("three")
-        tally = Tallied(
-            ((Note.GAVE_UP, 18, 2),), ((6, Unflipped.UNSAT, 3),), 1, 4, (5, 6, 7), 0.5, {Layer.SMT: 18}, {Layer.SMT: 0.5}
-        )
+        solver = SolverStats(5, 6, 7, 0.5, {Layer.SMT: 18}, {Layer.SMT: 0.5})
+        tally = TallyRows(((Note.GAVE_UP, 18, 2),), ((6, Unflipped.UNSAT, 3),), 1, 4, solver)
         write(campaign, known=[(said(one), owner), (said(two), None), (said(three), owner)])
-        write(campaign, result(one, 77, coverage=(6,), tally=tally), moved=[(two.id, owner), (three.id, None)])
+        write(campaign, result(one, 77, tally, coverage=(6,)), moved=[(two.id, owner), (three.id, None)])
         campaign.attended("1", 2.0)
         campaign.commit(5, {"relayed": 1}, {"Results": 4})
         number = campaign.number
         write(campaign, result(two, 78))  # not committed
     with Store.open(folder) as record:
-        campaign = CampaignRecord(record, 0, b"image")
+        campaign = CampaignRecord(record, b"image")
         opened = campaign.opened(9)
         assert (campaign.number, campaign.epoch, opened.image, opened.limit) == (number, 5, b"image", 9)
         assert opened.frontier == {left: None, two.id: owner, three.id: None}
         assert [p.data for p in campaign.read([two.id, one.id])] == [two.to_bytes()]
-        assert (campaign.ledger.totals["runs"], campaign.ledger.totals["paths"]) == (runs + 1, paths + 1)
+        assert (campaign.ledger.totals.runs, campaign.ledger.totals.paths) == (runs + 1, paths + 1)
         assert 6 in campaign.ledger.coverage.covered
         found = summary.of(record)
         fleet = found["fleet"]
@@ -105,25 +107,25 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         assert [(c["name"], c["tests"], c["seconds"], c["busy"]) for c in fleet["clients"]] == [("1", 1, 2.0, 0.5)]
         assert found["solver"]["by"]["smt"] >= 18
         assert Note.GAVE_UP in {item["what"] for item in found["incomplete"]}
-        assert campaign.outcome == "drained"
+        assert campaign.ledger.outcome == "drained"
         (row,) = (row for row in record.tests() if row.path_hash == 77)
         assert (row.input, row.outcome, row.inputs, row.output) == (b"in", "new", {"x": "696e"}, "o")
 
 
 def test_what_is_new_is_decided_here(folder: Path) -> None:
     with Store.open(folder) as record:
-        campaign = CampaignRecord(record, 0, b"")
+        campaign = CampaignRecord(record, b"")
         names = ("a", "b", "c", "d")
         write(campaign, known=[(said(pair(name)), None) for name in names])
-        place = Where("p.c", 3, "f", ("f", "main"))
-        bug = {"verdict": "abort", "place": place, "confirmed": True}
+        place = Place("p.c", 3, "f", ("f", "main"))
+        bug: dict[str, Any] = {"verdict": Verdict.ABORT, "place": place, "confirmed": True}
         before = len(campaign.ledger.bugs)
         write(
             campaign,
             result(pair("a"), 101, client="1", **bug),
             result(pair("b"), 101, client="2", **bug),
             result(pair("c"), 102, mispredicted=True),
-            result(pair("d"), 0, verdict="assumption", is_path=False),
+            result(pair("d"), 0, verdict=Verdict.ASSUMPTION, is_path=False),
         )
         campaign.commit(1, {}, {})
         assert [row.outcome for row in record.tests()][-4:] == ["new", "redundant", "mispredicted", "no path"]
@@ -135,21 +137,38 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
 
 def test_another_path_the_second_time_is_told_and_not_merged(folder: Path) -> None:
     with Store.open(folder) as record:
-        campaign = CampaignRecord(record, 0, b"")
+        campaign = CampaignRecord(record, b"")
         one = pair("one")
         write(campaign, known=[(said(one), None)])
         write(campaign, result(one, 7))
         again = [result(one, 7, client="2"), result(one, 8, client="3"), result(pair("unheard of"), 9)]
-        again.append(Result(one.id, bytes(8), b"nonsense", ()))
-        again.append(result(one, 0, verdict="lost", is_path=False))
-        runs = campaign.ledger.totals["runs"]
+        again.append(Result(one.id, b"nonsense", ()))
+        again.append(result(one, 0, verdict=Verdict.LOST, is_path=False))
+        runs = campaign.ledger.totals.runs
         before = summary_after(campaign)["divergences"]
         write(campaign, again=again)
         found = summary_after(campaign)
         assert found["divergences"] == before + 1
         assert [i["what"] for i in found["incomplete"] if "client" in i["what"]] == [Note.CLIENT_DIFFERS.of("3")]
-        assert campaign.ledger.totals["runs"] == runs
+        assert campaign.ledger.totals.runs == runs
         assert 8 not in record.path_hashes()
+
+
+def test_an_answer_is_no_test(folder: Path) -> None:
+    one, two = pair("one"), pair("two")
+    counted = Counted(TallyRows(((Note.GAVE_UP, 18, 1),), (), 0, 0, SolverStats(sat=1)), LinkCounters(), Memory())
+    answer = AnswerPayload("1", 1.5, True, counted)
+    assert payloads.decode(payloads.encode(answer)) == answer
+    with Store.open(folder) as record:
+        campaign = CampaignRecord(record, b"")
+        before = summary_after(campaign)
+        write(campaign, known=[(said(one), None)])
+        write(campaign, Result(one.id, payloads.encode(answer), (said(two),), is_test=False), known=[(said(two), None)])
+        after = summary_after(campaign)
+        assert set(campaign.opened().frontier) == {b"w", two.id}
+    assert (after["runs"], after["re_asked"]) == (before["runs"], before["re_asked"] + 1)
+    assert after["solver"]["sat"] == before["solver"]["sat"] + 1
+    assert [(c["tests"], c["busy"]) for c in after["fleet"]["clients"]] == [(0, 1.5)]
 
 
 def summary_after(campaign: CampaignRecord) -> dict[str, Any]:
@@ -157,13 +176,22 @@ def summary_after(campaign: CampaignRecord) -> dict[str, Any]:
     return summary.of(campaign.store)
 
 
-@pytest.mark.parametrize("data", [b"", b"nonsense", payloads.encode(a_test(verdict="no such verdict"))])
+UNREADABLE = (
+    a_test(verdict="no such verdict"),
+    a_test(path_hash=-1),
+    a_test(code=2**63),
+    a_test(Tally(solver=SolverStats(seconds=float("inf"))).rows()),
+    structs.replace(a_test(), seconds=float("nan")),
+)
+
+
+@pytest.mark.parametrize("data", [b"", b"nonsense", *map(payloads.encode, UNREADABLE)])
 def test_an_unreadable_test_is_noted(folder: Path, data: bytes) -> None:
     with Store.open(folder) as record:
-        campaign = CampaignRecord(record, 0, b"")
+        campaign = CampaignRecord(record, b"")
         one = pair("one")
         write(campaign, known=[(said(one), None)])
-        write(campaign, Result(one.id, bytes(8), data, ()))
+        write(campaign, Result(one.id, data, ()))
         found = summary_after(campaign)
         assert Note.CLIENT_UNREADABLE in {item["what"] for item in found["incomplete"]}
         assert one.id not in campaign.opened().frontier
@@ -172,7 +200,7 @@ def test_an_unreadable_test_is_noted(folder: Path, data: bytes) -> None:
 def test_a_payload_fits_into_a_message() -> None:
     large = a_test(output=bytes(messages.MAX_PAYLOAD))
     assert payloads.decode(payloads.encode(large)) == a_test(output=b"")
-    many = tuple((f"x{n}", n, 1, "unsigned") for n in range(30_000))
+    many = tuple(Named(f"x{n}", n, 1, "unsigned") for n in range(30_000))
     assert payloads.decode(payloads.encode(a_test(objects=many))) == a_test(objects=(), output=b"")
     with pytest.raises(ValueError, match="too large for a fleet"):
         payloads.encode(a_test(input=bytes(messages.MAX_PAYLOAD)))
@@ -181,7 +209,7 @@ def test_a_payload_fits_into_a_message() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_mutated_payloads_are_decode_errors(seed: int) -> None:
     rng = random.Random(seed)
-    good = payloads.encode(a_test(place=Where("p.c", 3, "f", ("f",)), coverage=(1, 2)))
+    good = payloads.encode(a_test(place=Place("p.c", 3, "f", ("f",)), coverage=(1, 2)))
     for _ in range(200):
         bad = bytearray(good)
         for _ in range(rng.randrange(1, 4)):
@@ -271,12 +299,12 @@ def test_only_pairs_that_can_be_run_get_into_the_record() -> None:
         return messages.Results(Peer("1", 0), 1, 1, 1, 0, tests)
 
     bare = messages.Pair(two.id, 1, b"")
-    parent = Result(one.id, bytes(8), b"", (bare,))
-    assert is_sound(results(result(one, 1, two)))
+    parent = Result(one.id, b"", (bare,))
+    assert is_sound(results(result(one, 1, children=[two])))
     assert is_sound(results(parent, result(two, 2)))
     assert not is_sound(results(parent))
     for data in (b"x", two.to_bytes()[:10], one.to_bytes(), b"\xff" + two.to_bytes()[1:]):
-        assert not is_sound(results(Result(one.id, bytes(8), b"", (messages.Pair(two.id, 1, data),))))
+        assert not is_sound(results(Result(one.id, b"", (messages.Pair(two.id, 1, data),))))
 
 
 def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,12 +328,12 @@ def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path, monkey
 def test_what_the_ledger_of_a_fleet_notes_keeps_it_from_being_exhausted(folder: Path) -> None:
     with Store.open(folder) as record:
         record.put(SOURCES, structs.replace(record.sources(), losses=()))
-        campaign = CampaignRecord(record, 0, b"")
+        campaign = CampaignRecord(record, b"")
         campaign.ledger.notes.clear()
-        campaign._tally.notes.clear()
-        assert campaign.outcome == "exhausted"
+        campaign.ledger.tally.notes.clear()
+        assert campaign.ledger.outcome == "exhausted"
         campaign.ledger.note("the first test took different paths when run again", "p.c", 3)
-        assert campaign.outcome == "drained"
+        assert campaign.ledger.outcome == "drained"
         campaign.ledger.notes.clear()
         record.put(SOURCES, structs.replace(record.sources(), losses=(("s is one character, not a text", "p.c", 1),)))
-        assert CampaignRecord(record, 0, b"").outcome == "drained"
+        assert CampaignRecord(record, b"").ledger.outcome == "drained"

@@ -361,7 +361,7 @@ def test_pairs_of_the_pool_fit_into_a_message() -> None:
                     assert len(encode(message)) < MAX_FRAME
                     given += [pair.id for pair in pairs]
                     waiting.append(Ack(peer, 1, req, giver, 1 + len(given), tuple(pair.id for pair in pairs)))
-                    results = tuple(Result(pair.id, bytes(8), b"", ()) for pair in pairs)
+                    results = tuple(Result(pair.id, b"", ()) for pair in pairs)
                     waiting.append(Results(peer, 1, 1, 1 + len(given), 0, results))
                     waiting.append(Empty(peer, 1, 1 + len(given)))
         what = waiting.popleft() if waiting else None

@@ -17,6 +17,7 @@ import recorded
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.contract.words import Unflipped
 from score_embed.errors import StorageError, UsageError
+from score_embed.explore.pair import LeftOut, Pair
 from score_embed.report import findings
 from score_embed.results import bugs, coverage, parts, storage, store, summary, testcase
 from score_embed.results.lines import LineTable
@@ -157,12 +158,10 @@ def test_coverage_and_reasons() -> None:
 def test_bugs_are_counted_by_kind_and_place() -> None:
     place = bugs.Place("a.c", 3, "f", ("f", "main"))
     found = bugs.BugList()
-    assert found.add(bugs.Bug.at(place, "abort", {"x": 1}, 7)) is not None
-    assert found.add(bugs.Bug.at(place, "abort", {"x": 2}, 9)) is None
-    assert found.add(bugs.Bug.at(place, "hang", {"x": 2}, 9)) is not None
+    bug = found.add(bugs.Bug.at(place, "abort", {"x": 1}, 7))
+    assert found.add(bugs.Bug.at(place, "abort", {"x": 2}, 9)) is bug
+    assert found.add(bugs.Bug.at(place, "hang", {"x": 2}, 9)) is not bug
     assert len(found) == 2
-    bug = found.find("abort", place)
-    assert bug is not None
     assert (bug.count, bug.test) == (2, 7)
     assert parts.decode(parts.encode(bug), bugs.Bug) == bug
 
@@ -189,20 +188,20 @@ def row(number: int, path: int, outcome: str = "new") -> store.TestRow:
 def test_the_record_comes_back(tmp_path: Path) -> None:
     high = 2**64 - 3
     with store.Store.create(tmp_path) as record:
-        record.add_pairs([(b"a", b"3", b"A"), (b"b", b"2", b"B"), (b"d", b"0", b"D")])
+        record.pairs.add([(b"a", b"3", b"A"), (b"b", b"2", b"B"), (b"d", b"0", b"D")])
         record.add_test(row(1, high), True)
         record.add_test(row(2, 5, "mispredicted"), False)
-        record.pair_done(b"a")
-        record.add_pairs([(b"a", b"3", b"A"), (b"c", b"1", b"C")])  # a is done and stays so
+        record.pairs.done(b"a")
+        record.pairs.add([(b"a", b"3", b"A"), (b"c", b"1", b"C")])  # a is done and stays so
         record.add_coverage([1, 2], 1)
         record.put_bug(bugs.Bug("abort", "a.c", 1, "f", (), {}, 1))
         record.commit(recorded.progress("time"))
     with store.Store.open(tmp_path) as record:
-        assert record.waiting() == 3
-        assert list(record.waiting_after(b"")) == [(b"0", b"D"), (b"1", b"C"), (b"2", b"B")]
-        assert list(record.waiting_after(b"1")) == [(b"2", b"B")]
-        record.rerank(b"d", b"9")
-        assert list(record.waiting_after(b"1")) == [(b"2", b"B"), (b"9", b"D")]
+        assert record.pairs.waiting() == 3
+        assert list(record.pairs.waiting_after(b"")) == [(b"0", b"D"), (b"1", b"C"), (b"2", b"B")]
+        assert list(record.pairs.waiting_after(b"1")) == [(b"2", b"B")]
+        record.pairs.rerank(b"d", b"9")
+        assert list(record.pairs.waiting_after(b"1")) == [(b"2", b"B"), (b"9", b"D")]
         assert record.path_hashes() == {high}
         assert record.coverage() == [1, 2]
         assert [t.path_hash for t in record.tests()] == [high, 5]
@@ -219,17 +218,55 @@ def test_a_killed_writer_leaves_the_last_commit(tmp_path: Path) -> None:
         from pathlib import Path
         from score_embed.results.store import Store
         record = Store.create(Path({str(tmp_path)!r}))
-        record.add_pairs([(b"a", b"0", b"A")])
+        record.pairs.add([(b"a", b"0", b"A")])
         record.commit()
-        record.pair_done(b"a")
-        record.add_pairs([(b"b", b"0", b"B")])
+        record.pairs.done(b"a")
+        record.pairs.add([(b"b", b"0", b"B")])
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
     died = subprocess.run([sys.executable, "-c", script], env=os.environ, timeout=60, check=False)
     assert died.returncode == -signal.SIGKILL
     with store.Store.open(tmp_path) as record:
-        assert list(record.waiting_after(b"")) == [(b"0", b"A")]
+        assert list(record.pairs.waiting_after(b"")) == [(b"0", b"A")]
+
+
+def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
+    long, short = bytes(range(256)) * 4, b"short"
+    around = LeftOut(b"d" * 16, ((64, 4), (128, 8)))
+
+    def flip(number: int, data: bytes, pending: int = 1, left_out: LeftOut | None = None) -> Pair:
+        ident = bytes([number]) * 16
+        return Pair(ident, data, number, number, number, 7, 5, range(3), left_out, ident[::-1], pending, 2)
+
+    def put(record: store.Store, *pairs: Pair) -> None:
+        record.pairs.add((pair.id, pair.id[:1], pair.to_bytes()) for pair in pairs)
+
+    pairs = [flip(1, long), flip(2, long, left_out=around), flip(3, short), flip(4, long, pending=0), flip(5, long[1:])]
+    with store.Store.create(tmp_path) as record:
+        put(record, *pairs)
+        record.commit()
+        put(record, flip(6, long), flip(7, long))
+        record.pairs.done(flip(7, long).id)
+    pairs.append(flip(6, long))
+    with store.Store.open(tmp_path) as record:
+        assert [Pair.from_bytes(data) for _, data in record.pairs.waiting_after(b"")] == pairs
+        assert record.pairs.some([pair.id for pair in pairs]) == {pair.id: pair.to_bytes() for pair in pairs}
+        assert {Pair.from_bytes(data).targets for data in record.pairs.without_inputs()} == {range(3)}
+        kept = "SELECT number, length(data) FROM inputs ORDER BY number"
+        assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
+        for pair in pairs[:2]:
+            record.pairs.done(pair.id)
+        record.pairs.free()
+        assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
+        record.pairs.done(pairs[-1].id)
+        record.pairs.free()
+        assert record._database.rows(kept) == [(2, 1023)]
+        put(record, flip(8, long), flip(9, long[1:]))
+        left = [*pairs[2:5], flip(8, long), flip(9, long[1:])]
+        assert [Pair.from_bytes(data) for _, data in record.pairs.waiting_after(b"")] == left
+    with store.Store.open(tmp_path) as record:
+        assert list(record.pairs.some([left[-1].id]).values()) == [left[-1].to_bytes()]
 
 
 def test_one_user_at_a_time(tmp_path: Path) -> None:
@@ -252,7 +289,7 @@ def test_no_campaign_and_damaged_campaign(tmp_path: Path) -> None:
 def test_a_damaged_part_ends_in_one_message(tmp_path: Path, part: parts.Part[Any], text: str) -> None:
     recorded.write(tmp_path)
     with store.Store.open(tmp_path) as record:
-        record._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (part.key, text))
+        record._database._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (part.key, text))
     with store.Store.read(tmp_path) as record, pytest.raises(StorageError, match=f"damaged: {part.key}: ") as caught:
         summary.of(record)
     assert caught.value.where == str(tmp_path / storage.FILE)
@@ -271,13 +308,13 @@ def test_a_damaged_part_ends_in_one_message(tmp_path: Path, part: parts.Part[Any
 def test_a_damaged_row_ends_in_one_message(tmp_path: Path, change: str, what: str) -> None:
     recorded.write(tmp_path)
     with store.Store.open(tmp_path) as record:
-        record._db.execute(change)
+        record._database._db.execute(change)
     with store.Store.read(tmp_path) as record, pytest.raises(StorageError, match=f"damaged: {what}: "):
         _ = record.get(parts.SETTINGS), findings.read(record)
 
 
 def test_another_version_is_refused(tmp_path: Path) -> None:
     with store.Store.create(tmp_path) as record:
-        record._db.execute("PRAGMA user_version = 99")
+        record._database._db.execute("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="version 99"):
         store.Store.open(tmp_path)

@@ -7,39 +7,45 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
+import recorded
 from rich.console import Console
 
 from score_embed.campaign import interrupt, status
 from score_embed.campaign.interrupt import Interrupt
+from score_embed.campaign.ledger import Ledger
 from score_embed.cli import show as show_module
 from score_embed.formula import build
 from score_embed.formula.expr import Kind
-from score_embed.results.store import TestRow
+from score_embed.results.store import Store, TestRow
 from score_embed.solve import smt
 from score_embed.solve.effort import Limit
 from score_embed.solve.query import Query, Result
 from score_embed.solve.smt import SmtLayer
 
 
-def show(shown: status.Status) -> None:
+def show(shown: status.Status, ledger: Ledger) -> None:
     if shown.due:
-        shown.show(runs=10, paths=4, waiting=2, covered=3, total=6, bugs=1)
+        shown.show([ledger, ledger], waiting=2)
 
 
 def test_a_line_now_and_then_without_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
+    recorded.write(tmp_path)
+    with Store.read(tmp_path) as record:
+        ledger = Ledger(record, record.sources())
     monkeypatch.setattr(time, "monotonic", lambda: now)
     with status.Status("p on native") as shown:
-        show(shown)
+        show(shown, ledger)
         assert capsys.readouterr().err == ""
         now += status.LINE_SECONDS
-        show(shown)
-        show(shown)
-    line = "p on native: 10 s, 10 tests (1/s), 4 paths, 2 waiting, branches 3/6 (50 %), bugs 1\n"
+        show(shown, ledger)
+        show(shown, ledger)
+    line = "p on native: 10 s, 8 tests (1/s), 6 paths, 2 waiting, branches 8/16 (50 %), bugs 4\n"
     assert capsys.readouterr().err == line
 
 

@@ -1,40 +1,48 @@
-"""What one test brought, in the user's words: where it ended, what its inputs are called. For whoever runs the test."""
+"""What the books of a campaign take in, and a test in the user's words: where it ended, what its inputs are called."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cached_property
+from typing import Annotated
 
-from score_embed.contract.outcome import Finished, Run, Verdict
+from msgspec import Meta, Struct
+
+from score_embed.contract.outcome import Finished, LinkCounters, Verdict
 from score_embed.contract.sites import InputFlag, Site, SiteKind
-from score_embed.explore.concolic import Outcome
+from score_embed.explore.tally import Index, TallyRows
 from score_embed.image.image import Image
 from score_embed.results.bugs import Place, locate
 from score_embed.results.lines import LineTable
+from score_embed.results.progress import Memory
 from score_embed.results.testcase import Named, ValueKind
 from score_embed.trace.path import SymbolicObject
 
-NOWHERE = Place("", 0, "", ())
 
-
-@dataclass(slots=True)
-class Entry:
-    """One executed test as the books take it in."""
+class Entry(Struct, frozen=True):
+    """One executed test as the books take it in: from the worker beside them, or from a fleet's client."""
 
     input: bytes
     verdict: Verdict
-    code: int
-    path_hash: int
-    conditions: int
+    code: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+    path_hash: Annotated[int, Meta(ge=0)]
+    conditions: Annotated[int, Meta(ge=0, le=2**32 - 1)]
     is_path: bool
     mispredicted: bool
     objects: tuple[Named, ...]
-    place: Place  # of a bug
+    place: Place | None  # of a bug
     output: bytes
-    coverage: Sequence[int]  # indices that whoever ran it had not seen covered
-    confirmed: bool = False  # a bug that showed again on a fresh target
-    unchecked: int = 0  # accesses through pointers of which nobody knows the bounds
+    coverage: tuple[Index, ...]  # indices that whoever ran it had not seen covered
+    confirmed: bool  # a bug that showed again on a fresh target
+    unchecked: Annotated[int, Meta(ge=0, le=2**32 - 1)]  # accesses through pointers of which nobody knows the bounds
+
+
+class Counted(Struct, frozen=True):
+    """What a worker has counted since it was last asked; `memory` is as it is now."""
+
+    tally: TallyRows
+    link: LinkCounters
+    memory: Memory
 
 
 class Describer:
@@ -49,22 +57,9 @@ class Describer:
         files = {site.file for site in self._image.sites.sites.values() if site.file}
         return LineTable(self._image.elf, files)
 
-    def entry(self, run: Run, finished: Finished, outcome: Outcome, coverage: Sequence[int]) -> Entry:
-        verdict = finished.verdict
-        return Entry(
-            run.input if verdict is Verdict.LOST else run.input[: finished.input_used],
-            verdict,
-            finished.code,
-            finished.path_hash,
-            finished.conditions,
-            outcome.is_path,
-            outcome.mispredicted,
-            self.named(outcome.objects),
-            locate(finished, self._image.sites, self._lines) if verdict.is_bug else NOWHERE,
-            finished.output,
-            coverage,
-            unchecked=finished.unchecked,
-        )
+    def place(self, finished: Finished) -> Place:
+        """Where a bug is."""
+        return locate(finished, self._image.sites, self._lines)
 
     def named(self, objects: Iterable[SymbolicObject]) -> tuple[Named, ...]:
         """The symbolic objects of a path with the kind of value they hold."""

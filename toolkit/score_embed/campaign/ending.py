@@ -1,14 +1,18 @@
-"""The end of a session of a campaign: the summary, the exit code, and how to go on."""
+"""The end of a session of campaigns: the summaries, the exit codes, and how to go on."""
 
 from __future__ import annotations
 
 import shlex
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from score_embed.contract.words import Stop
+from score_embed.errors import TargetError
 from score_embed.results import summary
+from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 
@@ -24,6 +28,26 @@ class Result:
     exit_code: int
 
 
+def conclude(session: Callable[[], Stop | None], records: Sequence[Store]) -> list[Result]:
+    """Let a session run to its end and sum up. It returns why it ended, and leaves all in the records, also if it
+    raises TargetError."""
+    try:
+        stopped = session()
+    except TargetError:
+        begun = [record for record in records if record.get(PROGRESS) is not None]
+        for record in begun:
+            sum_up(record)
+        _tell_how_to_go_on(begun)
+        raise
+    except KeyboardInterrupt:
+        _tell_how_to_go_on(records)
+        raise
+    results = [_result(sum_up(record), record.folder) for record in records]
+    if stopped is Stop.INTERRUPTED:
+        _tell_how_to_go_on(records)
+    return results
+
+
 def sum_up(record: Store) -> dict[str, Any]:
     """Write the summary of what is committed."""
     found = summary.of(record)
@@ -34,11 +58,12 @@ def sum_up(record: Store) -> dict[str, Any]:
     return found
 
 
-def result(found: dict[str, Any], folder: Path) -> Result:
+def _result(found: dict[str, Any], folder: Path) -> Result:
     if found["stopped"] == Stop.INTERRUPTED:
         return Result(found, folder, INTERRUPTED)
     return Result(found, folder, 1 if found["bugs"] else 0)
 
 
-def how_to_go_on(folder: Path) -> str:
-    return f"continue with: score-embed run --resume {shlex.quote(str(folder))}"
+def _tell_how_to_go_on(records: Sequence[Store]) -> None:
+    for record in records:
+        print(f"continue with: score-embed run --resume {shlex.quote(str(record.folder))}", file=sys.stderr)

@@ -1,87 +1,148 @@
-"""The books of a campaign: totals, coverage and bugs, kept in memory and in the record.
+"""The books of a campaign: all that its tests brought, but for the pairs that wait. Kept in memory and in the record.
 
-All that one test brought is entered by one call, so that the record never holds half a test.
+Whoever runs the tests, one worker here or the clients of a fleet, gives an `Entry` for each test and now and then what
+it has counted. What is new in the campaign (a path, covered branches, a bug) is seen here, because a worker knows of
+its own tests only. All that one test brought is entered by one call, so that the record never holds half a test.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from score_embed.campaign.describing import Entry
+from score_embed.campaign.describing import Counted, Entry
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Came, Stop
-from score_embed.explore.tally import ExplorerState
+from score_embed.explore.paths import PathSet
+from score_embed.explore.tally import Tally
+from score_embed.results import completeness, summary
 from score_embed.results.bugs import Bug, BugList, kind_of
-from score_embed.results.coverage import Coverage, Direction
-from score_embed.results.parts import VERSIONS
-from score_embed.results.progress import Memory, Progress
+from score_embed.results.coverage import Coverage
+from score_embed.results.parts import PROGRESS, VERSIONS
+from score_embed.results.progress import Memory, Progress, Totals
+from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
 from score_embed.results.testcase import TestCase, Value, named_inputs
 
-SHOWN_OUTPUT = 80
-UNCHECKED = "unchecked"  # among the totals: accesses through pointers of which nobody knows the bounds
-REPEATED = "re-asked"  # among the totals: runs of a path for a flip of it whose question had been forgotten
-LOST = "lost"  # among the totals: tests that the target did not survive, and not in the same way a second time
+SHOWN_OUTPUT = 80  # characters of a test's output in its row
 
 
 class Ledger:
-    """What a campaign has found so far."""
+    """What a campaign has found so far; of a record that has progress, it goes on from there."""
 
-    def __init__(self, record: Store, directions: Mapping[int, Direction]) -> None:
-        self._record, self._versions = record, record.get(VERSIONS) or {}
-        self.totals: Counter[str] = Counter()
-        self.conditions_sum = self.conditions_max = 0
-        self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorer's
-        self.coverage = Coverage(directions)
+    def __init__(self, record: Store, sources: SourceMap) -> None:
+        self._record, self._sources = record, sources
+        self._versions = record.get(VERSIONS) or {}
+        self.totals = Totals()
+        self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
+        self.tally = Tally()  # of all explorers
+        self.coverage = Coverage(sources.directions)
         self.bugs = BugList()
+        self._paths = PathSet()
+        self._link, self._memory = LinkCounters(), Memory()
+        self.queue = 0  # runs that the work list has seen
+        self._seconds = 0.0  # of earlier sessions
+        self._began = time.monotonic()
+        self._ended: float | None = None
+        self.stopped: Stop | None = None  # why no more tests follow
+        progress = record.get(PROGRESS)
+        if progress is not None:
+            self._restore(progress)
 
-    def restore(self, progress: Progress) -> None:
-        """Go on from a record."""
-        self.totals.update(progress.totals)
-        self.conditions_sum, self.conditions_max = progress.conditions
+    def _restore(self, progress: Progress) -> None:
+        self.totals = progress.totals
         self.notes.update({(what, file, line): count for what, file, line, count in progress.notes})
+        self.tally.add(progress.tally)
         self.coverage.add(self._record.coverage())
         for bug in self._record.bugs():
             self.bugs.add(bug)
+        self._paths = PathSet(self._record.path_hashes())
+        self._link, self._memory = progress.link, progress.memory
+        self.queue, self._seconds = progress.queue, progress.seconds
 
-    def progress(
-        self, stopped: Stop | None, seconds: float, explorer: ExplorerState, link: LinkCounters, memory: Memory
-    ) -> Progress:
-        """The running totals, for the record."""
+    # The session --------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """The session's time begins now: who runs the tests is there."""
+        self._began = time.monotonic()
+
+    def end(self) -> None:
+        """The session's time is over: no test follows."""
+        self._ended = self._ended or time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Of this session."""
+        return (self._ended or time.monotonic()) - self._began
+
+    @property
+    def outcome(self) -> Stop:
+        """What it means that nothing is left to run: all was explored, or something got lost on the way."""
+        return completeness.word(self._sources, self.tally.notes, self.notes)
+
+    def commit(self) -> None:
+        """Make durable what was entered, and the totals after it, in one transaction."""
         notes = tuple((*key, count) for key, count in self.notes.items())
-        conditions = self.conditions_sum, self.conditions_max
-        return Progress(dict(self.totals), conditions, notes, stopped, seconds, explorer, link, memory)
+        self._memory = self._memory.with_(Memory(summary.host_rss()))
+        seconds = self._seconds + self.seconds
+        counts = self.tally.rows(), self._link, self._memory
+        self._record.commit(Progress(self.totals, notes, self.stopped, seconds, self.queue, *counts))
 
-    def enter(self, number: int, entry: Entry, new_path: bool, fresh: Sequence[int]) -> Bug | None:
-        """Book one executed test; returns the bug if it found a new one. `fresh`: the coverage it was the first to set."""
-        verdict, place = entry.verdict, entry.place
-        where = str(place) if verdict.is_bug else ""
+    # What is booked -----------------------------------------------------------------------------------------
+
+    def enter(self, entry: Entry) -> None:
+        """Book one executed test."""
+        number = self.totals.runs + 1
+        is_new = entry.is_path and self._paths.add(entry.path_hash)
+        came = _came(entry, is_new)
+        self._add_up(entry, came, is_new)
+        fresh = self.coverage.add(entry.coverage)
         inputs = named_inputs(entry.objects, entry.input)
-        came = _came(entry, new_path)
-        self.totals["runs"] += 1
-        self.totals[UNCHECKED] += entry.unchecked
-        self.totals[came] += 1
-        self.totals[LOST] += verdict is Verdict.LOST
-        if new_path:
-            self.totals["paths"] += 1
-            self.conditions_sum += entry.conditions
-            self.conditions_max = max(self.conditions_max, entry.conditions)
-        bug = None
-        if verdict.is_bug:
-            bug = self.bugs.add(Bug.at(place, kind_of(verdict, entry.code), inputs, number, entry.confirmed))
+        bug = self._bug(entry, inputs, number)
+        where = str(entry.place) if entry.place else ""
         output = entry.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0]
-        row = TestRow(number, entry.input, verdict.value, entry.code, entry.path_hash, came, where, inputs, output)
-        self._record.add_test(row, new_path)
+        verdict, code = entry.verdict, entry.code
+        row = TestRow(number, entry.input, verdict.value, code, entry.path_hash, came, where, inputs, output)
+        self._record.add_test(row, is_new)
         self._record.add_coverage(fresh, number)
-        if verdict.is_bug:
-            known = bug or self.bugs.find(kind_of(verdict, entry.code), place)
-            assert known is not None
-            self._record.put_bug(known)
-        if fresh or bug or number == 1 or verdict is Verdict.LOST:
-            self._write_files(self._test(number, entry, inputs, where), bug is not None)
-        return bug
+        if bug is not None:
+            self._record.put_bug(bug)
+        is_first_of_bug = bug is not None and bug.test == number
+        if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
+            self._write_files(self._test(number, entry, inputs, where), is_first_of_bug)
+
+    def count(self, counted: Counted) -> None:
+        """What a worker has counted since it was last asked."""
+        self.tally.add(counted.tally)
+        self._link = self._link.plus(counted.link)
+        self._memory = self._memory.with_(counted.memory)
+
+    def note(self, what: str, file: str = "", line: int = 0) -> None:
+        """Something that makes the results incomplete."""
+        self.notes[what, file, line] += 1
+
+    # How ----------------------------------------------------------------------------------------------------
+
+    def _add_up(self, entry: Entry, came: Came, is_new: bool) -> None:
+        totals = self.totals
+        totals.runs += 1
+        totals.redundant += came is Came.REDUNDANT
+        totals.mispredicted += came is Came.MISPREDICTED
+        totals.lost += entry.verdict is Verdict.LOST
+        totals.unchecked += entry.unchecked
+        if is_new:
+            totals.paths += 1
+            totals.conditions += entry.conditions
+            totals.longest = max(totals.longest, entry.conditions)
+
+    def _bug(self, entry: Entry, inputs: Mapping[str, Value], number: int) -> Bug | None:
+        """The bug that a test has shown, perhaps not as the first one."""
+        if entry.place is None:
+            return None
+        kind = kind_of(entry.verdict, entry.code)
+        return self.bugs.add(Bug.at(entry.place, kind, inputs, number, entry.confirmed))
 
     def _test(self, number: int, entry: Entry, inputs: Mapping[str, Value], where: str) -> TestCase:
         return TestCase(
@@ -103,14 +164,10 @@ class Ledger:
         except OSError as error:
             raise storage_error(error, self._record.folder) from error
 
-    def note(self, what: str, file: str, line: int) -> None:
-        """Something that makes the results incomplete."""
-        self.notes[what, file, line] += 1
 
-
-def _came(entry: Entry, new_path: bool) -> Came:
+def _came(entry: Entry, is_new: bool) -> Came:
     if entry.mispredicted:
         return Came.MISPREDICTED
-    if new_path:
+    if is_new:
         return Came.NEW
     return Came.REDUNDANT if entry.is_path else Came.NO_PATH

@@ -1,4 +1,4 @@
-"""The beginning of a campaign: its sources are checked and built, and what resume, replay and reports need is written down."""
+"""The beginning of a campaign: its sources are checked and built, and what others need of it is written down."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from pathlib import Path
 from score_embed import __version__, config
 from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.campaign import folder as workplace
+from score_embed.campaign.first_test import Difference
+from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.status import Steps
 from score_embed.contract.outcome import Target
 from score_embed.contract.program import Whole
+from score_embed.contract.words import Note
 from score_embed.device.startup import NoReady
 from score_embed.errors import BuildError, UsageError
 from score_embed.image.compile_commands import read_flags
@@ -211,11 +214,13 @@ def recorded_settings(record: Store) -> config.Settings:
     return found
 
 
-def describe(record: Store, settings: config.Settings, board: Board, image: Image) -> None:
-    """What reports need to know of the program, so that they need nothing but the record."""
+def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
+    """Write down what reports need to know of the program, so that they need nothing but the record; and what the
+    first test has shown."""
+    record, settings, image = opened.record, opened.settings, opened.image
     described = Program(
         image.program,
-        board.name,
+        opened.board.name,
         settings.strategy,
         settings.seed,
         time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -224,5 +229,10 @@ def describe(record: Store, settings: config.Settings, board: Board, image: Imag
         bool(settings.stdin_bytes or settings.argv),
         image.within,
     )
+    sources = source_map(image.sites, image.notes, image.losses, Path.cwd())
     record.put(PROGRAM, described)
-    record.put(SOURCES, source_map(image.sites, image.notes, image.losses, Path.cwd()))
+    record.put(SOURCES, sources)
+    ledger = Ledger(record, sources)
+    if difference is not None:
+        ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
+    return ledger

@@ -1,5 +1,4 @@
-"""Runs inputs on a target, each with as much input as the program asks for, and sees each to a verdict; and what makes the
-explorer of an image's paths, for whoever has what it derives run: a campaign, a client of a fleet, a recording."""
+"""Runs inputs on a target, each with as much input as the program asks for, and sees each to a verdict."""
 
 from __future__ import annotations
 
@@ -10,14 +9,10 @@ from score_embed import config
 from score_embed.campaign.judging import Judge, is_doubtful
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
 from score_embed.errors import TargetError
-from score_embed.explore.bounds import Bounds
-from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
 from score_embed.image.image import Image
-from score_embed.solve.chain import default_chain
 from score_embed.trace.cursor import TraceError
-from score_embed.trace.trail import Trail
 
 _POLL = 256  # bytes of input that a test which does not end gets
 _PIECE = 64  # bytes that are asked for at once, at most, where a program polls
@@ -37,12 +32,6 @@ class Done(NamedTuple, Generic[Brought]):
     test: Run
     finished: Finished
     brought: Brought
-
-
-def explorer_of(image: Image, settings: config.Settings, room: Callable[[int, int], bool] | None = None) -> Explorer:
-    """`room`: see Explorer."""
-    trail = Trail(image.sites, image.verify, image.constants)
-    return Explorer(trail, default_chain(), Bounds(settings.max_depth, settings.loop_bound), room)
 
 
 class Runner:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.text import Text
+
+from score_embed.campaign.ledger import Ledger
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -63,12 +66,16 @@ class Steps(_Line):
 
 
 class Status(_Line):
-    """`with Status("max3 on native") as status: if status.due: status.show(…)`."""
+    """`with Status("max3 on native") as status: if status.due: status.show(campaigns, waiting)`."""
 
-    def show(
-        self, *, runs: int, paths: int, waiting: int, covered: int, total: int, bugs: int, clients: int = 0
-    ) -> None:
+    def show(self, campaigns: Sequence[Ledger], waiting: int, clients: int = 0) -> None:
+        """`waiting`: pairs, of all campaigns."""
         seconds = time.monotonic() - self._began
+        runs = sum(ledger.totals.runs for ledger in campaigns)
+        paths = sum(ledger.totals.paths for ledger in campaigns)
+        covered = sum(len(ledger.coverage.covered) for ledger in campaigns)
+        total = sum(ledger.coverage.total for ledger in campaigns)
+        bugs = sum(len(ledger.bugs) for ledger in campaigns)
         percent = 100 * covered // total if total else 100
         text = (
             f"{self._title}: {seconds:.0f} s, {runs} tests ({runs / seconds:.0f}/s), {paths} paths, "

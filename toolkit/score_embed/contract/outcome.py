@@ -117,6 +117,14 @@ class LinkCounters:
             self.reruns + other.reruns,
         )
 
+    def minus(self, other: LinkCounters) -> LinkCounters:
+        return LinkCounters(
+            self.bytes_in - other.bytes_in,
+            self.bytes_out - other.bytes_out,
+            self.crc_errors - other.crc_errors,
+            self.reruns - other.reruns,
+        )
+
 
 class Target(Protocol):
     """A running instance able to execute tests. Every call has a deadline on the host."""

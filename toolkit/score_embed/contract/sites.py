@@ -199,11 +199,6 @@ class SiteTable:
 
     pointer_bits: int
     sites: Mapping[int, Site]
-    coverage_total: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        ends = [s.coverage + s.outcomes for s in self.sites.values() if s.is_branch]
-        object.__setattr__(self, "coverage_total", max(ends, default=0))
 
     def __getitem__(self, site: int) -> Site:
         return self.sites[site]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -30,9 +30,8 @@ from score_embed.explore.pair import (
     rest,
     without,
 )
-from score_embed.explore.paths import PathSet
 from score_embed.explore.scope import Route, Routes, Scope
-from score_embed.explore.tally import ExplorerState, Tally
+from score_embed.explore.tally import Tally
 from score_embed.formula.build import binary, negate
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.chain import Chain, SolverStats
@@ -54,20 +53,13 @@ def _no_notes() -> _Notes:
 
 
 class Outcome(NamedTuple):
-    """What one test, or the answer to a pending flip, brought. `new_path`: its path was not seen before (also of a
-    mispredicted run)."""
+    """What one test, or the answer to a pending flip, brought."""
 
     children: tuple[Pair, ...]  # shallowest flip first
     objects: tuple[SymbolicObject, ...]  # the inputs the run declared; none if it sent no events
     is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
-    new_path: bool
     mispredicted: bool
     notes: Mapping[tuple[str, int], int]  # (what, site) → how often: why the campaign's result is incomplete
-
-    @property
-    def redundant(self) -> bool:
-        """A path seen before, although the run went as predicted."""
-        return self.is_path and not self.new_path and not self.mispredicted
 
 
 @dataclass(slots=True)
@@ -114,7 +106,6 @@ class Explorer:
         trail.register(self._bounded)
         trail.register(self._decisions)
         self._origin = Origin()  # the run that the trail is of
-        self._paths = PathSet()
         self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
         self.unflipped: Counter[tuple[int, Unflipped]] = Counter()  # (coverage index, reason)
         self.divergences = 0
@@ -143,7 +134,6 @@ class Explorer:
         """What follows from a run of `pair` with input `data`. Raises TraceError if its events make no sense."""
         notes = _no_notes()
         is_path = finished.verdict not in _NO_PATH
-        new = is_path and self._paths.add(finished.path_hash)
         lost = finished.verdict is Verdict.LOST  # then the target could not say
         if finished.verdict is Verdict.DEVICE_WAIT:
             waits = Note.WAITS_FOR_VARIABLE if finished.code else Note.WAITS_FOR_DEVICE
@@ -173,7 +163,7 @@ class Explorer:
             notes[Note.MISPREDICTED, pair.site] += 1
             self.unflipped.update((index, Unflipped.MISPREDICTED) for index in pair.targets)
         self._book(flips, notes)
-        return Outcome(tuple(flips.children), objects, is_path, new, mispredicted, notes)
+        return Outcome(tuple(flips.children), objects, is_path, mispredicted, notes)
 
     def _book(self, flips: _Flips, notes: _Notes) -> None:
         """Count what came of flips, beside other notes, which get theirs."""
@@ -200,7 +190,7 @@ class Explorer:
         assert pair.origin is not None
         self._answer(pair, route.conditions[index], pair.origin, flips)
         self._book(flips, notes)
-        return Outcome(tuple(flips.children), (), False, False, False, notes)
+        return Outcome(tuple(flips.children), (), False, False, notes)
 
     def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> _Followed:
         """Take over the run's path; each condition from neg_limit on is flipped while descending."""
@@ -372,30 +362,11 @@ class Explorer:
 
     def take_tally(self) -> Tally:
         """What was counted since this was last called; counting begins anew."""
-        tally = self._tally()
+        tally = Tally(self.notes, self.unflipped, self.divergences, self.concretized, self._chain.stats, self.forks)
         self.notes, self.unflipped, self.forks = Counter(), Counter(), Counter()
         self.divergences = self.concretized = 0
         self._chain.stats = SolverStats()
         return tally
-
-    # Keeping and going on -----------------------------------------------------------------------------------
-
-    def state(self, queue: int) -> ExplorerState:
-        """What is known so far; `queue`: the queue's own state."""
-        return self._tally().state(queue)
-
-    def _tally(self) -> Tally:
-        return Tally(
-            self.notes, self.unflipped, self.divergences, self.concretized, self._chain.stats, self.forks
-        )
-
-    def restore(self, state: ExplorerState, paths: Iterable[int]) -> None:
-        """Go on with what is known so far."""
-        tally = Tally.of(state)
-        self._paths = PathSet(paths)
-        self.notes, self.unflipped = tally.notes, tally.unflipped
-        self.divergences, self.concretized = tally.divergences, tally.concretized
-        self._chain.stats, self.forks = tally.solver, tally.forks
 
 
 def _other_side(condition: Condition, left_out: LeftOut | None) -> Expr:

@@ -102,6 +102,16 @@ class Pair:
         return Pair(ident, data[rest_of_it:], *flip)
 
 
+def own_part(data: bytes) -> int:
+    """How many bytes of a serialised pair are its own: a pending flip ends with its run's input, as others do."""
+    start = _HEAD.size + ID_BYTES
+    if len(data) < start + _MORE.size or data[0] != _VERSION:
+        return len(data)
+    pending, _, count, _ = _MORE.unpack_from(data, start)
+    objects, decisions = (count & ~_HAS_DECISIONS) * _OBJECT.size, ID_BYTES if count & _HAS_DECISIONS else 0
+    return start + _MORE.size + objects + decisions if pending else len(data)
+
+
 def is_serialised(data: bytes, ident: bytes) -> bool:
     """Are these the bytes of a pair of this id, as far as can be seen without reading it?"""
     start = _HEAD.size

@@ -1,7 +1,7 @@
 """One exploration in one place: the explorer and its work list.
 
-Who runs pairs and keeps the record is somebody else: `next` hands out a pair, `record` takes what came of its run. What was
-asked in between needs no run and is in `answered`, for the record.
+Who runs pairs and keeps the record is somebody else: `next` hands out a pair, `add` takes what came of its run. What
+was asked in between needs no run and is in `answered`, for the record.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from score_embed.contract.outcome import Finished
 from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair, first_pairs
 from score_embed.explore.queue import Queue
-from score_embed.explore.tally import ExplorerState
 from score_embed.solve.query import Stopped
 
 
@@ -66,7 +65,10 @@ class Search:
 
     def record(self, pair: Pair, finished: Finished, data: bytes) -> Ranked:
         """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""
-        outcome = self.explorer.derive(pair, finished, data)
+        return self.add(self.explorer.derive(pair, finished, data))
+
+    def add(self, outcome: Outcome) -> Ranked:
+        """Let what a run brought wait."""
         return Ranked(outcome, self._queue.add(outcome.children))
 
     def waiting_in_memory(self) -> Iterable[tuple[bytes, Pair]]:
@@ -79,11 +81,10 @@ class Search:
 
     # Keeping and going on -----------------------------------------------------------------------------------
 
-    def state(self) -> ExplorerState:
-        """All but the waiting pairs and the paths, which the store keeps."""
-        return self.explorer.state(self._queue.state())
+    def state(self) -> int:
+        """What the queue's backlog does not know of it."""
+        return self._queue.state()
 
-    def restore(self, state: ExplorerState, paths: Iterable[int]) -> None:
+    def restore(self, state: int) -> None:
         """Go on with the pairs that the queue's backlog knows."""
-        self._queue.restore(state.queue)
-        self.explorer.restore(state, paths)
+        self._queue.restore(state)

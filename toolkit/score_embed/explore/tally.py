@@ -1,30 +1,33 @@
-"""What exploration has counted: what makes its result incomplete, why branches were not flipped, what the solver answered.
+"""What exploration has counted: what makes it incomplete, why branches were not flipped, what the solver answered.
 
-An explorer counts; a fleet's server adds up what its clients' explorers counted; the record keeps the sum as an
-`ExplorerState`, in which pairs that are keys here are rows.
+An explorer counts; whoever keeps the books adds up what explorers have counted since they were last asked. In the
+record and on the wire a tally is `TallyRows`, in which pairs that are keys here are rows.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from score_embed.contract.words import Unflipped
 from score_embed.solve.chain import SolverStats
 
+Index = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+Times = Annotated[int, Meta(ge=0)]
 
-class ExplorerState(Struct, frozen=True):
-    """All that an exploration has to know to go on, but the waiting pairs and the paths, which the record keeps itself."""
 
-    queue: int  # runs that the queue has seen
-    notes: tuple[tuple[str, int, int], ...]  # what, site, how often
-    unflipped: tuple[tuple[int, Unflipped, int], ...]  # coverage index, reason, how often
-    divergences: int
-    concretized: int
+class TallyRows(Struct, frozen=True):
+    """A tally as it is kept and sent."""
+
+    notes: tuple[tuple[str, Index, Times], ...]  # what, site, how often
+    unflipped: tuple[tuple[Index, Unflipped, Times], ...]  # coverage index, reason, how often
+    divergences: Times
+    concretized: Times
     solver: SolverStats
-    forks: tuple[tuple[int, int], ...] = ()  # site, tests for another value of it
+    forks: tuple[tuple[Index, Times], ...] = ()  # site, tests for another value of it
 
 
 @dataclass(slots=True)
@@ -38,18 +41,17 @@ class Tally:
     solver: SolverStats = field(default_factory=SolverStats)
     forks: Counter[int] = field(default_factory=Counter)  # by site: tests for another value of it
 
-    def add(self, other: Tally) -> None:
-        """What somebody else has counted."""
-        self.notes.update(other.notes)
-        self.unflipped.update(other.unflipped)
+    def add(self, other: TallyRows) -> None:
+        """What an explorer has counted."""
+        self.notes.update({(what, site): count for what, site, count in other.notes})
+        self.unflipped.update({(index, why): count for index, why, count in other.unflipped})
         self.divergences += other.divergences
         self.concretized += other.concretized
         self.solver.add(other.solver)
-        self.forks.update(other.forks)
+        self.forks.update(dict(other.forks))
 
-    def state(self, queue: int) -> ExplorerState:
-        return ExplorerState(
-            queue,
+    def rows(self) -> TallyRows:
+        return TallyRows(
             tuple((*key, count) for key, count in self.notes.items()),
             tuple((*key, count) for key, count in self.unflipped.items()),
             self.divergences,
@@ -57,9 +59,3 @@ class Tally:
             self.solver,
             tuple(self.forks.items()),
         )
-
-    @staticmethod
-    def of(state: ExplorerState) -> Tally:
-        notes = Counter({(what, site): count for what, site, count in state.notes})
-        unflipped = Counter({(index, why): count for index, why, count in state.unflipped})
-        return Tally(notes, unflipped, state.divergences, state.concretized, state.solver, Counter(dict(state.forks)))

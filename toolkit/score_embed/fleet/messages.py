@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-VERSION = 2
+VERSION = 3
 
 MAX_FRAME = 8 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
@@ -67,8 +67,7 @@ class Result(WireRecord, frozen=True):
     known in the transaction in which it becomes done."""
 
     id: PairId
-    path: Annotated[bytes, Meta(min_length=8, max_length=8)]  # hash of the path it took
-    payload: Annotated[bytes, Meta(max_length=MAX_PAYLOAD)]  # what else it brought; the protocol does not look inside
+    payload: Annotated[bytes, Meta(max_length=MAX_PAYLOAD)]  # what it brought; the protocol does not look inside
     children: Annotated[tuple[Pair, ...], Meta(max_length=MAX_PAIRS)]
     is_test: bool = True
 

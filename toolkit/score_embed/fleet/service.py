@@ -15,7 +15,6 @@ from score_embed.fleet.messages import Campaign, Message, Name, Number, Text, Wi
 
 MAX_PART = 1 << 20  # bytes of an image in one frame
 MAX_IMAGE = 1 << 30
-MAX_PROFILE = 1 << 18
 MAX_CLIENTS = 4096
 
 Digest = Annotated[bytes, Meta(min_length=32, max_length=32)]

@@ -97,13 +97,9 @@ class BugList:
     def __iter__(self) -> Iterator[Bug]:
         return iter(self._bugs.values())
 
-    def add(self, bug: Bug) -> Bug | None:
-        """Count an end; returns the bug if it is a new one."""
+    def add(self, bug: Bug) -> Bug:
+        """Count an end; returns the bug as it is known now."""
         known = self._bugs.setdefault((bug.kind, bug.place), bug)
-        if known is bug:
-            return bug
-        known.count += bug.count
-        return None
-
-    def find(self, kind: str, place: Place) -> Bug | None:
-        return self._bugs.get((kind, place))
+        if known is not bug:
+            known.count += bug.count
+        return known

@@ -6,22 +6,40 @@ from msgspec import Struct
 
 from score_embed.contract.outcome import LinkCounters
 from score_embed.contract.words import Stop
-from score_embed.explore.tally import ExplorerState
+from score_embed.explore.tally import TallyRows
 
 
 class Memory(Struct, frozen=True):
     """Bytes: the largest resident size of the host's processes, and what the target has free."""
 
-    host_rss: int
-    target: int
+    host_rss: int = 0
+    target: int = 0
+
+    def with_(self, other: Memory) -> Memory:
+        """Of two processes, or of two moments, the second of which knows the target better."""
+        return Memory(max(self.host_rss, other.host_rss), other.target or self.target)
+
+
+class Totals(Struct):
+    """Of all tests."""
+
+    runs: int = 0
+    paths: int = 0  # distinct ones
+    redundant: int = 0
+    mispredicted: int = 0
+    re_asked: int = 0  # runs of a path for a flip of it whose question had been forgotten; they are no tests
+    unchecked: int = 0  # accesses through pointers of which nobody knows the bounds
+    lost: int = 0  # tests that the target did not survive, and not in the same way a second time
+    conditions: int = 0  # of all distinct paths together
+    longest: int = 0  # the most of one
 
 
 class Progress(Struct, frozen=True):
-    totals: dict[str, int]
-    conditions: tuple[int, int]  # of all new paths together, and the most of one
-    notes: tuple[tuple[str, str, int, int], ...]  # what, file, line, how often: besides the explorer's
+    totals: Totals
+    notes: tuple[tuple[str, str, int, int], ...]  # what, file, line, how often: besides the explorers'
     stopped: Stop | None  # None: it runs, or was killed
     seconds: float  # of all sessions
-    explorer: ExplorerState
+    queue: int  # runs that the work list has seen
+    tally: TallyRows  # of all explorers
     link: LinkCounters  # of all sessions
     memory: Memory

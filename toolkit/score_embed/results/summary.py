@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from score_embed.contract.words import Came, Layer, Stop
+from score_embed.contract.words import Layer, Stop
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
 from score_embed.results import witnessed
@@ -37,12 +37,11 @@ def of(record: Store) -> dict[str, Any]:
     if program is None or progress is None:
         hint = "It runs since a moment ago: try again." if record.running else "Start a new campaign."
         raise UsageError("the campaign in this folder has run no test yet", str(record.folder), hint)
-    sources, explorer = record.sources(), progress.explorer
-    totals, solver = Counter(progress.totals), explorer.solver
-    paths, (conditions_sum, conditions_max) = totals["paths"], progress.conditions
+    sources, totals, tally = record.sources(), progress.totals, progress.tally
+    solver = tally.solver
     coverage = Coverage(sources.directions, record.coverage())
     state, fleet = record.get(WITNESS), record.get(FLEET)
-    reasons = {(index, reason): count for index, reason, count in explorer.unflipped}
+    reasons = {(index, reason): count for index, reason, count in tally.unflipped}
     return {
         "v": 1,
         "program": program.name,
@@ -52,17 +51,17 @@ def of(record: Store) -> dict[str, Any]:
         "stopped": Stop.RUNNING if record.running else progress.stopped or Stop.KILLED,
         "within": list(program.within),
         "seconds": round(progress.seconds, 3),
-        "runs": totals["runs"],
-        "paths": paths,
-        "redundant": totals[Came.REDUNDANT],
-        "mispredicted": totals[Came.MISPREDICTED],
-        "re_asked": totals["re-asked"],
-        "unchecked": totals["unchecked"],
-        "lost": totals["lost"],
-        "divergences": explorer.divergences,
-        "concretized": explorer.concretized,
-        "forks": _forks(sources, explorer.forks),
-        "conditions": {"mean": round(conditions_sum / paths, 2) if paths else 0.0, "max": conditions_max},
+        "runs": totals.runs,
+        "paths": totals.paths,
+        "redundant": totals.redundant,
+        "mispredicted": totals.mispredicted,
+        "re_asked": totals.re_asked,
+        "unchecked": totals.unchecked,
+        "lost": totals.lost,
+        "divergences": tally.divergences,
+        "concretized": tally.concretized,
+        "forks": _forks(sources, tally.forks),
+        "conditions": {"mean": round(totals.conditions / max(1, totals.paths), 2), "max": totals.longest},
         "solver": {
             "sat": solver.sat,
             "unsat": solver.unsat,
@@ -74,7 +73,7 @@ def of(record: Store) -> dict[str, Any]:
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
         "bugs": [to_builtins(bug) for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
-        "incomplete": _incomplete(sources, progress.notes, explorer.notes),
+        "incomplete": _incomplete(sources, progress.notes, tally.notes),
         "link": to_builtins(progress.link),
         "memory": to_builtins(progress.memory),
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
@@ -88,12 +87,14 @@ def _waiting(record: Store, coverage: Coverage) -> set[int]:
     found: set[int] = set()
     if not missing:
         return found
-    for data in record.waiting_pairs():
+    for data in record.pairs.without_inputs():
         found.update(missing.intersection(Pair.from_bytes(data).targets))
     return found
 
 
-def _incomplete(sources: SourceMap, noted: Iterable[tuple[str, str, int, int]], lost: Iterable[tuple[str, int, int]]) -> list[dict[str, Any]]:
+def _incomplete(
+    sources: SourceMap, noted: Iterable[tuple[str, str, int, int]], lost: Iterable[tuple[str, int, int]]
+) -> list[dict[str, Any]]:
     """What makes the result incomplete. Functions left as written lose nothing by themselves (count 0): only calls
     with symbolic data do."""
     counts = Counter({(what, file, line): count for what, file, line, count in noted})

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import pack, unpack
-from typing import Any, Literal, NamedTuple, TypeGuard, get_args
+from typing import Any, Literal, NamedTuple
 
 from score_embed.errors import UsageError
 
 Value = int | float | str  # a number, or hex bytes
 ValueKind = Literal["signed", "unsigned", "boolean", "float", "bytes"]
-KINDS: frozenset[str] = frozenset(get_args(ValueKind))
 _FLOATS = {4: "<f", 8: "<d"}  # how they are packed, by size
 
 
@@ -44,11 +43,6 @@ class Named(NamedTuple):
             return part.hex()
         number = int.from_bytes(part, "little", signed=self.kind == "signed")
         return number & 1 if self.kind == "boolean" else number
-
-
-def is_kind(word: str) -> TypeGuard[ValueKind]:
-    """Whether there is such a kind: what another process says is only a word."""
-    return word in KINDS
 
 
 def _number(part: bytes) -> Value:

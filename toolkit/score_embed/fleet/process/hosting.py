@@ -10,13 +10,11 @@ from score_embed import config
 from score_embed.board.desk import DeskRun
 from score_embed.board.lab import find_lab
 from score_embed.board.profile import Board, find_profile, load_board
-from score_embed.campaign import first_test, opening
-from score_embed.campaign.describing import Describer
-from score_embed.campaign.ending import Result, how_to_go_on, result, sum_up
+from score_embed.campaign import ending, first_test, opening
+from score_embed.campaign.ending import Result
 from score_embed.campaign.opening import Opened
-from score_embed.campaign.running import Runner
-from score_embed.contract.words import Note, Stop
-from score_embed.errors import TargetError, UsageError
+from score_embed.campaign.worker import Worker
+from score_embed.errors import UsageError
 from score_embed.explore.pair import first_pairs
 from score_embed.fleet.process.campaign_record import CampaignRecord
 from score_embed.fleet.process.job import OfferedJob
@@ -40,7 +38,7 @@ def run(settings: config.Settings, record: Store | None) -> Result:
     with ExitStack() as stack:
         devices = devices_for(settings)
         opened = open_(settings, record, stack, devices)
-        opened.record.free()  # clients of earlier sessions died with their servers
+        opened.record.pairs.free()  # clients of earlier sessions died with their servers
         title = f"{opened.image.program} on {opened.board.name}"
         return serve([opened], devices, Plan(title, settings.clients or 1, settings.time), stack)[0]
 
@@ -61,7 +59,14 @@ def serve(
     session = FleetSession(line, hosted, LocalLauncher(line.address, folder, devices), plan, Timing())
     if line.also:
         print(f"listening at {line.also}", file=sys.stderr, flush=True)
-    return conclude(session, [opened.record for opened in campaigns], line.address)
+    records = [opened.record for opened in campaigns]
+    return conclude(session, records, line.address)
+
+
+def conclude(session: FleetSession, records: Sequence[Store], address: str) -> list[Result]:
+    """Run a session to its end and sum up. `address`: where its server listens."""
+    with _told(records, address):
+        return ending.conclude(session.run, records)
 
 
 @contextmanager
@@ -79,31 +84,6 @@ def _told(records: Sequence[Store], address: str) -> Iterator[None]:
         for file in files:
             with suppress(OSError):
                 file.unlink()
-
-
-def conclude(session: FleetSession, records: list[Store], address: str) -> list[Result]:
-    """Run a session to its end. `address`: where its server listens."""
-    try:
-        with _told(records, address):
-            stopped = session.run()
-    except TargetError:
-        session.save()
-        for record in records:
-            sum_up(record)
-        _tell_how_to_go_on(records)
-        raise
-    except KeyboardInterrupt:
-        _tell_how_to_go_on(records)
-        raise
-    results = [result(sum_up(record), record.folder) for record in records]
-    if stopped is Stop.INTERRUPTED:
-        _tell_how_to_go_on(records)
-    return results
-
-
-def _tell_how_to_go_on(records: Sequence[Store]) -> None:
-    for record in records:
-        print(how_to_go_on(record.folder), file=sys.stderr)
 
 
 def open_(settings: config.Settings, record: Store | None, stack: ExitStack, devices: Sequence[str]) -> Opened:
@@ -136,26 +116,23 @@ def go_on(record: Store, settings: config.Settings, stack: ExitStack, device: st
 
 
 def _find_first_test(opened: Opened) -> None:
-    settings, record = opened.settings, opened.record
-    inputs: tuple[bytes, ...] = (b"",)
-    difference = None
-    if opened.target is not None:
-        runner = Runner(opened.target, settings, opened.image)
-        inputs, difference = first_test.find(runner, settings, opened.image, Describer(opened.image))
-        opened.target.close()
-    elif settings.first is not None:
-        inputs = (first_test.raw(settings.first),)
-    opening.describe(record, settings, opened.board, opened.image)
-    record.add_pairs((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
-    kept = CampaignRecord(record, settings.seed, opened.image.build_id)
-    if difference is not None:
-        kept.ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
-    kept.commit(0, {}, {})
+    record, settings, target = opened.record, opened.settings, opened.target
+    if target is not None:
+        worker = Worker(target, settings, opened.image)
+        inputs, difference = first_test.find(worker.runner, settings, opened.image, worker.describer)
+        ledger = opening.begin_books(opened, difference)
+        ledger.count(worker.counted())
+        target.close()
+    else:
+        inputs = (first_test.raw(settings.first) if settings.first is not None else b"",)
+        ledger = opening.begin_books(opened, None)
+    record.pairs.add((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
+    ledger.commit()
 
 
 def host(opened: Opened) -> Hosted:
     record, settings = opened.record, opened.settings
-    kept = CampaignRecord(record, settings.seed, opened.image.build_id)
+    kept = CampaignRecord(record, opened.image.build_id)
     job = OfferedJob(kept.number, settings, opened.board, opened.image)
     second = witness.of(record, settings)
     return Hosted(record.folder.resolve().name, opened.image.program, kept, job, settings.max_tests, second)

@@ -49,7 +49,7 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         is_near = stack.enter_context(_connected(str(settings.cluster)))
         ports = hosting.devices_for(settings) if is_near else ()
         opened = hosting.open_(settings, record, stack, ports)
-        opened.record.free()  # clients of earlier sessions are not waited for
+        opened.record.pairs.free()  # clients of earlier sessions are not waited for
         hosted = hosting.host(opened)
         folder = stack.enter_context(socket_folder())
         line, key = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))

@@ -15,7 +15,7 @@ from pathlib import Path
 from score_embed.board.profile import find_board
 from score_embed.campaign.folder import IMAGE, start_target
 from score_embed.campaign.opening import recorded_settings
-from score_embed.campaign.running import Runner, explorer_of
+from score_embed.campaign.worker import Worker
 from score_embed.config import Settings
 from score_embed.contract.outcome import Target
 from score_embed.errors import ReplayMismatch, UsageError
@@ -71,10 +71,9 @@ class _Again:
         self.depth: list[int] = []
         self.microseconds: list[int] = []
         self.paths: set[int] = set()  # hashes
-        self._runner = Runner(target, settings, image)
-        self._covered: set[int] = set()
-        queue = Queue(STRATEGIES[settings.strategy](settings.seed, self._covered))
-        self._search = Search(explorer_of(image, settings), queue, [first])
+        self._worker = Worker(target, settings, image)
+        queue = Queue(STRATEGIES[settings.strategy](settings.seed, self._worker.covered))
+        self._search = Search(self._worker.explorer, queue, [first])
         self._source: dict[bytes, int] = {}  # pair → the test that brought it
 
     def explore(self, wanted: int) -> bool:
@@ -100,12 +99,11 @@ class _Again:
 
     def _test(self, pair: Pair) -> tuple[Pair, ...]:
         """Run a pair; returns its children."""
-        begun = self._runner.begin(pair, len(self.back) + 1, self._search.explorer.expected(pair))
-        _, finished, (outcome, _) = self._runner.finish(self._search.record, pair, begun)
-        self._covered.update(finished.coverage)
-        if outcome.new_path:
-            self.paths.add(finished.path_hash)
-        return outcome.children
+        test = self._worker.finish(pair, self._worker.begin(pair, len(self.back) + 1))
+        self._search.add(test.outcome)
+        if test.outcome.is_path:
+            self.paths.add(test.finished.path_hash)
+        return test.outcome.children
 
     def _follow(self, flip: Pair, children: Sequence[Pair]) -> None:
         """The answer to a pending flip comes from the test that the flip is of."""

@@ -226,8 +226,8 @@ class FleetServer:
         return service.CampaignRow(
             hosted.name,
             hosted.program,
-            ledger.totals["runs"],
-            ledger.totals["paths"],
+            ledger.totals.runs,
+            ledger.totals.paths,
             len(campaign.frontier),
             len(ledger.coverage.covered),
             ledger.coverage.total,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -56,46 +55,52 @@ class FleetSession:
         self._witnesses = [hosted.witness for hosted in campaigns if hosted.witness is not None]
 
     def run(self) -> Stop | None:
-        """Until nothing is left, or somebody wants an end; returns why. Raises TargetError if no target is left."""
+        """Until nothing is left, or somebody wants an end; returns why. Raises TargetError if no target is left.
+        All that is known is in the records then."""
         with Interrupt(lambda: None) as interrupt, Status(self._plan.title) as status:
             self._begin_by = time.monotonic() + _START
             try:
-                self._server.start()
-                if not self._server.protocol.finished:
-                    self._launcher.start(self._plan.clients)
-                while not self._is_over():
-                    self._server.turn(_TURN)
-                    for witness in self._witnesses:
-                        witness.turn()
-                    self._look_after_clients()
-                    self._begin(interrupt)
-                    self._heed(interrupt)
-                    if status.due:
-                        self._show(status)
-                self._launcher.dismiss()
-                self._launcher.end(_GO)
+                self._explore(interrupt, status)
                 for hosted in self._campaigns:
-                    hosted.record.end()
+                    hosted.record.ledger.end()
+                self._write_end()  # who is in a hurry loses nothing
                 for witness in self._witnesses:
                     witness.finish(hurried=self._stopped is Stop.INTERRUPTED)
+            except TargetError:
+                self._write_end()
+                raise
             finally:
                 self._launcher.end(0.0)
                 for witness in self._witnesses:
                     witness.close()
-        return self._write_end()
+        self._write_end()
+        return self._stopped
 
-    def _write_end(self) -> Stop | None:
+    def _explore(self, interrupt: Interrupt, status: Status) -> None:
+        """Until the last client has gone."""
+        self._server.start()
+        if not self._server.protocol.finished:
+            self._launcher.start(self._plan.clients)
+        while not self._is_over():
+            self._server.turn(_TURN)
+            for witness in self._witnesses:
+                witness.turn()
+            self._look_after_clients()
+            self._begin(interrupt)
+            self._heed(interrupt)
+            if status.due:
+                self._show(status)
+        self._launcher.dismiss()
+        self._launcher.end(_GO)
+
+    def _write_end(self) -> None:
         """Say in the record why it ended."""
         protocol = self._server.protocol
         for hosted in self._campaigns:
+            ledger = hosted.record.ledger
             done = protocol.campaigns[hosted.record.number].finished
-            hosted.record.stopped = hosted.record.outcome if done else self._stopped or Stop.ERROR
+            ledger.stopped = ledger.outcome if done else self._stopped or Stop.ERROR
             hosted.record.commit(protocol.epoch, protocol.counts, self._server.messages)
-        return self._stopped
-
-    def save(self) -> None:
-        """After an error: what is known so far, as far as it can be kept."""
-        self._write_end()
 
     def _is_over(self) -> bool:
         server = self._server
@@ -114,7 +119,7 @@ class FleetSession:
         if self._plan.time is not None:
             interrupt.deadline = now + self._plan.time
         for hosted in self._campaigns:
-            hosted.record.begin()
+            hosted.record.ledger.begin()
 
     def _heed(self, interrupt: Interrupt) -> None:
         """Does somebody want an end? Then let all leave."""
@@ -146,7 +151,7 @@ class FleetSession:
         if ended.code == 0 or self._server.protocol.finished:
             return
         self._last_words = ended.words
-        tests = sum(hosted.record.ledger.totals["runs"] for hosted in self._campaigns)
+        tests = sum(hosted.record.ledger.totals.runs for hosted in self._campaigns)
         self._deaths = self._deaths + 1 if tests == self._tests else 1
         self._tests = tests
         died = ended.code < 0 or ended.code == _INTERNAL
@@ -166,24 +171,9 @@ class FleetSession:
         return service.Done(f"{order.number or 1} clients started")
 
     def _show(self, status: Status) -> None:
-        totals: Counter[str] = Counter()
-        for hosted in self._campaigns:
-            ledger = hosted.record.ledger
-            totals["runs"] += ledger.totals["runs"]
-            totals["paths"] += ledger.totals["paths"]
-            totals["waiting"] += len(self._server.protocol.campaigns[hosted.record.number].frontier)
-            totals["covered"] += len(ledger.coverage.covered)
-            totals["total"] += ledger.coverage.total
-            totals["bugs"] += len(ledger.bugs)
-        status.show(
-            runs=totals["runs"],
-            paths=totals["paths"],
-            waiting=totals["waiting"],
-            covered=totals["covered"],
-            total=totals["total"],
-            bugs=totals["bugs"],
-            clients=len(self._server.present),
-        )
+        frontiers = (campaign.frontier for campaign in self._server.protocol.campaigns.values())
+        ledgers = [hosted.record.ledger for hosted in self._campaigns]
+        status.show(ledgers, sum(map(len, frontiers)), len(self._server.present))
 
 
 def _how(ended: Ended) -> str:

@@ -96,7 +96,7 @@ class RecordedTree:
     def run(self, pair: Pair) -> Result:
         """What the test of this pair brought."""
         place, _ = DATA.unpack_from(pair.data)
-        return Result(pair.id, pair.id[:8], b"", tuple(map(self._pair, self._children[place])))
+        return Result(pair.id, b"", tuple(map(self._pair, self._children[place])))
 
     def seconds(self, pair: Pair, mean: float) -> float:
         """As recorded, in proportion to the others."""

@@ -87,7 +87,7 @@ class Tree:
             Pair(digest(pair.id, place), pair.depth + place + 1, DATA.pack(share, seed) + self._padding)
             for place, share in enumerate(self._shape(tests - 1, chance))
         )
-        return Result(pair.id, pair.id[:8], b"", children)
+        return Result(pair.id, b"", children)
 
     def seconds(self, pair: Pair, mean: float) -> float:
         """Between half and three halves of the mean."""

@@ -4,7 +4,7 @@ pycparser reads ISO C; firmware is GNU C. The subclass below adds what gcc accep
 methods, so pycparser is pinned to one version. What pycparser knows keeps its shape; GNU constructs become:
 
 * `__attribute__((…))` among specifiers or after `*`: a string in `quals` (of Decl, Typedef, Typename,
-  TypeDecl, PtrDecl) that starts with "__attribute__": filter with `plain_quals`. After a declarator: a
+  TypeDecl, PtrDecl) that starts with "__attribute__". After a declarator: a
   GnuAttribute in `attributes` of the Decl, Typedef or Typename. On a struct, union or enum, before or after
   the body: in its `attributes`; likewise on Enumerator and Label. First inside the parentheses of a
   declarator, `(attr *f)`: in `attributes` of the PtrDecl. On its own before a `;`:
@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from pycparser import c_ast
@@ -39,7 +38,7 @@ from pycparser.c_parser import Coord, ParseError
 
 from score_embed.errors import BuildError
 from score_embed.frontend.c.gnu_ast import ChooseExpr, GnuAttribute, LabelAddress, StatementExpression
-from score_embed.frontend.c.gnu_lexer import ATTRIBUTE, GnuLexer, is_attribute
+from score_embed.frontend.c.gnu_lexer import GnuLexer, is_attribute
 from score_embed.frontend.c.gnu_statements import GnuStatements
 from score_embed.frontend.c.unused import without_unused_prototypes
 
@@ -72,11 +71,6 @@ def system_files(text: str) -> set[str]:
     """The files that the preprocessor entered as system headers (linemarker flag 3)."""
     # Without flag 1 it is only a system macro expanded in the user's file.
     return {name for name, flags in _LINEMARKER.findall(text) if {"1", "3"} <= set(flags.split())}
-
-
-def plain_quals(quals: Iterable[str] | None) -> list[str]:
-    """`const`, `volatile`, `restrict` and `_Atomic` of a `quals` list, without attributes."""
-    return [qual for qual in quals or () if not qual.startswith(ATTRIBUTE)]
 
 
 def _move_to_union(typedef: c_ast.Typedef) -> None:

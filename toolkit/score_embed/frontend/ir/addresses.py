@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from score_embed.frontend.ir.exp import AddressOf, Const, Convert, Exp, GlobalAddress, LocalAddress, Offset, PointerAdd
+from score_embed.frontend.ir.exp import AddressOf, Const, Convert, Exp, Offset, PointerAdd
 from score_embed.frontend.types.ctype import Pointer
 
 
@@ -55,10 +55,3 @@ def stride_text(address: Exp, size: str) -> str:
     if len(sizes) == 1:
         return f"({sizes[0]} < {size} ? 0 : {sizes[0]})"
     return f"({' || '.join([f'{other} % {size}' for other in sizes] or ['1'])} ? 0 : {size})"
-
-
-def is_fixed(base: Exp) -> bool:
-    """Whether it is the address of a variable, or a number: no pointer's value."""
-    while isinstance(base, Convert):
-        base = base.operand
-    return isinstance(base, (GlobalAddress, LocalAddress, Const))

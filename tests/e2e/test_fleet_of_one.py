@@ -1,0 +1,112 @@
+"""A campaign of one is a fleet of one without sockets: both keep the same books, so both leave the same record.
+
+What depends on time, and what only a fleet has (clients, messages), is left out.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner import explore_files
+
+from score_embed import config
+from score_embed.campaign import campaign
+from score_embed.campaign.opening import resumed_settings
+from score_embed.fleet.process import hosting
+from score_embed.results.store import Store
+
+ROOT = Path(__file__).parents[2]
+HANGS = """#include "score.h"
+int main(void) { int x; SYM_INT(x); if (x == 77) for (;;) ; return x > 5; }
+"""
+TWO_SIGNALS = """#include "score.h"
+#include <signal.h>
+int main(void) {
+    int x; SYM_INT(x);
+    int which = x == 3 ? SIGUSR1 : x == 4 ? SIGUSR2 : 0;
+    if (which) raise(which);
+    return 0;
+}
+"""
+DIES_FIRST = """#include "score.h"
+#include <stdlib.h>
+int main(void) {
+    unsigned char x; SYM_UCHAR(x);
+    SCORE_ASSUME(x != 9);
+    unsigned char s[4]; SYM_BYTES(s, 4);
+    return s[x & 3] == 7 ? s[0] == 1 : x == s[1];
+}
+"""
+PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "questions": ("examples/max3.c", {}),
+    "bytes": ("tests/programs/parser.c", {"strategy": "bfs"}),
+    "floats": ("tests/programs/float_values.c", {"strategy": "random", "seed": 5}),
+    "bugs": ("tests/programs/asserts.c", {"strategy": "exe"}),
+    "two bugs at one place": (TWO_SIGNALS, {}),
+    "hang": (HANGS, {"max_branches": 20_000}),
+    "assumption, symbolic index": (DIES_FIRST, {"strategy": "coverage"}),
+    "notes, so drained": ("tests/programs/loops.c", {"loop_bound": 2}),
+}
+TABLES = {"tests": "*", "paths": "*", "coverage": "*", "bugs": "*", "pairs": "id, data, done, owner, path"}
+
+
+def settings(source: Path, out: Path, options: dict[str, Any]) -> config.Settings:
+    return config.Settings(sources=(source,), out=out, no_witness=True, **options)
+
+
+def said(summary: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """All that does not depend on time, and that a single campaign has."""
+    found = {key: value for key, value in summary.items() if key not in ("seconds", "memory", "fleet")}
+    found["solver"] = {key: value for key, value in found["solver"].items() if "seconds" not in key}
+    found["link"] = {key: found["link"][key] for key in ("crc_errors", "reruns")}
+    with closing(sqlite3.connect(folder / "campaign.db")) as db:
+        for table, columns in TABLES.items():
+            found[table] = sorted(db.execute(f"SELECT {columns} FROM {table}").fetchall())
+    for part in ("tests", "bugs"):
+        found[f"files of {part}"] = {path.name: path.read_bytes() for path in (folder / part).iterdir()}
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_fleet_of_one_says_what_a_campaign_says(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text, options = PROGRAMS[name]
+    source = ROOT / text
+    if "\n" in text:
+        source = tmp_path / "p.c"
+        source.write_text(text, encoding="utf-8")
+    # In a process of its own, as the client is: what Z3 answers depends on what it was asked before.
+    words = [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", str(value))]
+    alone = explore_files(tmp_path, [source], "--no-witness", *words)
+    fleet = hosting.run(settings(source, tmp_path / "fleet", {**options, "clients": 1}), None)
+    assert capfd.readouterr().out == ""
+    assert (alone.code, said(alone.summary, alone.folder)) == (fleet.exit_code, said(fleet.summary, fleet.folder))
+    assert alone.summary["stopped"] == ("drained" if "drained" in name else "exhausted")
+    assert [bug["confirmed"] for bug in alone.summary["bugs"]] == [True] * len(alone.summary["bugs"])
+    assert bool(alone.summary["bugs"]) == ("bug" in name or name == "hang")
+
+
+def test_each_session_runs_as_many_tests_as_it_was_told(tmp_path: Path) -> None:
+    """The path of a flip that a later session asks is run once more: that is no test."""
+    source = ROOT / "examples" / "max3.c"
+    plain = settings(source, tmp_path / "o", {"max_tests": 1})
+    found = campaign.run(plain).summary
+    assert (found["runs"], found["stopped"]) == (1, "max-tests")
+    again = 0
+    for runs in range(2, 7):
+        with Store.open(tmp_path / "o") as record:
+            found = campaign.run(resumed_settings(record, plain), record).summary
+        assert found["runs"] == runs
+        again = max(again, found["re_asked"])
+    assert again
+    assert found["paths"] == 6
+    with Store.open(tmp_path / "o") as record:
+        assert campaign.run(resumed_settings(record, plain), record).summary["stopped"] == "exhausted"
+
+
+def test_nothing_left_is_said_though_no_more_tests_were_wanted(tmp_path: Path) -> None:
+    source = ROOT / "tests" / "programs" / "parser.c"
+    assert campaign.run(settings(source, tmp_path / "o", {"max_tests": 45})).summary["stopped"] == "exhausted"

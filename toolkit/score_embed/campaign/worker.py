@@ -1,0 +1,111 @@
+"""One target's work on an exploration: it runs pairs, derives what follows, and says what came of it, for the books.
+
+A campaign on one target has one worker and enters what it says into its books. Each client of a fleet has one and sends
+what it says to the server, which enters it into the same books. A recording has one and only looks which test brought
+which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from score_embed import config
+from score_embed.campaign.describing import Counted, Describer, Entry
+from score_embed.campaign.running import Runner
+from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Verdict
+from score_embed.errors import TargetError
+from score_embed.explore.bounds import Bounds
+from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.pair import Pair
+from score_embed.image.image import Image
+from score_embed.results import summary
+from score_embed.results.bugs import Bug, Place, kind_of
+from score_embed.results.progress import Memory
+from score_embed.solve.chain import default_chain
+from score_embed.trace.trail import Trail
+
+
+class Tested(NamedTuple):
+    """A test that was run, and what it brought."""
+
+    run: Run
+    finished: Finished
+    outcome: Outcome
+    fresh: tuple[int, ...]  # coverage indices that this worker had not seen covered
+
+
+class Worker:
+    def __init__(
+        self, target: Target, settings: config.Settings, image: Image, room: Callable[[int, int], bool] | None = None
+    ) -> None:
+        """`room`: see Explorer."""
+        self._target = target
+        self._free_ram = target.info.free_ram
+        self.runner = Runner(target, settings, image)
+        self.describer = Describer(image)
+        trail = Trail(image.sites, image.verify, image.constants)
+        self.explorer = Explorer(trail, default_chain(), Bounds(settings.max_depth, settings.loop_bound), room)
+        self.covered: set[int] = set()
+        self._bugs: set[tuple[str, Place]] = set()
+        self._said = LinkCounters()
+        self._lost: TargetError | None = None
+
+    def knows(self, covered: Iterable[int], bugs: Iterable[Bug]) -> None:
+        """What earlier sessions have seen."""
+        self.covered.update(covered)
+        self._bugs.update((bug.kind, bug.place) for bug in bugs)
+
+    def begin(self, pair: Pair, number: int) -> Run:
+        """Let the target run a pair. Raises TargetError if it cannot."""
+        if self._lost is not None:
+            raise self._lost
+        return self.runner.begin(pair, number, self.explorer.expected(pair))
+
+    def finish(self, pair: Pair, begun: Run) -> Tested:
+        """The end of the run that was begun. Raises TargetError if the target cannot be started again."""
+        run, finished, outcome = self.runner.finish(self.explorer.derive, pair, begun)
+        if pair.pending:
+            return Tested(run, finished, outcome, ())  # no test
+        fresh = tuple(sorted(set(finished.coverage) - self.covered)) if finished.coverage else ()
+        self.covered.update(fresh)
+        return Tested(run, finished, outcome, fresh)
+
+    def entry(self, test: Tested) -> Entry:
+        """A test in the books' words. A bug that is new here is tried once more, on a fresh target."""
+        run, finished, outcome, fresh = test
+        verdict, place, confirmed = finished.verdict, None, False
+        if verdict.is_bug:
+            place = self.describer.place(finished)
+            bug = kind_of(verdict, finished.code), place
+            if bug not in self._bugs:
+                self._bugs.add(bug)
+                confirmed = self._shows_again(run, finished)
+        return Entry(
+            run.input if verdict is Verdict.LOST else run.input[: finished.input_used],
+            verdict,
+            finished.code,
+            finished.path_hash,
+            finished.conditions,
+            outcome.is_path,
+            outcome.mispredicted,
+            self.describer.named(outcome.objects),
+            place,
+            finished.output,
+            fresh,
+            confirmed,
+            finished.unchecked,
+        )
+
+    def _shows_again(self, run: Run, finished: Finished) -> bool:
+        try:
+            return self.runner.shows_again(run, finished)
+        except TargetError as error:
+            self._lost = error  # the bug is a bug; who runs the next test is told
+            return False
+
+    def counted(self) -> Counted:
+        now, before = self._target.counters, self._said
+        self._said = now
+        memory = Memory(summary.host_rss(), self._free_ram)
+        return Counted(self.explorer.take_tally().rows(), now.minus(before), memory)

@@ -1,0 +1,60 @@
+"""What a `Result` of the protocol carries: all that the books take of a test, or of a flip that was answered.
+
+The protocol does not look inside. The server checks every field, because what it reads comes from another process.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from score_embed.campaign.describing import Counted, Entry
+from score_embed.fleet.messages import MAX_PAYLOAD, DecodeError, Name, WireRecord, decoded
+
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+
+
+class TestPayload(WireRecord, frozen=True, tag="test"):
+    __test__ = False  # not a pytest class
+
+    client: Name
+    seconds: Seconds  # it took, deriving others from it included
+    entry: Entry
+    counted: Counted
+
+
+class AnswerPayload(WireRecord, frozen=True, tag="answer"):
+    """A pending flip that was answered."""
+
+    client: Name
+    seconds: Seconds
+    again: bool  # its path had been forgotten, and was run for it once more
+    counted: Counted
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder: msgspec.msgpack.Decoder[TestPayload | AnswerPayload] = msgspec.msgpack.Decoder(TestPayload | AnswerPayload)
+
+
+def encode(payload: TestPayload | AnswerPayload) -> bytes:
+    """As much of it as a message may hold: the program's output goes first, then the names of its inputs."""
+    if isinstance(payload, AnswerPayload):
+        return _encoder.encode(payload)
+    replace = msgspec.structs.replace
+    for smaller in ({}, {"output": b""}, {"output": b"", "objects": ()}):
+        data = _encoder.encode(replace(payload, entry=replace(payload.entry, **smaller)) if smaller else payload)
+        if len(data) <= MAX_PAYLOAD:
+            return data
+    raise ValueError(f"a test's input of {len(payload.entry.input)} bytes is too large for a fleet")
+
+
+def decode(data: bytes) -> TestPayload | AnswerPayload:
+    """Raises DecodeError, whatever the data hold."""
+    payload = decoded(_decoder, data)
+    solver = payload.counted.tally.solver
+    if not all(0 <= seconds < math.inf for seconds in (solver.seconds, *solver.seconds_by.values())):
+        raise DecodeError("times that are none")
+    return payload

@@ -1,0 +1,164 @@
+"""The record's pairs: which are known, which are done, and who has those that wait: the backlog of a work list.
+
+Pending flips of one run have its input in common, so a long one is kept once. Most pairs are run soon after they were
+found, so only what became of them within a batch is written.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from score_embed.explore.pair import own_part
+from score_embed.results.database import Database
+
+SCHEMA = """
+CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLOB NOT NULL, data BLOB, input INTEGER,
+    done INTEGER NOT NULL, owner TEXT, path INTEGER);
+CREATE TABLE inputs(number INTEGER PRIMARY KEY, data BLOB NOT NULL);
+"""
+_PUT = """
+INSERT INTO pairs(id, rank, data, input, done, owner, path) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT(id) DO UPDATE SET data = NULL, input = NULL, done = 1, owner = NULL, path = excluded.path
+    WHERE excluded.done
+"""
+_UNUSED = "DELETE FROM inputs WHERE number NOT IN (SELECT input FROM pairs WHERE input NOT NULL)"
+_INPUT = "LEFT JOIN inputs ON inputs.number = pairs.input"
+_MOST_IDS = 500  # in one question
+_LONG = 64  # bytes of an input that is worth a row of its own
+_REMEMBERED = 256  # inputs that were written last: who needs one of them comes soon
+
+
+class _Row(NamedTuple):
+    id: bytes
+    rank: bytes
+    data: bytes | None
+    done: int
+    owner: str | None
+    path: int | None
+
+
+class PairTable:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._batch: dict[bytes, _Row] = {}
+        self._inputs: dict[bytes, int] = {}  # to their numbers
+        self._last_input: int | None = None
+        database.register(self._write)
+
+    # What is written -----------------------------------------------------------------------------
+
+    def add(self, pairs: Iterable[tuple[bytes, bytes, bytes]], owner: str | None = None) -> None:
+        """Pairs now known: (id, rank in the queue, serialised). A pair known already keeps its state.
+
+        `rank`: empty if only the fleet's clients know their order; `owner`: the client that has them, if any.
+        """
+        for ident, rank, data in pairs:
+            if ident not in self._batch:
+                self._batch[ident] = _Row(ident, rank, data, 0, owner, None)
+        self._database.begin()
+
+    def done(self, ident: bytes, path_hash: int | None = None) -> None:
+        """The pair was run and took this path, if any. Its data is dropped: only its id is needed from now on."""
+        known = self._batch.get(ident)
+        path = None if path_hash is None else signed(path_hash)
+        self._batch[ident] = _Row(ident, known.rank if known else b"", None, 1, None, path)
+        self._database.begin()
+
+    def move(self, ident: bytes, owner: str | None) -> None:
+        """This waiting pair is another client's from now on, or nobody's."""
+        self._database.add("UPDATE pairs SET owner = ? WHERE id = ? AND done = 0", (owner, ident))
+
+    def free(self) -> None:
+        """A session begins: no waiting pair belongs to anybody, and inputs of pairs that are done are dropped."""
+        self._database.add("UPDATE pairs SET owner = NULL WHERE done = 0 AND owner NOT NULL", ())
+        if self._database.rows("SELECT 1 FROM inputs LIMIT 1"):
+            self._database.add(_UNUSED, ())
+            self._inputs.clear()
+
+    def rerank(self, ident: bytes, rank: bytes) -> None:
+        """This pair has another rank in the queue from now on."""
+        self._database.add("UPDATE pairs SET rank = ? WHERE id = ?", (rank, ident))
+
+    def _write(self, db: sqlite3.Connection) -> None:
+        if not self._batch:
+            return
+        inputs: list[tuple[int, bytes]] = []
+        rows = [(row.id, row.rank, *self._split(row.data, db, inputs), *row[3:]) for row in self._batch.values()]
+        db.executemany("INSERT INTO inputs VALUES (?, ?)", inputs)
+        db.executemany(_PUT, rows)
+        self._batch.clear()
+
+    def _split(
+        self, data: bytes | None, db: sqlite3.Connection, inputs: list[tuple[int, bytes]]
+    ) -> tuple[bytes | None, int | None]:
+        """What a pair's row holds of it, and the number of its input, if others have the same."""
+        end = own_part(data) if data is not None else 0
+        if data is None or len(data) - end < _LONG:
+            return data, None
+        shared = data[end:]
+        number = self._inputs.get(shared)
+        if number is None:
+            if self._last_input is None:
+                ((self._last_input,),) = db.execute("SELECT coalesce(max(number), 0) FROM inputs")
+            self._last_input += 1
+            number = self._inputs[shared] = self._last_input
+            inputs.append((number, shared))
+            if len(self._inputs) > _REMEMBERED:
+                del self._inputs[next(iter(self._inputs))]
+        return data[:end], number
+
+    # What is read --------------------------------------------------------------------------------
+
+    def waiting(self) -> int:
+        """The number of pairs known but not done."""
+        ((count,),) = self._database.rows("SELECT count(*) FROM pairs WHERE done = 0")
+        return int(count)
+
+    def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Rank and serialised pair of those known but not done that are ranked above `rank`, in order of rank."""
+        self._database.rows("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0")
+        what = f"SELECT rank, pairs.data, inputs.data FROM pairs {_INPUT} WHERE done = 0 AND rank > ? ORDER BY rank"
+        for found, data, shared in self._database.each(what, (rank,)):
+            yield found, data + (shared or b"")
+
+    def unranked(self) -> Iterator[tuple[bytes, bytes]]:
+        """Id and serialised pair of those known but not done that have no rank, in the order they became known."""
+        waiting = f"pairs {_INPUT} WHERE done = 0 AND rank = x'' ORDER BY pairs.number"
+        what = f"SELECT id, pairs.data, inputs.data FROM {waiting}"
+        for ident, data, shared in self._database.each(what):
+            yield ident, data + (shared or b"")
+
+    def owners(self) -> Iterator[tuple[bytes, str | None]]:
+        """Id and owner of the pairs known but not done, the newest first."""
+        yield from self._database.each("SELECT id, owner FROM pairs WHERE done = 0 ORDER BY number DESC")
+
+    def some(self, idents: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Those of these pairs that are known but not done, serialised, by id."""
+        found: dict[bytes, bytes] = {}
+        for start in range(0, len(idents), _MOST_IDS):
+            part = tuple(idents[start : start + _MOST_IDS])
+            marks = ",".join("?" * len(part))
+            what = f"SELECT id, pairs.data, inputs.data FROM pairs {_INPUT} WHERE done = 0 AND id IN ({marks})"
+            found.update((ident, data + (shared or b"")) for ident, data, shared in self._database.rows(what, part))
+        return found
+
+    def without_inputs(self) -> Iterator[bytes]:
+        """The serialised pairs known but not done, in no order; some lack their input."""
+        for (data,) in self._database.each("SELECT data FROM pairs WHERE done = 0"):
+            yield data
+
+    def path_of(self, ident: bytes) -> int | None:
+        """The path that a pair took when it was run; None if it was not, or had no path."""
+        rows = self._database.rows("SELECT path FROM pairs WHERE id = ? AND path NOT NULL", (ident,))
+        return unsigned(rows[0][0]) if rows else None
+
+
+def signed(number: int) -> int:
+    """SQLite's integers are signed 64-bit ones."""
+    return number - 2**64 if number >= 2**63 else number
+
+
+def unsigned(number: int) -> int:
+    return number & (2**64 - 1)
