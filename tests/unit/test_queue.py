@@ -156,3 +156,8 @@ def test_a_path_goes_through_one_direction_at_most_so_often() -> None:
     assert path.forbids(3, back) == "--loop-bound"
     path.cut(2)
     assert path.forbids(2, back) == ""
+    path.cut(0)
+    for index, turn in enumerate(turns[:3]):
+        assert path.forbids(index, back) == ""
+        path.pass_by(turn)
+    assert path.forbids(3, back) == "--loop-bound"
