@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from events import Stream, assign, compare, condition, copy_template, leaf_step, pin, slot, symbolic, table
+from events import Stream, assign, compare, condition, copy_template, leaf_step, memory, pin, slot, symbolic, table
 
 from score_embed.contract.sites import Leaf, Op, SelectFlag, Site, SiteKind, Step, Template
 from score_embed.formula.expr import Expr, evaluate
@@ -74,6 +74,7 @@ def test_which_constants_a_read_is_of_the_image_says() -> None:
     assert values(within.formula, 8) == [1] * 6 + [0] * 2
     assert within.chosen is not None
     assert (within.chosen.base, within.chosen.size, within.loose) == (SQUARES, 6, False)
+    assert (within.site, within.chain, within.direction, within.elsewhere) == (20, -1, 1, ())
     assert values(path.pins[0].value, 6) == [0, 1, 4, 9, 16, 25]
     assert not path.notes
 
@@ -215,6 +216,37 @@ def test_a_store_needs_a_stride_or_to_know_that_there_is_none() -> None:
     site = Site(24, SiteKind.STORE, "a.c", 24, dest=Leaf(slot(1).place, 8, 0), template=stored)
     sent = Stream().head(24, 1).varint(0b0101).varint(4 << 1)
     assert "store 24 knows no elements" in damaged(site, sent)
+
+
+def test_a_store_where_nobody_knows_the_object_may_be_in_any_other() -> None:
+    stored = Template((slot(1, 8), slot(1, 8)), (leaf_step(1, 8), Step(Op.ZEXT, 32)))
+    for stride, told in ((2, 6 << 1), (0, 6 << 1 | 1)):
+        site = Site(24, SiteKind.STORE, "a.c", 24, dest=memory(16), stride=stride, template=stored)
+        sent = Stream().head(24, 1).varint(0b0101).varint(told).address(2).raw(b"\0abcdef\0")
+        (within,) = follow(b"\4", sent, site).conditions
+        assert values(within.formula, 10) == [0, 0, 1, 1, 1, 1, 1, 0, 0, 0]
+        assert (within.chain, within.elsewhere, within.loose) == (-1, (), False)
+        assert within.chosen is not None
+        assert (within.chosen.base, within.chosen.size) == (2, 6)
+        assert values(within.chosen.inside(4, 3), 10) == [0, 0, 0, 0, 1, 1, 0, 0, 0, 0]
+        known = Site(24, SiteKind.STORE, "a.c", 24, dest=memory(16), size=6, stride=2, template=stored)
+        sent = Stream().head(24, 1).varint(0b0101).address(2).raw(b"\0abcdef\0")
+        assert follow(b"\4", sent, known).conditions[0].chosen is None
+
+
+@pytest.mark.parametrize("kind", [SiteKind.SELECT, SiteKind.STORE])
+def test_beyond_its_object_an_address_is_used_as_it_is(kind: SiteKind) -> None:
+    leaves = (slot(1, 8), slot(1, 8)) if kind is SiteKind.STORE else (slot(1, 8),)
+    template = Template(leaves, (leaf_step(len(leaves) - 1, 8), Step(Op.ZEXT, 32)))
+    dest = memory(16) if kind is SiteKind.STORE else slot(2, 16)
+    site = Site(24, kind, "a.c", 24, dest=dest, size=6, stride=2, template=template)
+    sent = Stream().head(24, 0)
+    path = follow(b"\7", (sent.varint(0b0101) if kind is SiteKind.STORE else sent).address(2), site)
+    (beyond,) = path.conditions
+    assert (beyond.chain, beyond.direction, beyond.elsewhere, beyond.chosen) == (-1, 0, (), None)
+    assert values(beyond.formula, 10) == [1, 1, 0, 0, 0, 0, 0, 1, 1, 1]
+    assert values(path.pins[0].formula, 10) == [0] * 7 + [1, 0, 0]
+    assert path.notes == {("symbolic address outside of its object", 24): 1}
 
 
 def test_what_is_kept_is_in_the_object_until_it_is_told_anew() -> None:
