@@ -7,7 +7,6 @@ import operator
 import struct
 from collections.abc import Callable
 
-import pytest
 from events import Stream, assign, leaf_step, pin, replay, slot, symbolic, table
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -95,38 +94,34 @@ def operands(data: bytes, bits: int) -> list[tuple[int, ...]]:
     return [tuple(int.from_bytes(run[i : i + size], "little") for i in range(0, len(run), size)) for run in runs]
 
 
-@pytest.mark.parametrize("op", list(INTEGERS), ids=lambda op: op.name)
-def test_operators_of_integers(op: Op) -> None:
-    @settings(deadline=None, max_examples=40)
-    @given(st.binary(min_size=4, max_size=4))
-    def check(data: bytes) -> None:
-        steps: tuple[Step, ...] = (leaf_step(0, BITS), leaf_step(1, BITS))
-        if op in SHIFTS:  # by more than its width is undefined
-            steps = (*steps, Step(Op.CONST, BITS, BITS - 1), Step(Op.AND, BITS))
-        found = computed(Template((slot(1, BITS), slot(2, BITS)), (*steps, Step(op, BITS))), data)
-        for value, (a, b) in zip(found, operands(data, BITS), strict=True):
-            count = b & (BITS - 1) if op in SHIFTS else b
-            assume(count or op not in DIVIDES)
-            assert value == int(INTEGERS[op](a, count)) & MASK
-
-    check()
+@settings(deadline=None, max_examples=600)
+@given(st.sampled_from(list(INTEGERS)), st.binary(min_size=4, max_size=4))
+def test_operators_of_integers(op: Op, data: bytes) -> None:
+    steps: tuple[Step, ...] = (leaf_step(0, BITS), leaf_step(1, BITS))
+    if op in SHIFTS:  # by more than its width is undefined
+        steps = (*steps, Step(Op.CONST, BITS, BITS - 1), Step(Op.AND, BITS))
+    found = computed(Template((slot(1, BITS), slot(2, BITS)), (*steps, Step(op, BITS))), data)
+    for value, (a, b) in zip(found, operands(data, BITS), strict=True):
+        count = b & (BITS - 1) if op in SHIFTS else b
+        assume(count or op not in DIVIDES)
+        assert value == int(INTEGERS[op](a, count)) & MASK
 
 
-@pytest.mark.parametrize(
-    ("op", "bits", "expected"),
-    [
-        (Op.NOT, BITS, lambda a: ~a & MASK),
-        (Op.NEG, BITS, lambda a: -a & MASK),
-        (Op.ZEXT, 24, lambda a: a),
-        (Op.ZEXT, BITS, lambda a: a),
-        (Op.SEXT, 24, lambda a: signed(a) & 0xFFFFFF),
-        (Op.TRUNC, 8, lambda a: a & 0xFF),
-        (Op.TRUNC, 1, lambda a: a & 1),
-    ],
-)
-@settings(deadline=None, max_examples=40)
-@given(data=st.binary(min_size=2, max_size=2))
-def test_operators_of_one_integer(op: Op, bits: int, expected: Callable[[int], int], data: bytes) -> None:
+OF_ONE_INTEGER: list[tuple[Op, int, Callable[[int], int]]] = [
+    (Op.NOT, BITS, lambda a: ~a & MASK),
+    (Op.NEG, BITS, lambda a: -a & MASK),
+    (Op.ZEXT, 24, lambda a: a),
+    (Op.ZEXT, BITS, lambda a: a),
+    (Op.SEXT, 24, lambda a: signed(a) & 0xFFFFFF),
+    (Op.TRUNC, 8, lambda a: a & 0xFF),
+    (Op.TRUNC, 1, lambda a: a & 1),
+]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.sampled_from(OF_ONE_INTEGER), st.binary(min_size=2, max_size=2))
+def test_operators_of_one_integer(operator_: tuple[Op, int, Callable[[int], int]], data: bytes) -> None:
+    op, bits, expected = operator_
     found = computed(Template((slot(1, BITS),), (leaf_step(0, BITS), Step(op, bits))), data)
     assert list(found) == [expected(a) for (a,) in operands(data, BITS)]
 
@@ -138,25 +133,21 @@ def pattern(number: float) -> int:
     return int(struct.unpack("<Q", struct.pack("<d", number))[0])
 
 
-@pytest.mark.parametrize("op", [*NUMBERS, *OF_ONE], ids=lambda op: op.name)
-def test_operators_of_numbers(op: Op) -> None:
-    @settings(deadline=None, max_examples=40)
-    @given(floats, floats)
-    def check(a: float, b: float) -> None:
-        pair = op in NUMBERS
-        assume(b or op is not Op.FDIV)
-        assume(pair or a >= 0 or op is not Op.FSQRT)
-        leaves = (slot(1, 64), slot(2, 64)) if pair else (slot(1, 64),)
-        steps = (*(leaf_step(i, 64) for i in range(len(leaves))), Step(op, 64))
-        found, _ = computed(Template(leaves, steps), struct.pack("<dd" if pair else "<d", *((a, b) if pair else (a,))))
-        if op >= Op.FEQ:
-            assert found == int(NUMBERS[op](a, b))
-        else:
-            expected = NUMBERS[op](a, b) if pair else OF_ONE[op](a)
-            # The floor of -0.0 keeps its sign, of which Python's integers know nothing.
-            assert found == pattern(math.copysign(expected, a) if op in (Op.FFLOOR, Op.FCEIL, Op.FTRUNC) else expected)
-
-    check()
+@settings(deadline=None, max_examples=400)
+@given(st.sampled_from([*NUMBERS, *OF_ONE]), floats, floats)
+def test_operators_of_numbers(op: Op, a: float, b: float) -> None:
+    pair = op in NUMBERS
+    assume(b or op is not Op.FDIV)
+    assume(a >= 0 or op is not Op.FSQRT)
+    leaves = (slot(1, 64), slot(2, 64)) if pair else (slot(1, 64),)
+    steps = (*(leaf_step(i, 64) for i in range(len(leaves))), Step(op, 64))
+    found, _ = computed(Template(leaves, steps), struct.pack("<dd" if pair else "<d", *((a, b) if pair else (a,))))
+    if op >= Op.FEQ:
+        assert found == int(NUMBERS[op](a, b))
+    else:
+        expected = NUMBERS[op](a, b) if pair else OF_ONE[op](a)
+        # The floor of -0.0 keeps its sign, of which Python's integers know nothing.
+        assert found == pattern(math.copysign(expected, a) if op in (Op.FFLOOR, Op.FCEIL, Op.FTRUNC) else expected)
 
 
 @settings(deadline=None, max_examples=100)
