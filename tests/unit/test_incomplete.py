@@ -155,3 +155,16 @@ def test_a_campaign_may_begin_with_several_inputs() -> None:
         assert not outcome.mispredicted
         children |= {child.id for child in outcome.children}
     assert len(children) == 1  # the same flip of the same path is one pair
+
+
+def test_a_run_that_ends_before_its_prediction_is_mispredicted() -> None:
+    """Although the target said that it was as predicted."""
+    sites = table(X, condition(23, compare(Op.EQ, slot(1), 5)), condition(24, compare(Op.EQ, slot(1), 6)))
+    made, pair = exploration(bytes(4), sites)
+    path = replay(sites, bytes(Stream().head(16).head(23, 0).head(24, 0)), pair.input)
+    deep = made.record(pair, finish(path), path.data).outcome.children[-1]
+    assert deep.predicted == 2
+    short = replay(sites, bytes(Stream().head(16).head(23, 0)), deep.input)
+    outcome = made.record(deep, finish(short), short.data).outcome
+    assert (outcome.mispredicted, outcome.children) == (True, ())
+    assert made.explorer.unflipped == {(sites[24].coverage + 1, "mispredicted"): 1}
