@@ -9,6 +9,7 @@ from events import Stream, assign, compare, condition, copy_template, leaf_step,
 
 from score_embed.contract.sites import Leaf, Op, SelectFlag, Site, SiteKind, Step, Template
 from score_embed.formula.expr import Expr, evaluate
+from score_embed.trace import selects
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.path import Condition
 from score_embed.trace.trail import Trail
@@ -264,3 +265,38 @@ def test_a_copy_of_what_was_read_is_that_formula() -> None:
     copy = assign(31, slot(2, 8), copy_template(slot(2, 8)))
     path = follow(b"\2", Stream().head(20, 1).varint(0).head(31).head(30), READ, copy)
     assert values(path.pins[0].value, 6) == [0, 1, 4, 9, 16, 25]
+
+
+@pytest.mark.parametrize("site", [READ, DECLARED])
+def test_without_an_image_there_are_no_constants(site: Site) -> None:
+    sent = Stream().head(16).head(site.id, 1)
+    sent = sent.address(SQUARES) if site.size else sent.varint(0)
+    with pytest.raises(TraceError, match="where the image has none"):
+        Trail(table(I, site)).follow(bytes(sent), b"\2")
+
+
+def test_what_is_remembered_of_tables_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selects, "KEPT", 2)
+    bases = [0x6000 + 16 * n for n in range(5)]
+    image = Image(
+        {
+            **{base: bytes(range(n, n + 8)) for n, base in enumerate(bases)},
+            AB: b"ab\0",
+            WXYZ: b"wxyz\0",
+            NAMES: POINTERS,
+        }
+    )
+    sites = [select(50 + n, slot(2, 8), place(base, 1)) for n, base in enumerate(bases)]
+    pointed = [
+        select(60 + n, slot(2, 8), Template((slot(3),), (leaf_step(0, 32), Step(Op.CONST, 32, n), Step(Op.ADD, 32))))
+        for n in range(2)
+    ]
+    sent = Stream().head(22, 1).address(NAMES)
+    for _ in range(2):
+        for site in (*sites, *pointed):
+            sent.head(site.id, 1).varint(0).head(30)
+    trail = Trail(table(I, SEEN, NAME, *sites, *pointed), constants=image)
+    trail.follow(bytes(Stream().head(16)) + bytes(sent), b"\0")
+    expected = [*range(5), ord("a"), ord("b")]
+    assert [evaluate(p.value, b"\0") for p in trail.pins] == expected * 2
+    assert max(len(trail._steps._selects._known), len(trail._steps._selects._pointers)) <= 2
