@@ -182,7 +182,7 @@ def test_an_access_is_within_its_object(start: int, length: int, size: int, data
     (condition,) = path.conditions
     says = evaluate(condition.formula, bytes([other])) == condition.direction
     assert says is (start <= other and other + size <= start + length)
-    assert condition.elsewhere == ()
+    assert (condition.chain, condition.elsewhere, condition.chosen) == (-1, (), None)
 
 
 @settings(deadline=None, max_examples=300)

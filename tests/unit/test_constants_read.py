@@ -35,7 +35,8 @@ class Image:
                 return found[address - at :][:size]
         return None
 
-    initial = read
+    def initial(self, address: int, size: int) -> bytes | None:
+        return Image.read(self, address, size)
 
 
 IMAGE = Image({SQUARES: bytes([0, 1, 4, 9, 16, 25]), AB: b"ab\0", WXYZ: b"wxyz\0", NAMES: POINTERS})
@@ -85,6 +86,26 @@ def test_of_constants_with_a_size_the_target_says_where() -> None:
     (within,) = path.conditions
     assert (within.chosen, values(within.formula, 8)) == (None, [1] * 6 + [0] * 2)
     assert values(path.pins[0].value, 6) == [0, 1, 4, 9, 16, 25]
+
+
+def test_of_what_is_declared_constant_the_first_content_counts() -> None:
+    """Also if it lies where a program can write. Of what the host finds itself, only what nobody can write."""
+
+    class Begins(Image):
+        def initial(self, address: int, size: int) -> bytes | None:
+            return bytes([7] * size)
+
+        def read(self, address: int, size: int) -> bytes | None:
+            return bytes([8] * size)
+
+    image = Begins({SQUARES: bytes(6)})
+    for site, sent, found in (
+        (DECLARED, Stream().head(21, 1).address(SQUARES).head(30), 7),
+        (READ, Stream().head(20, 1).varint(0).head(30), 8),
+    ):
+        test = condition(31, compare(Op.EQ, slot(2, 8), found))
+        path = follow(b"\2", sent.head(31, 1), site, test, image=image)
+        assert not path.diverged
 
 
 def test_a_read_through_a_table_of_pointers_follows_each() -> None:
