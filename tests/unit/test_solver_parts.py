@@ -7,12 +7,13 @@ import threading
 import pytest
 
 from score_embed.contract.words import Layer
-from score_embed.formula import build
-from score_embed.formula.expr import Expr, Kind
+from score_embed.formula import build, floats
+from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.solve import effort, equality, smt, terms
 from score_embed.solve.chain import Chain, Gate, Late, SolverStats, default_chain
 from score_embed.solve.effort import Limit
 from score_embed.solve.equality import EqualityLayer
+from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
@@ -319,3 +320,68 @@ def test_what_others_counted_is_added() -> None:
 def test_a_limit_is_taken_by_the_solver_that_is_asked() -> None:
     assert Limit().rlimit == effort.DEFAULT_RLIMIT
     assert smt.LEARNING_RLIMIT * 10 == effort.DEFAULT_RLIMIT
+
+
+# Floating point ---------------------------------------------------------------------------------------------------
+
+
+def number(value: float, width: int = 32) -> Expr:
+    return const(floats.encode(value, width), width)
+
+
+def of_float(kind: Kind, a: Expr, b: Expr) -> Expr:
+    return build.float_binary(kind, a, b)
+
+
+SIGNED, UNSIGNED = (build.float_unary(kind, word(0, 1), 32) for kind in (Kind.SITOF, Kind.UITOF))
+PATTERN = word(0, 1, 2, 3)
+EITHER = build.ite(build.binary(Kind.ULT, byte(4), const(7)), PATTERN, build.float_unary(Kind.FNEG, PATTERN, 32))
+SAID = {
+    "signed": of_float(Kind.FLT, SIGNED, number(0.0)),
+    "unsigned": of_float(Kind.FLT, number(40000.0), UNSIGNED),
+    "one of two": of_float(Kind.FLT, of_float(Kind.FADD, EITHER, number(1.0)), number(0.0)),
+    "its absolute value": of_float(Kind.FLE, number(2.0), build.float_unary(Kind.FABS, PATTERN, 32)),
+    "its root": of_float(Kind.FLT, build.float_unary(Kind.FSQRT, UNSIGNED, 32), number(9.5)),
+    "rounded down": of_float(
+        Kind.FEQ,
+        build.float_unary(Kind.FROUND, of_float(Kind.FMUL, SIGNED, number(0.5)), 32, floats.FLOOR),
+        number(-2.0),
+    ),
+    "rounded up": of_float(
+        Kind.FEQ,
+        build.float_unary(Kind.FROUND, of_float(Kind.FMUL, SIGNED, number(0.5)), 32, floats.CEIL),
+        number(-1.0),
+    ),
+    "to an integer": equal(
+        build.float_unary(Kind.FTOSI, of_float(Kind.FDIV, SIGNED, number(2.0)), 16), const(0xFFFF, 16)
+    ),
+    "of another width": of_float(Kind.FLT, build.float_unary(Kind.FCONV, SIGNED, 64), number(-1.5, 64)),
+}
+INPUTS = [
+    value.to_bytes(2, "little") + high + bytes([chosen])
+    for value in (0, 3, 90, 91, 0x7FFF, 0x8000, 0x9C41, 0xFFFC, 0xFFFD, 0xFFFE, 0xFFFF)
+    for high, chosen in ((b"\x20\xc0", 6), (b"\x20\xc0", 7), (b"\x80\x3f", 7))
+]
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_z3_is_told_what_the_evaluator_computes(name: str) -> None:
+    condition, layer = SAID[name], SmtLayer()
+    for data in INPUTS:
+        fixed = [equal(byte(index), const(value)) for index, value in enumerate(data)]
+        holds = layer.solve_plain(Query(condition, {}, (), data), [condition, *fixed]).result is Result.SAT
+        assert holds is bool(evaluate(condition, data)), data.hex()
+
+
+@pytest.mark.parametrize("main", [0, 1])
+def test_a_condition_of_two_bytes_is_said_by_the_one_that_matters(main: int) -> None:
+    """It is in few runs of the number whose high byte that is."""
+    large = build.float_unary(Kind.UITOF, byte(main), 32)
+    small = of_float(Kind.FMUL, build.float_unary(Kind.UITOF, byte(1 - main), 32), number(0.004))
+    condition = of_float(Kind.FLT, of_float(Kind.FADD, large, small), number(100.5))
+    said = integral(condition)
+    assert not said.floats
+    for value in (*range(0, 65536, 89), *range(100 << 8, 102 << 8, 5)):
+        data = value.to_bytes(2, "big")
+        for each in (data, data[::-1]):
+            assert evaluate(said, each) == evaluate(condition, each)
