@@ -317,6 +317,15 @@ def test_what_others_counted_is_added() -> None:
     assert (mine.seconds_by[Layer.DOMAIN], mine.seconds_by[Layer.SMT]) == (1.5, 1.0)
 
 
+def test_a_record_may_not_know_of_a_layer_yet() -> None:
+    old = SolverStats(by={Layer.SMT: 3}, seconds_by={Layer.SMT: 1.0})
+    old.count(Answer(Result.SAT, Layer.RANGE), 0.5)
+    assert (old.by, old.seconds_by) == ({Layer.SMT: 3, Layer.RANGE: 1}, {Layer.SMT: 1.0, Layer.RANGE: 0.5})
+    mine = SolverStats()
+    mine.add(old)
+    assert (mine.by[Layer.RANGE], mine.by[Layer.SMT], mine.seconds_by[Layer.RANGE]) == (1, 3, 0.5)
+
+
 def test_a_limit_is_taken_by_the_solver_that_is_asked() -> None:
     assert Limit().rlimit == effort.DEFAULT_RLIMIT
     assert smt.LEARNING_RLIMIT * 10 == effort.DEFAULT_RLIMIT
