@@ -118,6 +118,25 @@ def test_a_welcome_of_an_earlier_server_is_late() -> None:
     assert client._conversation.epoch == 3
 
 
+def test_a_welcome_of_the_same_server_is_heard() -> None:
+    """It says, perhaps once more, whether somebody wants a number of tests."""
+    client = joined()
+    client.receive(Rejoin(ME, 4, given_up=False), 0.0)
+    assert said(client.receive(Welcome(ME, 3, 1, b"", True), 0.0)) == []
+    assert client._reporting.batches.whole
+    assert not any(isinstance(message, Hello) for message in said(client.tick(60.0)))  # it is not asked for any more
+
+
+def test_who_went_and_how_is_counted() -> None:
+    line = Line(a=30)
+    for name in ("one", "two"):
+        line.join(name)
+    line.carry_out(None, line.server.lost("two", line.now))
+    line.carry_out("one", line.clients["one"].leave(line.now, broken=True))
+    line.settle()
+    assert (line.server.counts["given up"], line.server.counts["handed back"]) == (1, 1)
+
+
 def test_a_welcome_to_another_campaign_is_answered_with_hello() -> None:
     """It was meant for a HELLO that was said before there was a campaign."""
     client = joined(campaign=2)
