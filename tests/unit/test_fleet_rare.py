@@ -3,6 +3,7 @@ simulator notices what must never happen."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from score_embed.fleet.messages import (
     Rejoin,
     Req,
     Results,
+    Settled,
     Stored,
     Welcome,
 )
@@ -37,7 +39,9 @@ from score_embed.fleet.payload import AnswerPayload, Tallied, TestPayload
 from score_embed.fleet.protocol import REMEMBERED, ClientState, Run, Send, Status, Timing
 from score_embed.fleet.server.frontier import Commit, Frontier, Snapshot, Write
 from score_embed.fleet.server.server import Server
+from score_embed.fleet.simulation.faults import Faults, Partition
 from score_embed.fleet.simulation.journal import Journal, Violation
+from score_embed.fleet.timers import Timers
 
 NOTHING = Tallied((), (), 0, 0, (0, 0, 0), 0.0, {}, {})
 
@@ -271,3 +275,43 @@ def test_the_simulator_s_record_takes_each_pair_once() -> None:
         journal.apply(commit(tests=(result(1),)))
     with pytest.raises(Violation, match="without its data"):
         journal.apply(commit(known=[(pair(3, b""), ME)]))
+
+
+def test_faults_are_as_scheduled() -> None:
+    rng = random.Random(1)
+
+    def fates(now: float = 0.0, **shares: Any) -> list[list[float]]:
+        faults = Faults(end=9.0, **shares, partitions=(Partition(5.0, 6.0, frozenset({1})),))
+        return [faults.fates(rng, now, 1, 2) for _ in range(200)]
+
+    assert fates() == [[0.0]] * 200
+    assert fates(twice=1.0) == [[0.0, 0.0]] * 200
+    assert fates(loss=1.0) == fates(now=5.5) == [[]] * 200
+    assert fates(now=6.0) == fates(now=9.0, loss=1.0) == [[0.0]] * 200
+    late = [pause for (pause,) in fates(late=1.0, lateness=4.0)]
+    assert 0 <= min(late) < 0.5 < 3.5 < max(late) < 4
+    assert 60 < sum(len(copies) == 2 for copies in fates(twice=0.5)) < 140
+
+
+@pytest.mark.parametrize(("leaves", "back"), [(False, True), (True, False)])
+def test_pairs_whose_receiver_is_gone_come_back_to_who_stays(leaves: bool, back: bool) -> None:
+    client = joined()
+    give(client, 1, 2, 3, 4)
+    client.receive(Noted(ME, 3 << 32 | 1, ()), 0.0)
+    req = Req(ME, 3 << 32 | 9, (Receiver(YOU, "there"),))
+    (gift,) = (message for message in said(client.receive(req, 0.0)) if isinstance(message, Pairs))
+    held = client.waiting
+    if leaves:
+        client.leave(0.0)
+    client.receive(Settled(ME, req.req, YOU, taken=False), 0.0)
+    assert client.waiting == held + len(gift.pairs) * back
+
+
+def test_what_was_answered_is_asked_again_without_a_long_pause() -> None:
+    timers: Timers[str] = Timers(1.0, 8.0)
+    for now, due in ((0.0, 1.0), (1.0, 3.0), (3.0, 7.0)):
+        timers.repeat("a", now)
+        assert (timers.due(due - 0.1), timers.due(due)) == ([], ["a"])
+    timers.clear("a")
+    timers.repeat("a", 7.0)
+    assert timers.due(8.0) == ["a"]
