@@ -49,7 +49,9 @@ def subjects() -> dict[str, Subject]:
         "jsmn": Subject((ROOT / "examples/jsmn_harness.c",), None, ("*/jsmn.h",), ("-idirafter", "/usr/include")),
         "concrete": Subject((ROOT / "bench/concrete_main.c", ROOT / "bench/concrete.c")),
     }
-    return own | {name: _parser(name) for name in ("json", "http", "inflate") if name in PARSERS and PARSERS[name].fetched}
+    return own | {
+        name: _parser(name) for name in ("json", "http", "inflate") if name in PARSERS and PARSERS[name].fetched
+    }
 
 
 def built(subject: Subject, board: Board, checks: frozenset[str]) -> Image:
@@ -100,7 +102,9 @@ def main() -> None:
             for where, runs in RUNS.items():
                 board = find_board(where)
                 images = {checks: built(subject, board, checks) for checks in (WITHOUT, DEFAULT_CHECKS)}
-                best = {checks: min(seconds(images[checks], board, inputs, runs) for _ in range(3)) for checks in images}
+                best = {
+                    checks: min(seconds(images[checks], board, inputs, runs) for _ in range(3)) for checks in images
+                }
                 row.append(
                     f"{best[DEFAULT_CHECKS] / best[WITHOUT]:.2f} × ({best[DEFAULT_CHECKS] * 1e6:.0f} : {best[WITHOUT] * 1e6:.0f} µs)"
                 )

@@ -29,7 +29,19 @@ def explored(subject: Subject, board: str, clients: int, seconds: int) -> tuple[
     """Paths a second, and a CPU second of all processes together."""
     before = processor_time()
     with tempfile.TemporaryDirectory() as work:
-        words = ["run", "--json", "--no-witness", "--board", board, "--time", f"{seconds}s", "--clients", str(clients), "--seed", "1"]
+        words = [
+            "run",
+            "--json",
+            "--no-witness",
+            "--board",
+            board,
+            "--time",
+            f"{seconds}s",
+            "--clients",
+            str(clients),
+            "--seed",
+            "1",
+        ]
         command = [sys.executable, "-m", "score_embed.cli.main", *words, "--out", f"{work}/o", *subject.options]
         command += [str(subject.source), "--", *subject.cflags]
         subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=300)

@@ -19,7 +19,18 @@ HERE = Path(__file__).resolve().parent
 
 def resident(tests: int, folder: Path) -> tuple[int, float]:
     """Largest resident size in bytes, and paths a second."""
-    command = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness", "--seed", "1", "--max-tests", str(tests)]
+    command = [
+        sys.executable,
+        "-m",
+        "score_embed.cli.main",
+        "run",
+        "--json",
+        "--no-witness",
+        "--seed",
+        "1",
+        "--max-tests",
+        str(tests),
+    ]
     done = subprocess.run(
         [*command, "--out", str(folder / str(tests)), str(HERE / "tokenizer.c")],
         capture_output=True,

@@ -159,7 +159,18 @@ def cpu(pid: int) -> float:
 def inputs_of(subject: Subject, folder: Path) -> list[bytes]:
     """Every twentieth input of a short campaign."""
     out = folder / f"campaign-{subject.source.stem}"
-    words = [sys.executable, "-m", "score_embed.cli.main", "run", "--json", "--no-witness", "--out", str(out), "--seed", "1"]
+    words = [
+        sys.executable,
+        "-m",
+        "score_embed.cli.main",
+        "run",
+        "--json",
+        "--no-witness",
+        "--out",
+        str(out),
+        "--seed",
+        "1",
+    ]
     words += ["--max-tests", str(TESTS), *(["--entry", subject.entry] if subject.entry else [])]
     words += [part for glob in subject.instrument for part in ("--instrument", glob)]
     done = subprocess.run(

@@ -26,7 +26,19 @@ def campaign(board: str, seconds: int, folder: Path, profile: Path | None = None
     command = [sys.executable, *(["-m", "cProfile", "-o", str(profile)] if profile else [])]
     script = folder / "run.py"
     script.write_text(MAIN + "\n")
-    options = ["run", "--no-witness", "--board", board, "--time", f"{seconds}s", "--seed", "1", "--json", "--out", str(folder / board)]
+    options = [
+        "run",
+        "--no-witness",
+        "--board",
+        board,
+        "--time",
+        f"{seconds}s",
+        "--seed",
+        "1",
+        "--json",
+        "--out",
+        str(folder / board),
+    ]
     done = subprocess.run(
         [*command, str(script), *options, str(HERE / "tokenizer.c")],
         capture_output=True,

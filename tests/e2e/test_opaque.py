@@ -492,3 +492,38 @@ def test_what_opaque_code_knows_is_looked_for_no_further_than_memory_goes(board:
     found = explore(tmp_path, {"p.c": STRUCT_AT_THE_TOP, "o.c": CLIP}, "--board", board, native=("o.c",))
     assert found.summary["bugs"] == []
     assert "symbolic data given to an opaque call" in found.incomplete
+
+
+LAST_BYTES = """
+#include "score.h"
+unsigned char *last_bytes(void);
+void shut(int closed);
+int use(const unsigned char *p, int v);
+static unsigned char kept;
+int main(void)
+{
+    unsigned char x, *p = last_bytes();
+    int found;
+    SYM_U8(x);
+    kept = x;
+    use(p, 1);
+    shut(1);
+    found = use(p, x) > 40;
+    shut(0);
+    return found;
+}
+"""
+SHUT = """
+#include <sys/mman.h>
+#define PAGE 4096
+static unsigned char area[2 * PAGE] __attribute__((aligned(PAGE)));
+unsigned char *last_bytes(void) { return area + PAGE - 64; }
+void shut(int closed) { mprotect(area + PAGE, PAGE, closed ? PROT_NONE : PROT_READ | PROT_WRITE); }
+int use(const unsigned char *p, int v) { return p[63] + v; }
+"""
+
+
+def test_nor_beyond_the_page_of_memory_that_nobody_knows(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": LAST_BYTES, "o.c": SHUT}, first={"x": 0}, native=("o.c",))
+    assert found.summary["bugs"] == []
+    assert GIVEN in found.incomplete

@@ -29,3 +29,18 @@ def test_an_input_grows_with_the_same_bytes(seed: int, data: bytes, small: int, 
 def test_seeds_differ() -> None:
     assert len({prf(seed, 0, 64) for seed in range(100)}) == 100
     assert len({number(seed, bytes([i])) for seed in range(10) for i in range(10)}) == 100
+
+
+@given(SEEDS, st.binary(max_size=20))
+def test_of_a_seed_64_bits_count(seed: int, ident: bytes) -> None:
+    assert number(seed, ident) == number(seed % 2**64, ident) < 2**64
+    assert prf(seed, 3, 9) == prf(seed % 2**64, 3, 9)
+
+
+def test_campaigns_of_earlier_versions_go_on() -> None:
+    """A record has inputs that were grown by what these were then."""
+    assert prf(7, 60, 70).hex() == "451387b3844950d7d636"
+    assert prf(-1, 0, 4).hex() == "5efc1ebf"
+    assert number(7, b"a pair") == 13511614374901747530
+    assert grow(7, b"ab", 4) == b"ab" + prf(7, 2, 4)
+    assert grow(7, b"abc", 2) == b"abc"

@@ -15,9 +15,15 @@ from score_embed.solve.chain import Chain, default_chain
 from score_embed.trace.trail import Trail
 
 
-def search(table: SiteTable, first: bytes, chain: Chain | None = None, bounds: Bounds | None = None) -> Search:
+def search(
+    table: SiteTable,
+    first: bytes,
+    chain: Chain | None = None,
+    bounds: Bounds | None = None,
+    trail: Trail | None = None,
+) -> Search:
     """Depth first, every answer validated."""
-    explorer = Explorer(Trail(table), chain or default_chain(validate=True), bounds)
+    explorer = Explorer(trail or Trail(table), chain or default_chain(validate=True), bounds)
     return Search(explorer, Queue(DepthFirst()), [first])
 
 

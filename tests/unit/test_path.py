@@ -12,6 +12,7 @@ from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind
 from score_embed.formula.expr import bytes_of, evaluate
 from score_embed.trace import hash as hashes
 from score_embed.trace.cursor import TraceError
+from score_embed.trace.path import Condition
 from score_embed.trace.trail import Trail
 
 X = symbolic(16, slot(1), 4)  # int x in slot 1
@@ -219,3 +220,84 @@ def test_a_branch_whose_template_compares_nothing_is_refused() -> None:
     site = condition(30, copy_template(slot(1)))
     with pytest.raises(TraceError, match="it is no condition"):
         replay_x(3, Stream().head(16).head(30, 1), site)
+
+
+def test_which_event_holds_a_byte() -> None:
+    store = assign(30, memory(32), copy_template(slot(1)))
+    events = bytes(Stream().head(16).head(30).address(0x2000).head(20, 0).head(20, 0))
+    data = bytes(4)
+    trail = Trail(table(X, X_IS_5, store))
+    trail.follow(events, data)
+    for _ in range(2):  # whatever it is of before
+        assert [trail.site_at(events, data, at) for at in range(len(events))] == [16, 30, 30, 30, 30, 20, 20]
+        trail.follow(events[:1], data)
+    assert trail.last_site == 16
+    trail.follow(b"", b"")
+    assert trail.last_site == 0
+
+
+def test_how_much_of_a_stream_is_sound() -> None:
+    whole = bytes(Stream().head(16).head(20, 0))
+    trail = Trail(table(X, X_IS_5))
+    for rest, sound in ((b"", 2), (bytes(Stream().head(99)), 2), (bytes([128]), 2), (bytes(Stream().head(20, 0)), 3)):
+        assert trail.sound(whole + rest, bytes(4)) == sound
+        trail.follow(whole, bytes(4))
+        assert len(trail.conditions) == 1
+    assert trail.sound(bytes(Stream().head(16)), b"") == 0  # more input than there is
+
+
+def test_what_a_visitor_raises_leaves_the_path_before_the_event() -> None:
+    class Enough(Exception):
+        pass
+
+    def visit(index: int, condition: Condition) -> None:
+        if index == stop_at:
+            raise Enough
+
+    switch = Site(30, SiteKind.SWITCH, leaves=(slot(1),), labels=((1, 1), (2, 2)), coverage=50)
+    events, data = bytes(Stream().head(16).head(20, 0).head(30).varint(2).head(20, 0)), bytes(4)
+    for first, kept in ((0, 0), (1, 1), (2, 1), (3, 3)):
+        stop_at, trail = first, Trail(table(X, X_IS_5, switch))
+        with pytest.raises(Enough):
+            trail.follow(events, data, visit=visit)
+        assert len(trail.conditions) == kept
+        trail.follow(events, data)
+        assert [c.site for c in trail.conditions] == [20, 30, 30, 20]
+
+
+def test_a_shorter_input_than_the_path_took_is_read_anew() -> None:
+    other = symbolic(17, slot(2), 4, "y")
+    sites = table(X, other, X_IS_5)
+    trail = Trail(sites)
+    trail.follow(bytes(Stream().head(16).head(20, 0).head(17).head(20, 0)), bytes(8))
+    assert trail.rewind(bytes(Stream().head(16).head(20, 0).head(20, 0)), bytes(4), 9) == 0
+    trail.extend(lambda index, condition: None)
+    assert trail.consumed == 4
+    trail.follow(bytes(Stream().head(16).head(20, 0).head(17).head(20, 0)), bytes(8))
+    with pytest.raises(TraceError, match="more input"):
+        trail.follow(bytes(Stream().head(16).head(20, 0).head(17).head(20, 0)), bytes(7))
+
+
+def test_followers_go_back_with_the_path() -> None:
+    class Follower:
+        def __init__(self) -> None:
+            self.known: list[int] = []
+
+        def cut(self, count: int) -> None:
+            del self.known[count:]
+
+        def pass_by(self, condition: Condition) -> None:
+            self.known.append(condition.direction)
+
+    follower, trail = Follower(), Trail(table(X, X_IS_5))
+    trail.register(follower)
+    for value, directions in ((5, [1, 1, 1]), (5, [1, 1]), (0, [0, 0]), (0, [0, 0, 0])):
+        stream = Stream().head(16)
+        for direction in directions:
+            stream.head(20, direction)
+        trail.follow(bytes(stream), value.to_bytes(4, "little"))
+        assert follower.known == directions
+    with pytest.raises(TraceError):
+        trail.follow(bytes(Stream().head(99)), bytes(4))
+    assert follower.known == []
+    assert trail.conditions == []

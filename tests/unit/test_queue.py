@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 from events import Stream, compare, condition, replay, slot, symbolic, table
-from exploring import next_pair, search
+from exploring import answered, next_pair, search
 from test_concolic import finish
 
 from score_embed import config
-from score_embed.contract.sites import Op
+from score_embed.contract.sites import Op, Site, SiteKind
 from score_embed.explore.bounds import BoundedPath, Bounds
 from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import Pair
@@ -156,3 +156,37 @@ def test_a_path_goes_through_one_direction_at_most_so_often() -> None:
     assert path.forbids(3, back) == "--loop-bound"
     path.cut(2)
     assert path.forbids(2, back) == ""
+    path.cut(0)
+    for index, turn in enumerate(turns[:3]):
+        assert path.forbids(index, back) == ""
+        path.pass_by(turn)
+    assert path.forbids(3, back) == "--loop-bound"
+
+
+BRANCHES = table(
+    X, condition(20, compare(Op.ULT, slot(1), 200)), condition(22, compare(Op.EQ, slot(1), 9)),
+    Site(21, SiteKind.SWITCH, leaves=(slot(1),), labels=((1, 20), (30, 60)), coverage=90),
+)  # fmt: skip
+
+
+def test_what_a_run_repeats_of_the_last_is_not_sent_again() -> None:
+    """Also of a run that it was not derived from: both share what their common ancestor had."""
+    made = search(BRANCHES, b"d")
+
+    def run(pair: Pair, arm: int, follows: bool = True) -> list[Pair]:
+        stream = Stream().head(16).head(20, 1).head(21).varint(arm).head(22, 0)
+        path = replay(BRANCHES, bytes(stream), pair.input)
+        assert path.events.startswith(made.explorer.expected(pair))
+        found = made.record(pair, finish(path, condition_match=follows), path.data).outcome.children
+        return list(answered(made, found))
+
+    to_arm_0, to_arm_1 = (child for child in run(next_pair(made), 2) if child.site == 21)
+    before_switch, before_second = (bytes(Stream().head(16).head(20, 1)), bytes(Stream().head(16)))
+    assert made.explorer.expected(to_arm_0) == before_switch
+    assert made.explorer.expected(to_arm_1) == before_switch
+    (back,) = (child for child in run(to_arm_0, 0) if child.site == 22)
+    assert made.explorer.expected(to_arm_1) == before_switch
+    assert made.explorer.expected(back) == bytes(Stream().head(16).head(20, 1).head(21).varint(0))
+    assert made.explorer.expected(Pair.from_bytes(to_arm_1.to_bytes())) == before_second  # nobody knows where it is from
+    run(to_arm_1, 1, follows=False)  # nothing was learned of where that run went
+    assert made.explorer.expected(back) == bytes(Stream().head(16).head(20, 1).head(21).varint(0))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -30,12 +31,12 @@ class Place:
     flip: int  # shallowest first
 
 
-class Strategy:
-    """An order. The base class is the order in which pairs become known."""
+class Strategy(ABC):
+    """An order."""
 
+    @abstractmethod
     def rank(self, pair: Pair, place: Place) -> bytes:
         """The rank of a new pair; no two are equal."""
-        return _RANK.pack(0, place.run, place.flip)
 
     def on_top(self, pair: Pair, rank: bytes) -> bytes:
         """The rank of the next pair as it is now. If it is another one than before, the pair goes back."""

@@ -219,6 +219,7 @@ class Trail:
 
     def site_at(self, events: bytes, data: bytes, offset: int) -> int:
         """The site whose event holds this byte of the stream of a run with input `data`."""
+        self.rewind(b"", b"", 0)  # the byte may come before what the trail would keep
         self.rewind(events, data, 0)
         self._visit = _ignore
         return self._decode(offset + 1)

@@ -1,0 +1,317 @@
+"""What happens rarely in a fleet: words of an earlier server, campaigns mixed up, more than anybody remembers; and that the
+simulator notices what must never happen."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from test_fleet_parts import ME, THEY, YOU, pair, result
+from test_fleet_sides import Line
+
+from score_embed.contract.words import Layer
+from score_embed.fleet import payload
+from score_embed.fleet.client.client import Client
+from score_embed.fleet.client.conversation import Conversation
+from score_embed.fleet.client.giving import Sharing
+from score_embed.fleet.client.queue import Stack
+from score_embed.fleet.client.receiving import Receiving
+from score_embed.fleet.messages import (
+    MAX_PAYLOAD,
+    SERVER,
+    VERSION,
+    Ack,
+    Alive,
+    Hello,
+    Noted,
+    Pairs,
+    Peer,
+    Receiver,
+    Rejoin,
+    Req,
+    Results,
+    Settled,
+    Stored,
+    Welcome,
+)
+from score_embed.fleet.payload import AnswerPayload, Tallied, TestPayload
+from score_embed.fleet.protocol import REMEMBERED, ClientState, Run, Send, Status, Timing
+from score_embed.fleet.server.frontier import Commit, Frontier, Snapshot, Write
+from score_embed.fleet.server.server import Server
+from score_embed.fleet.simulation.faults import Faults, Partition
+from score_embed.fleet.simulation.journal import Journal, Violation
+from score_embed.fleet.timers import Timers
+
+NOTHING = Tallied((), (), 0, 0, (0, 0, 0), 0.0, {}, {})
+
+
+def said(effects: list[Any]) -> list[Any]:
+    return [effect.message for effect in effects if isinstance(effect, Send)]
+
+
+# A server that has started again ----------------------------------------------------------------------------------
+
+
+def test_a_client_of_another_campaign_than_the_table_says_is_right() -> None:
+    """What it held of the campaign in the table goes to others."""
+    line = Line(a=50, b=50)
+    line.join("one")
+    first = line.to_run.pop("one")[1]
+    peer = line.clients["one"].peer
+    line.clients.pop("one")
+    line.carry_out(None, line.server.receive(Hello(peer, 1, VERSION, "", "", 2, b""), 0.0))
+    line.settle()
+    session = line.server.session("one")
+    assert session is not None
+    assert (session.campaign, session.status) == (2, Status.BUSY)
+    assert line.server.campaigns[1].frontier.owners() == []
+    line.join("two", image=b"image1")
+    assert line.to_run["two"][1] == first
+
+
+def test_a_campaign_that_nobody_has_changes_nothing() -> None:
+    line = Line(a=50, b=50)
+    line.join("one")
+    tree = line.trees[1]
+    foreign = Results(line.clients["one"].peer, 1, 77, 5, 0, (tree.run(tree.first),))
+    line.carry_out(None, line.server.receive(foreign, 0.0))
+    line.settle()
+    session = line.server.session("one")
+    assert session is not None
+    assert session.campaign == 1
+    assert line.done == {1: [], 2: []}
+    assert not any(isinstance(send.message, Stored) for send in line.messages)
+
+
+def test_what_comes_before_the_record_is_read_waits() -> None:
+    server = Server(Snapshot(0, []), lambda campaign, ids: [], Timing())
+    server.open(1, b"", pair(1), 0.0)
+    effects = server.start(0.0)
+    assert server.receive(Hello(ME, 0, VERSION, "", "", 0, b""), 0.0) == []
+    (commit,) = (effect for effect in effects if isinstance(effect, Commit))
+    assert said(server.committed(commit.number, 0.0)) == [Welcome(ME, 1, 1, b"", False)]
+    assert server.epoch == 1
+
+
+def test_but_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("score_embed.fleet.server.server._EARLY", 2)
+    server = Server(Snapshot(0, []), lambda campaign, ids: [], Timing())
+    (commit,) = (effect for effect in server.start(0.0) if isinstance(effect, Commit))
+    for number in range(4):
+        server.receive(Alive(Peer(f"c{number}", 1), 0, 0), 0.0)
+    assert [message.to.client for message in said(server.committed(commit.number, 0.0))] == ["c0", "c1"]
+
+
+def joined(campaign: int = 1, epoch: int = 3) -> Client:
+    client = Client(ME, Stack(), Timing())
+    client.start(0.0)
+    client.receive(Welcome(ME, epoch, campaign, b"", False), 0.0)
+    return client
+
+
+def give(client: Client, *numbers: int, epoch: int = 3) -> list[Any]:
+    message = Pairs(ME, epoch << 32 | numbers[0], 1, SERVER, tuple(map(pair, numbers)))
+    return client.receive(message, 0.0)
+
+
+def test_a_welcome_of_an_earlier_server_is_late() -> None:
+    client = joined()
+    client.receive(Rejoin(ME, 4, given_up=False), 0.0)
+    assert said(client.receive(Welcome(ME, 2, 1, b"", True), 0.0)) == []
+    assert client._conversation.epoch == 3
+
+
+def test_a_welcome_of_the_same_server_is_heard() -> None:
+    """It says, perhaps once more, whether somebody wants a number of tests."""
+    client = joined()
+    client.receive(Rejoin(ME, 4, given_up=False), 0.0)
+    assert said(client.receive(Welcome(ME, 3, 1, b"", True), 0.0)) == []
+    assert client._reporting.batches.whole
+    assert not any(isinstance(message, Hello) for message in said(client.tick(60.0)))  # it is not asked for any more
+
+
+def test_who_went_and_how_is_counted() -> None:
+    line = Line(a=30)
+    for name in ("one", "two"):
+        line.join(name)
+    line.carry_out(None, line.server.lost("two", line.now))
+    line.carry_out("one", line.clients["one"].leave(line.now, broken=True))
+    line.settle()
+    assert (line.server.counts["given up"], line.server.counts["handed back"]) == (1, 1)
+
+
+def test_a_welcome_to_another_campaign_is_answered_with_hello() -> None:
+    """It was meant for a HELLO that was said before there was a campaign."""
+    client = joined(campaign=2)
+    (hello,) = said(client.receive(Welcome(ME, 4, 1, b"", False), 0.0))
+    assert isinstance(hello, Hello)
+    assert (hello.campaign, client.campaign, client._conversation.epoch) == (2, 2, 3)
+
+
+def test_a_client_that_is_given_up_while_it_leaves_reports_its_results_all_the_same() -> None:
+    line = Line(a=30)
+    client = line.join("one")
+    line.carry_out("one", client.leave(line.now))
+    assert client.state is ClientState.LEAVING
+    pair_ = line.to_run.pop("one")[1]
+    effects = client.ran(line.trees[1].run(pair_), line.now)
+    (results,) = said(effects)
+    assert isinstance(results, Results)
+    again = said(client.receive(Rejoin(client.peer, 1, given_up=True), line.now))
+    assert [type(message) for message in again] == [Hello, Results]
+    assert client.state is ClientState.LEAVING
+    line.messages.clear()
+    line.carry_out("one", [Send(message) for message in again])
+    line.settle()
+    assert line.done[1] == [pair_.id]
+
+
+# What is remembered, and what is not any more ----------------------------------------------------------------------
+
+
+def test_pairs_that_come_twice_are_taken_once() -> None:
+    stack = Stack()
+    receiving = Receiving(Conversation(ME, Timing()), stack)
+    message = Pairs(ME, 7, 1, SERVER, (pair(1), pair(2)))
+    receiving.take(message)
+    assert (len(stack), receiving.open, receiving.is_not_noted(pair(1).id)) == (2, True, True)
+    stack.drop([pair(1).id])
+    receiving.take(message)
+    assert len(stack) == 1
+    receiving.drop_ack(Noted(ME, 7, ()))
+    assert (receiving.open, receiving.is_not_noted(pair(1).id)) == (False, False)
+
+
+def test_of_what_was_taken_the_latest_is_remembered() -> None:
+    conversation, stack = Conversation(ME, Timing()), Stack()
+    receiving = Receiving(conversation, stack)
+    for number in range(REMEMBERED + 1):
+        receiving.take(Pairs(ME, number, 1, SERVER, (pair(number),)))
+    conversation.take_effects()
+    stack.drop([pair(0).id, pair(1).id])
+    receiving.take(Pairs(ME, 1, 1, SERVER, (pair(1),)))
+    (ack,) = said(list(conversation.take_effects()))
+    assert isinstance(ack, Ack)
+    assert (ack.turn, len(stack)) == (REMEMBERED + 1, REMEMBERED - 1)
+    receiving.take(Pairs(ME, 0, 1, SERVER, (pair(0),)))  # this one is not known any more
+    assert len(stack) == REMEMBERED
+
+
+def test_of_what_was_answered_too() -> None:
+    sharing = Sharing(Timing(hold=1.0))
+    assert sharing.share(Stack(), lambda _: False, 0.0) == []
+    for number in range(REMEMBERED + 1):
+        sharing.hold(Req(ME, number, (Receiver(YOU, ""),)), 0.0)
+        sharing.refuse()
+    assert sharing.hold(Req(ME, 1, (Receiver(YOU, ""),)), 0.0) == ([], [YOU])
+    assert not sharing.asked
+    assert sharing.hold(Req(ME, 0, (Receiver(YOU, ""),)), 0.0) == ([], [])
+    assert sharing.asked
+
+
+def test_who_holds_little_gives_nothing() -> None:
+    sharing, stack = Sharing(Timing(least=3)), Stack()
+    sharing.hold(Req(ME, 7, (Receiver(YOU, ""),)), 0.0)
+    stack.add([pair(1), pair(2)])
+    assert sharing.share(stack, lambda _: False, 0.0) == []
+    stack.add([pair(3)])
+    (gift,) = sharing.share(stack, lambda _: False, 0.0)
+    assert len(gift.pairs) + len(stack) == 3
+
+
+def test_what_others_could_have_is_what_the_server_knows() -> None:
+    client = joined()
+    effects = give(client, 1, 2, 3)
+    (running,) = (effect.pair for effect in effects if isinstance(effect, Run))
+    assert (client.waiting, client.sharable) == (2, 0)
+    client.receive(Noted(ME, 3 << 32 | 1, ()), 0.0)
+    assert (client.waiting, client.sharable) == (2, 2)
+    client.ran(result(int.from_bytes(running.id, "big"), pair(8), pair(9)), 0.0)
+    assert (client.waiting, client.sharable) == (3, 2)  # one of the children runs, one is not reported yet
+
+
+def test_how_many_pairs_a_client_holds() -> None:
+    frontier = Frontier(1, {pair(1).id: ME, pair(2).id: ME, pair(3).id: YOU})
+    assert [frontier.held(peer) for peer in (ME, YOU, THEY)] == [2, 1, 0]
+    frontier.move(pair(2).id, YOU)
+    assert [frontier.held(peer) for peer in (ME, YOU, THEY)] == [1, 2, 0]
+
+
+# Payloads ---------------------------------------------------------------------------------------------------------
+
+
+def test_answers_to_pending_flips_travel() -> None:
+    tally = Tallied((("symbolic address", 7, 2),), (), 1, 2, (3, 4, 5), 0.5, {Layer.SMT: 12}, {Layer.SMT: 0.25})
+    answer = AnswerPayload("me", 1.5, True, tally)
+    assert payload.decode(payload.encode(answer)) == answer
+
+
+def test_a_test_that_no_message_can_hold_is_an_error() -> None:
+    large = TestPayload(
+        "me", 0.0, bytes(MAX_PAYLOAD), "return", 0, 0, True, False, (), None, False, b"", (), NOTHING, (0, 0, 0, 0), (0, 0), 0
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=f"a test's input of {MAX_PAYLOAD} bytes is too large"):
+        payload.encode(large)
+
+
+# The simulator ------------------------------------------------------------------------------------------------------
+
+
+def commit(**write: Any) -> Commit:
+    parts: dict[str, Any] = {"campaign": 1, "tests": (), "known": [], "moved": [], **write}
+    return Commit(1, 1, [Write(**parts)])
+
+
+def test_the_simulator_s_record_takes_each_pair_once() -> None:
+    journal = Journal()
+    journal.apply(commit(known=[(pair(1), ME), (pair(2), None)]))
+    journal.apply(commit(tests=(result(1),), moved=[(pair(2).id, YOU), (pair(9).id, YOU)]))
+    assert (journal.known, journal.done) == (1, 1)
+    assert journal.records[1].owner == {pair(2).id: YOU}
+    journal.apply(commit(known=[(pair(1, b""), ME)]))  # it is done: nobody needs its data
+    assert (journal.known, journal.done) == (1, 1)
+    with pytest.raises(Violation, match="recorded twice"):
+        journal.apply(commit(tests=(result(1),)))
+    with pytest.raises(Violation, match="without its data"):
+        journal.apply(commit(known=[(pair(3, b""), ME)]))
+
+
+def test_faults_are_as_scheduled() -> None:
+    rng = random.Random(1)
+
+    def fates(now: float = 0.0, **shares: Any) -> list[list[float]]:
+        faults = Faults(end=9.0, **shares, partitions=(Partition(5.0, 6.0, frozenset({1})),))
+        return [faults.fates(rng, now, 1, 2) for _ in range(200)]
+
+    assert fates() == [[0.0]] * 200
+    assert fates(twice=1.0) == [[0.0, 0.0]] * 200
+    assert fates(loss=1.0) == fates(now=5.5) == [[]] * 200
+    assert fates(now=6.0) == fates(now=9.0, loss=1.0) == [[0.0]] * 200
+    late = [pause for (pause,) in fates(late=1.0, lateness=4.0)]
+    assert 0 <= min(late) < 0.5 < 3.5 < max(late) < 4
+    assert 60 < sum(len(copies) == 2 for copies in fates(twice=0.5)) < 140
+
+
+@pytest.mark.parametrize(("leaves", "back"), [(False, True), (True, False)])
+def test_pairs_whose_receiver_is_gone_come_back_to_who_stays(leaves: bool, back: bool) -> None:
+    client = joined()
+    give(client, 1, 2, 3, 4)
+    client.receive(Noted(ME, 3 << 32 | 1, ()), 0.0)
+    req = Req(ME, 3 << 32 | 9, (Receiver(YOU, "there"),))
+    (gift,) = (message for message in said(client.receive(req, 0.0)) if isinstance(message, Pairs))
+    held = client.waiting
+    if leaves:
+        client.leave(0.0)
+    client.receive(Settled(ME, req.req, YOU, taken=False), 0.0)
+    assert client.waiting == held + len(gift.pairs) * back
+
+
+def test_what_was_answered_is_asked_again_without_a_long_pause() -> None:
+    timers: Timers[str] = Timers(1.0, 8.0)
+    for now, due in ((0.0, 1.0), (1.0, 3.0), (3.0, 7.0)):
+        timers.repeat("a", now)
+        assert (timers.due(due - 0.1), timers.due(due)) == ([], ["a"])
+    timers.clear("a")
+    timers.repeat("a", 7.0)
+    assert timers.due(8.0) == ["a"]

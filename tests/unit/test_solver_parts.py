@@ -1,0 +1,396 @@
+"""The solver's parts one by one: queries, interrupts, equalities that take a search, what is forgotten, effort."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from score_embed.contract.words import Layer
+from score_embed.formula import build, floats
+from score_embed.formula.expr import Expr, Kind, evaluate
+from score_embed.solve import effort, equality, smt, terms
+from score_embed.solve.chain import Chain, Gate, Late, SolverStats, default_chain
+from score_embed.solve.effort import Limit
+from score_embed.solve.equality import EqualityLayer
+from score_embed.solve.integral import integral
+from score_embed.solve.query import Answer, Query, Result
+from score_embed.solve.slicer import Slicer
+from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
+from score_embed.solve.terms import Translator
+
+
+def byte(index: int) -> Expr:
+    return build.byte(index)
+
+
+def const(value: int, width: int = 8) -> Expr:
+    return build.const(value, width)
+
+
+def equal(a: Expr, b: Expr) -> Expr:
+    return build.binary(Kind.EQ, a, b)
+
+
+def differ(a: Expr, b: Expr) -> Expr:
+    return build.negate(equal(a, b))
+
+
+def word(*indices: int) -> Expr:
+    """These bytes, the lowest first."""
+    return build.from_bytes([byte(index) for index in indices])
+
+
+class Below:
+    """The layer below: says that it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def solve(self, query: Query) -> Answer:
+        self.asked += 1
+        return Answer(Result.UNKNOWN, Layer.MODEL)
+
+
+# Queries ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_query_holds_where_all_of_it_does() -> None:
+    query = Query(
+        build.binary(Kind.ULT, byte(0), byte(1)), {0: 0b1110, 1: 0b11111000}, [differ(byte(1), const(4))], b""
+    )
+    assert query.holds(b"\1\3")
+    assert not query.holds(b"\0\3")  # a byte not in its set
+    assert not query.holds(b"\1\2")
+    assert not query.holds(b"\3\3")  # the target
+    assert not query.holds(b"\1\4")  # the slice
+    assert query.indices() == [0, 1]
+
+
+def test_an_answer_changes_what_it_names() -> None:
+    assert Answer(Result.SAT, Layer.DOMAIN, {0: 7, 2: 9}).apply(b"abc") == b"\7b\x09"
+
+
+def test_the_slice_with_pins_is_compared_with_the_one_without() -> None:
+    target = equal(byte(0), byte(1))
+    loose, strict = Slicer(), Slicer()
+    for slicer in (loose, strict):
+        slicer.add(build.binary(Kind.ULT, byte(0), const(9)))
+    assert strict.query(target, b"ab").same_as(loose.query(target, b"ab"))
+    strict.add(equal(byte(5), const(3)))  # of a byte that is not asked for
+    assert strict.query(target, b"ab").same_as(loose.query(target, b"ab"))
+    strict.add(equal(byte(1), const(3)))
+    assert not strict.query(target, b"ab").same_as(loose.query(target, b"ab"))
+    more = Slicer()
+    more.add(build.binary(Kind.ULT, byte(0), const(9)))
+    more.add(build.binary(Kind.ULT, byte(0), byte(1)))
+    assert not more.query(target, b"ab").same_as(loose.query(target, b"ab"))
+
+
+# Interrupts -------------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupt_reaches_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "_running", [])
+    ended: list[str] = []
+    for name in ("one", "two"):
+        effort.on_interrupt(lambda name=name: ended.append(name))  # type: ignore[misc]
+    effort.interrupt()
+    assert ended == ["one", "two"]
+
+
+def test_z3_is_among_them() -> None:
+    """A question that would take minutes ends when somebody else says so."""
+    a, b = word(*range(8)), word(*range(8, 16))
+    slicer = Slicer()
+    for number in (a, b):
+        slicer.add(build.binary(Kind.ULT, const(1, 64), number))
+    hard = slicer.query(equal(build.binary(Kind.MUL, a, b), const(0xD1CE5B4D3A291707, 64)), bytes(16))
+    over = threading.Event()
+
+    def disturb() -> None:
+        while not over.wait(0.02):
+            effort.interrupt()
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        assert SmtLayer(Limit(2_000_000_000)).solve(hard).result is Result.UNKNOWN
+    finally:
+        over.set()
+        thread.join()
+
+
+# Equalities -------------------------------------------------------------------------------------------------------
+
+
+def ask(conditions: list[Expr], target: Expr, data: bytes, steps: int = 5000) -> Answer:
+    slicer = Slicer()
+    for condition in conditions:
+        slicer.add(condition)
+    query = slicer.query(target, data)
+    answer = EqualityLayer(Below(), steps).solve(query)
+    if answer.result is Result.SAT:
+        assert query.holds(answer.apply(data))
+    return answer
+
+
+def test_one_of_several_bytes_has_to_differ() -> None:
+    """`x != y` where all but one byte are the same: the choice is forced."""
+    x, y = word(0, 1), word(2, 3)
+    same_low = equal(byte(0), byte(2))
+    answer = ask([same_low], differ(x, y), b"abab")
+    assert answer.layer is Layer.EQUALITY
+    changed = answer.apply(b"abab")
+    assert changed[0] == changed[2]
+    assert changed[1] != changed[3]
+    assert ask([same_low, equal(byte(1), byte(3))], differ(x, y), b"abab").result is Result.UNSAT
+
+
+def test_a_choice_is_taken_back_where_it_leads_nowhere() -> None:
+    """Two numbers that differ, of which the first byte cannot: only trying says so."""
+    x, y = word(0, 1), word(2, 3)
+    few = [build.binary(Kind.ULT, byte(index), const(2)) for index in range(5)]
+    # Bytes 0, 2 and 4 would need three values if the low bytes differed: both are unlike byte 4.
+    path = [*few, differ(byte(0), byte(4)), differ(byte(2), byte(4))]
+    answer = ask(path, differ(x, y), bytes([0, 0, 0, 0, 1]))
+    assert (answer.result, answer.layer) == (Result.SAT, Layer.EQUALITY)
+    changed = answer.apply(bytes([0, 0, 0, 0, 1]))
+    assert changed[0] == changed[2]
+    assert changed[1] != changed[3]
+    both = [*path, *few, differ(byte(1), byte(4)), differ(byte(3), byte(4))]
+    assert ask(both, differ(x, y), bytes([0, 0, 0, 0, 1])).result is Result.UNSAT
+    assert ask(both, differ(x, y), bytes([0, 0, 0, 0, 1]), steps=2).layer is Layer.MODEL
+
+
+def test_a_byte_that_no_constant_is_left_for() -> None:
+    two = build.binary(Kind.ULT, byte(0), const(2))
+    assert ask(
+        [two, differ(byte(0), const(0)), equal(byte(0), byte(1))], differ(byte(1), const(1)), b"\1\1"
+    ).result is (Result.UNSAT)
+
+
+def test_more_bytes_than_a_search_may_take_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = [differ(byte(a), byte(b)) for a in range(6) for b in range(a)]
+    path += [build.binary(Kind.ULT, byte(a), const(5)) for a in range(6)]
+    assert ask(path, differ(byte(0), byte(5)), bytes(6)).result is Result.UNSAT
+    monkeypatch.setattr(equality, "_DEPTH", 5)
+    assert ask(path, differ(byte(0), byte(5)), bytes(6)).layer is Layer.MODEL
+
+
+def test_choices_deeper_than_a_search_may_go_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [(word(4 * k, 4 * k + 1), word(4 * k + 2, 4 * k + 3)) for k in range(4)]
+    # Numbers that share bytes, so that they are one question.
+    path = [differ(x, y) for x, y in pairs[1:]] + [equal(byte(4 * k + 3), byte(4 * k + 4)) for k in range(3)]
+    assert ask(path, differ(*pairs[0]), bytes(16)).layer is Layer.EQUALITY
+    monkeypatch.setattr(equality, "_DEPTH", 0)
+    assert ask(path, differ(*pairs[0]), bytes(16)).layer is Layer.MODEL
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        equal(build.concat(build.extract(byte(0), 4, 4), build.extract(byte(1), 0, 4)), byte(2)),
+        equal(build.concat(build.binary(Kind.ADD, byte(0), byte(1)), byte(2)), word(2, 3)),
+        equal(word(0, 1), build.concat(byte(2), build.binary(Kind.ADD, byte(0), byte(1)))),
+        equal(word(0, 1), build.zext(build.binary(Kind.ADD, byte(0), byte(1)), 16)),
+        build.binary(Kind.ULT, word(0, 1), word(2, 3)),
+    ],
+)
+def test_what_is_computed_is_no_equality_of_bytes(condition: Expr) -> None:
+    assert equality.parse(condition) is None
+    assert ask([], condition, bytes(4)).layer is Layer.MODEL
+
+
+def test_a_widened_byte_is_zero_above() -> None:
+    wide = equal(build.zext(byte(0), 16), word(1, 2))
+    assert equality.parse(wide) == (True, ((0, 1), (2, ~0)), False)
+    never = equality.parse(build.negate(equal(build.concat(const(1), byte(0)), build.concat(const(2), byte(1)))))
+    assert never is None or never.decided
+
+
+# What is forgotten --------------------------------------------------------------------------------------------------
+
+
+def test_terms_are_kept_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms, "_TERMS_KEPT", 10)
+    translator = Translator()
+    number = build.float_unary(Kind.UITOF, word(0, 1), 32)
+    for limit in range(20):
+        for condition in (
+            build.binary(Kind.ULT, word(0, 1), const(limit, 16)),
+            build.float_binary(Kind.FLT, number, const(0x40400000 + limit, 32)),
+        ):
+            said = translator.formula(condition)
+            assert said.eq(Translator().formula(condition))
+            assert translator.formula(condition).eq(said)
+    assert len(translator._terms) < 30
+    assert len(translator._numbers) < 30
+
+
+def test_layers_that_are_late_are_made_once() -> None:
+    made: list[Below] = []
+
+    def make() -> Below:
+        made.append(Below())
+        return made[-1]
+
+    late = Late(make)
+    assert not made
+    query = Query(equal(byte(0), byte(1)), {}, (), b"ab")
+    assert [late.solve(query).layer for _ in range(3)] == [Layer.MODEL] * 3
+    assert [one.asked for one in made] == [3]
+
+
+# Effort -----------------------------------------------------------------------------------------------------------
+
+
+class Limited:
+    """Remembers with what limit it was asked."""
+
+    def __init__(self, limit: Limit) -> None:
+        self._limit = limit
+        self.asked: list[tuple[int, bool]] = []
+
+    def solve(self, query: Query) -> Answer:
+        self.asked.append((self._limit.rlimit, self._limit.again))
+        return Answer(Result.UNKNOWN, Layer.SMT)
+
+
+@pytest.mark.parametrize(
+    ("rlimit", "shares"), [(3000, [300, 1000, 3000]), (20_000_000, [2_000_000, 6_666_666, 20_000_000]), (2, [1, 1, 2])]
+)
+def test_a_question_is_asked_with_a_tenth_a_third_and_all(rlimit: int, shares: list[int]) -> None:
+    limit = Limit(rlimit)
+    below = Limited(limit)
+    chain = Chain(below, limit=limit)
+    query = Query(equal(byte(0), byte(1)), {}, (), b"ab")
+    assert chain.efforts == 3
+    for number in range(3):
+        chain.solve(query, effort=number)
+        assert chain.stats.unknown == int(number == 2)  # what is asked again is not given up
+    assert below.asked == [(shares[0], False), (shares[1], True), (shares[2], True)]
+
+
+def test_without_a_limit_a_question_is_asked_once() -> None:
+    chain = Chain(Below())
+    assert (chain.efforts, chain.may_wait) == (1, False)
+    chain.solve(Query(equal(byte(0), byte(1)), {}, (), b"ab"))
+    assert chain.stats.unknown == 1
+    assert (default_chain().efforts, default_chain().may_wait) == (3, True)
+
+
+@pytest.mark.parametrize("kind", [LearningLayer, PathLayer])
+def test_solvers_that_stay_are_not_asked_again(kind: type[LearningLayer] | type[PathLayer]) -> None:
+    """They have given the question up before, and would only begin anew."""
+    limit, below = Limit(), Below()
+    layer = kind(below, limit)
+    query = Slicer().query(build.binary(Kind.ULT, word(0, 1), word(2, 3)), bytes(4))
+    assert layer.solve(query).layer is Layer.SMT
+    limit.again = True
+    assert layer.solve(query).layer is Layer.MODEL
+    limit.again = False
+    assert layer.solve(query).layer is Layer.SMT
+
+
+def test_the_gate_is_open_again_whatever_came() -> None:
+    below = Below()
+    gate = Gate(below)
+    chain = Chain(gate, gate=gate, limit=Limit())
+    query = Query(equal(byte(0), byte(1)), {}, (), b"ab")
+    assert chain.answer_cheaply(query) is None
+    assert below.asked == 0
+    assert chain.stats.seconds > 0
+    assert chain.solve(query, effort=2).result is Result.UNKNOWN
+    assert below.asked == 1
+
+
+def test_what_others_counted_is_added() -> None:
+    mine, theirs = SolverStats(), SolverStats()
+    mine.count(Answer(Result.SAT, Layer.DOMAIN), 1.0)
+    for result, layer in ((Result.SAT, Layer.DOMAIN), (Result.UNSAT, Layer.SMT), (Result.UNKNOWN, Layer.SMT)):
+        theirs.count(Answer(result, layer), 0.5)
+    theirs.seconds = 1.5
+    mine.add(theirs)
+    assert (mine.sat, mine.unsat, mine.unknown, mine.seconds) == (2, 1, 1, 1.5)
+    assert (mine.by[Layer.DOMAIN], mine.by[Layer.SMT], mine.by[Layer.CACHE]) == (2, 2, 0)
+    assert (mine.seconds_by[Layer.DOMAIN], mine.seconds_by[Layer.SMT]) == (1.5, 1.0)
+
+
+def test_a_record_may_not_know_of_a_layer_yet() -> None:
+    old = SolverStats(by={Layer.SMT: 3}, seconds_by={Layer.SMT: 1.0})
+    old.count(Answer(Result.SAT, Layer.RANGE), 0.5)
+    assert (old.by, old.seconds_by) == ({Layer.SMT: 3, Layer.RANGE: 1}, {Layer.SMT: 1.0, Layer.RANGE: 0.5})
+    mine = SolverStats()
+    mine.add(old)
+    assert (mine.by[Layer.RANGE], mine.by[Layer.SMT], mine.seconds_by[Layer.RANGE]) == (1, 3, 0.5)
+
+
+def test_a_limit_is_taken_by_the_solver_that_is_asked() -> None:
+    assert Limit().rlimit == effort.DEFAULT_RLIMIT
+    assert smt.LEARNING_RLIMIT * 10 == effort.DEFAULT_RLIMIT
+
+
+# Floating point ---------------------------------------------------------------------------------------------------
+
+
+def number(value: float, width: int = 32) -> Expr:
+    return const(floats.encode(value, width), width)
+
+
+def of_float(kind: Kind, a: Expr, b: Expr) -> Expr:
+    return build.float_binary(kind, a, b)
+
+
+SIGNED, UNSIGNED = (build.float_unary(kind, word(0, 1), 32) for kind in (Kind.SITOF, Kind.UITOF))
+PATTERN = word(0, 1, 2, 3)
+EITHER = build.ite(build.binary(Kind.ULT, byte(4), const(7)), PATTERN, build.float_unary(Kind.FNEG, PATTERN, 32))
+SAID = {
+    "signed": of_float(Kind.FLT, SIGNED, number(0.0)),
+    "unsigned": of_float(Kind.FLT, number(40000.0), UNSIGNED),
+    "one of two": of_float(Kind.FLT, of_float(Kind.FADD, EITHER, number(1.0)), number(0.0)),
+    "its absolute value": of_float(Kind.FLE, number(2.0), build.float_unary(Kind.FABS, PATTERN, 32)),
+    "its root": of_float(Kind.FLT, build.float_unary(Kind.FSQRT, UNSIGNED, 32), number(9.5)),
+    "rounded down": of_float(
+        Kind.FEQ,
+        build.float_unary(Kind.FROUND, of_float(Kind.FMUL, SIGNED, number(0.5)), 32, floats.FLOOR),
+        number(-2.0),
+    ),
+    "rounded up": of_float(
+        Kind.FEQ,
+        build.float_unary(Kind.FROUND, of_float(Kind.FMUL, SIGNED, number(0.5)), 32, floats.CEIL),
+        number(-1.0),
+    ),
+    "to an integer": equal(
+        build.float_unary(Kind.FTOSI, of_float(Kind.FDIV, SIGNED, number(2.0)), 16), const(0xFFFF, 16)
+    ),
+    "of another width": of_float(Kind.FLT, build.float_unary(Kind.FCONV, SIGNED, 64), number(-1.5, 64)),
+}
+INPUTS = [
+    value.to_bytes(2, "little") + high + bytes([chosen])
+    for value in (0, 3, 90, 91, 0x7FFF, 0x8000, 0x9C41, 0xFFFC, 0xFFFD, 0xFFFE, 0xFFFF)
+    for high, chosen in ((b"\x20\xc0", 6), (b"\x20\xc0", 7), (b"\x80\x3f", 7))
+]
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_z3_is_told_what_the_evaluator_computes(name: str) -> None:
+    condition, layer = SAID[name], SmtLayer()
+    for data in INPUTS:
+        fixed = [equal(byte(index), const(value)) for index, value in enumerate(data)]
+        holds = layer.solve_plain(Query(condition, {}, (), data), [condition, *fixed]).result is Result.SAT
+        assert holds is bool(evaluate(condition, data)), data.hex()
+
+
+@pytest.mark.parametrize("main", [0, 1])
+def test_a_condition_of_two_bytes_is_said_by_the_one_that_matters(main: int) -> None:
+    """It is in few runs of the number whose high byte that is."""
+    large = build.float_unary(Kind.UITOF, byte(main), 32)
+    small = of_float(Kind.FMUL, build.float_unary(Kind.UITOF, byte(1 - main), 32), number(0.004))
+    condition = of_float(Kind.FLT, of_float(Kind.FADD, large, small), number(100.5))
+    said = integral(condition)
+    assert not said.floats
+    for value in (*range(0, 65536, 89), *range(100 << 8, 102 << 8, 5)):
+        data = value.to_bytes(2, "big")
+        for each in (data, data[::-1]):
+            assert evaluate(said, each) == evaluate(condition, each)
