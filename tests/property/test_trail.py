@@ -77,8 +77,7 @@ def stream(chosen: list[tuple[int, int]]) -> bytes:
 def described(trail: Trail) -> dict[str, Any]:
     return {
         "conditions": [
-            tuple(getattr(c, f.name) for f in fields(c) if f.name != "chosen")
-            + (c.chosen and (c.chosen.address, c.chosen.base, c.chosen.size),)
+            (*(getattr(c, f.name) for f in fields(c) if f.name != "chosen"), c.chosen and c.chosen[:3])
             for c in trail.conditions
         ],
         "pins": list(trail.pins),

@@ -10,6 +10,7 @@ from events import Stream, assign, compare, condition, copy_template, leaf_step,
 from score_embed.contract.sites import Leaf, Op, SelectFlag, Site, SiteKind, Step, Template
 from score_embed.formula.expr import Expr, evaluate
 from score_embed.trace import selects
+from score_embed.trace.concrete import MOST_VALUES, Forks
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.path import Condition
 from score_embed.trace.trail import Trail
@@ -59,8 +60,8 @@ NAME = select(22, slot(3), place(NAMES, 4), size=16, flags=SelectFlag.CONSTANT)
 SECOND = select(23, slot(2, 8), Template((slot(3),), (leaf_step(0, 32), Step(Op.CONST, 32, 1), Step(Op.ADD, 32))))
 
 
-def follow(data: bytes, stream: Stream, *sites: Site, image: Image = IMAGE) -> Trail:
-    trail = Trail(table(I, SEEN, *sites), constants=image)
+def follow(data: bytes, stream: Stream, *sites: Site, image: Image = IMAGE, values: int = MOST_VALUES) -> Trail:
+    trail = Trail(table(I, SEEN, *sites), constants=image, forks=Forks(values))
     trail.follow(bytes(Stream().head(16)) + bytes(stream), data)
     return trail
 
@@ -139,7 +140,10 @@ def test_any_object_may_be_left_out_of_what_an_address_is_in() -> None:
 )
 def test_what_has_no_name_is_the_element_alone(image: Image, data: bytes) -> None:
     site = select(20, slot(2, 8), place(SQUARES, 1))
-    path = follow(data, Stream().head(20, 1).varint(0).head(30), site, image=image)
+    sent = Stream().head(20, 1).varint(0).head(30)
+    (each,) = follow(data, sent, site, image=image).conditions  # of few values each is an object
+    assert (each.loose, each.chosen and (each.chosen.base, each.chosen.size)) == (False, (SQUARES + 2, 1))
+    path = follow(data, sent, site, image=image, values=0)
     (within,) = path.conditions
     assert values(within.formula, 4) == [0, 0, 1, 0]
     is_known = image.object_at(SQUARES + 2) is not None
@@ -151,7 +155,7 @@ def test_what_has_no_name_is_the_element_alone(image: Image, data: bytes) -> Non
 def test_an_element_that_reaches_beyond_its_object_is_alone() -> None:
     wide = select(20, slot(2, 16), place(SQUARES, 1))
     image = Image({SQUARES: b"\1\2\3"}, {SQUARES + 2: b"\3\4"})
-    path = follow(b"\2", Stream().head(20, 1).varint(0), wide, image=image)
+    path = follow(b"\2", Stream().head(20, 1).varint(0), wide, image=image, values=0)
     assert values(path.conditions[0].formula, 4) == [0, 0, 1, 0]
     assert path.notes == {("symbolic address", 20): 1}
 
@@ -175,8 +179,17 @@ def test_a_table_too_large_for_a_formula_is_read_where_the_run_reads_it() -> Non
     assert [evaluate(p.formula, n.to_bytes(2, "little")) for p in trail.pins for n in (522, 523)] == [0, 1]
 
 
-def test_no_object_at_all_pins_the_address() -> None:
+def test_no_object_at_all_forks_on_an_address_of_few_values() -> None:
     path = follow(b"\2", Stream().head(20, 0), READ)
+    (fork,) = path.conditions
+    assert (fork.is_fork, fork.counted, path.counted, fork.after) == (True, 0, 0, fork.before)
+    assert values(fork.formula, 4) == [0, 0, 1, 0]
+    assert not path.pins
+    assert not path.notes
+
+
+def test_no_object_at_all_pins_the_address_of_many() -> None:
+    path = follow(b"\2", Stream().head(20, 0), READ, values=255)
     assert not path.conditions
     assert values(path.pins[0].formula, 4) == [0, 0, 1, 0]
     assert path.notes == {("symbolic address", 20): 1}
@@ -263,7 +276,10 @@ def test_beyond_its_object_an_address_is_used_as_it_is(kind: SiteKind) -> None:
     dest = memory(16) if kind is SiteKind.STORE else slot(2, 16)
     site = Site(24, kind, "a.c", 24, dest=dest, size=6, stride=2, template=template)
     sent = Stream().head(24, 0)
-    path = follow(b"\7", (sent.varint(0b0101) if kind is SiteKind.STORE else sent).address(2), site)
+    sent = (sent.varint(0b0101) if kind is SiteKind.STORE else sent).address(2)
+    _, fork = follow(b"\7", sent, site).conditions
+    assert fork.is_fork
+    path = follow(b"\7", sent, site, values=0)
     (beyond,) = path.conditions
     assert (beyond.chain, beyond.direction, beyond.elsewhere, beyond.chosen) == (-1, 0, (), None)
     assert values(beyond.formula, 10) == [1, 1, 0, 0, 0, 0, 0, 1, 1, 1]

@@ -10,15 +10,12 @@ import pytest
 from test_fleet_parts import ME, THEY, YOU, pair, result
 from test_fleet_sides import Line
 
-from score_embed.contract.words import Layer
-from score_embed.fleet import payload
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.conversation import Conversation
 from score_embed.fleet.client.giving import Sharing
 from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.client.receiving import Receiving
 from score_embed.fleet.messages import (
-    MAX_PAYLOAD,
     SERVER,
     VERSION,
     Ack,
@@ -35,15 +32,12 @@ from score_embed.fleet.messages import (
     Stored,
     Welcome,
 )
-from score_embed.fleet.payload import AnswerPayload, Tallied, TestPayload
 from score_embed.fleet.protocol import REMEMBERED, ClientState, Run, Send, Status, Timing
 from score_embed.fleet.server.frontier import Commit, Frontier, Snapshot, Write
 from score_embed.fleet.server.server import Server
 from score_embed.fleet.simulation.faults import Faults, Partition
 from score_embed.fleet.simulation.journal import Journal, Violation
 from score_embed.fleet.timers import Timers
-
-NOTHING = Tallied((), (), 0, 0, (0, 0, 0), 0.0, {}, {})
 
 
 def said(effects: list[Any]) -> list[Any]:
@@ -236,23 +230,6 @@ def test_how_many_pairs_a_client_holds() -> None:
     assert [frontier.held(peer) for peer in (ME, YOU, THEY)] == [2, 1, 0]
     frontier.move(pair(2).id, YOU)
     assert [frontier.held(peer) for peer in (ME, YOU, THEY)] == [1, 2, 0]
-
-
-# Payloads ---------------------------------------------------------------------------------------------------------
-
-
-def test_answers_to_pending_flips_travel() -> None:
-    tally = Tallied((("symbolic address", 7, 2),), (), 1, 2, (3, 4, 5), 0.5, {Layer.SMT: 12}, {Layer.SMT: 0.25})
-    answer = AnswerPayload("me", 1.5, True, tally)
-    assert payload.decode(payload.encode(answer)) == answer
-
-
-def test_a_test_that_no_message_can_hold_is_an_error() -> None:
-    large = TestPayload(
-        "me", 0.0, bytes(MAX_PAYLOAD), "return", 0, 0, True, False, (), None, False, b"", (), NOTHING, (0, 0, 0, 0), (0, 0), 0
-    )  # fmt: skip
-    with pytest.raises(ValueError, match=f"a test's input of {MAX_PAYLOAD} bytes is too large"):
-        payload.encode(large)
 
 
 # The simulator ------------------------------------------------------------------------------------------------------

@@ -250,10 +250,10 @@ class Limited:
 
     def __init__(self, limit: Limit) -> None:
         self._limit = limit
-        self.asked: list[tuple[int, bool]] = []
+        self.asked: list[tuple[int, bool, bool]] = []
 
     def solve(self, query: Query) -> Answer:
-        self.asked.append((self._limit.rlimit, self._limit.again))
+        self.asked.append((self._limit.rlimit, self._limit.trial, self._limit.again))
         return Answer(Result.UNKNOWN, Layer.SMT)
 
 
@@ -265,11 +265,12 @@ def test_a_question_is_asked_with_a_tenth_a_third_and_all(rlimit: int, shares: l
     below = Limited(limit)
     chain = Chain(below, limit=limit)
     query = Query(equal(byte(0), byte(1)), {}, (), b"ab")
-    assert chain.efforts == 3
-    for number in range(3):
+    assert chain.efforts == 4
+    for number in range(4):
         chain.solve(query, effort=number)
-        assert chain.stats.unknown == int(number == 2)  # what is asked again is not given up
-    assert below.asked == [(shares[0], False), (shares[1], True), (shares[2], True)]
+        assert chain.stats.unknown == int(number == 3)  # what is asked again is not given up
+    tenth, third, whole = shares
+    assert below.asked == [(tenth, True, False), (tenth, False, False), (third, False, True), (whole, False, True)]
 
 
 def test_without_a_limit_a_question_is_asked_once() -> None:
@@ -277,7 +278,7 @@ def test_without_a_limit_a_question_is_asked_once() -> None:
     assert (chain.efforts, chain.may_wait) == (1, False)
     chain.solve(Query(equal(byte(0), byte(1)), {}, (), b"ab"))
     assert chain.stats.unknown == 1
-    assert (default_chain().efforts, default_chain().may_wait) == (3, True)
+    assert (default_chain().efforts, default_chain().may_wait) == (4, True)
 
 
 @pytest.mark.parametrize("kind", [LearningLayer, PathLayer])

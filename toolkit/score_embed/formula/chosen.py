@@ -10,7 +10,6 @@ from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.formula.replace import made
 
-
 _NESTED = 64  # choices that depend on choices: beyond, what decides is not told as a constant
 
 
