@@ -45,6 +45,8 @@ class Settings:
     strategy: str = "dfs"
     max_depth: int | None = None
     loop_bound: int | None = None
+    fork_values: int = 256
+    fork_arguments: bool = False
     seed: int = 0
     entry: str | None = None
     argv: str = ""
@@ -100,6 +102,10 @@ def _whole(word: str, low: int, high: int) -> int:
     if not low <= value <= high:
         raise ValueError(f"It is a whole number from {low} to {high}.")
     return value
+
+
+def _fork_values(word: str) -> int:
+    return _whole(word, 0, 4096)
 
 
 def _positive(word: str) -> int:
@@ -187,6 +193,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("strategy", _strategy, "NAME", f"which test comes first: {', '.join(STRATEGIES)} (dfs)"),
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
     Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
+    Option("fork-values", _fork_values, "N", "try each value of what has no formula, if it has no more than N (256)"),
+    Option("fork-arguments", _yes_no, "", "the same of symbolic arguments of code without probes"),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
     Option("entry", str, "FUNC", "explore this function; no main is needed"),
     Option("argv", _argv, "N,N…", "the program gets so many arguments, of so many symbolic bytes each"),

@@ -23,6 +23,7 @@ from score_embed.results import summary
 from score_embed.results.bugs import Bug, Place, kind_of
 from score_embed.results.progress import Memory
 from score_embed.solve.chain import default_chain
+from score_embed.trace.concrete import Forks
 from score_embed.trace.trail import Trail
 
 
@@ -44,7 +45,8 @@ class Worker:
         self._free_ram = target.info.free_ram
         self.runner = Runner(target, settings, image)
         self.describer = Describer(image)
-        trail = Trail(image.sites, image.verify, image.constants)
+        forks = Forks(settings.fork_values, settings.fork_arguments)
+        trail = Trail(image.sites, image.verify, image.constants, forks)
         self.explorer = Explorer(trail, default_chain(), Bounds(settings.max_depth, settings.loop_bound), room)
         self.covered: set[int] = set()
         self._bugs: set[tuple[str, Place]] = set()

@@ -16,7 +16,7 @@ from score_embed.formula.expr import Expr, Kind
 from score_embed.trace.decoded import Decoded
 from score_embed.trace.outcome import Chosen, OnBranch, Outcome
 
-MOST_VALUES = 256  # of a value that forks, unless the user says otherwise
+MOST_VALUES = 256  # of a value that forks, unless the user says otherwise (--fork-values)
 _WIDEST = 64  # bits
 
 
