@@ -194,7 +194,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
     Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
     Option("fork-values", _fork_values, "N", "try each value of what has no formula, if it has no more than N (256)"),
-    Option("fork-arguments", _yes_no, "", "the same of symbolic arguments of code without probes"),
+    Option("fork-arguments", _yes_no, "", "the same of arguments of code without probes, and of numbers without formulas"),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
     Option("entry", str, "FUNC", "explore this function; no main is needed"),
     Option("argv", _argv, "N,N…", "the program gets so many arguments, of so many symbolic bytes each"),

@@ -18,10 +18,13 @@ from score_embed.trace.outcome import Chosen, OnBranch, Outcome
 
 MOST_VALUES = 256  # of a value that forks, unless the user says otherwise (--fork-values)
 _WIDEST = 64  # bits
+# Reasons of PIN sites: these values decide what is run and what is read, so that their other values are other paths.
+_DECIDING = frozenset({"address", "array size", "value of longjmp"})
 
 
 class Forks:
-    """`values`: how many a value may have at most to fork; 0: none does. `arguments`: those of opaque calls do, too."""
+    """`values`: how many a value may have at most to fork; 0: none does. `arguments`: not only addresses and sizes do, but
+    also arguments of opaque calls and numbers of types without formulas (128 bits, `long double`)."""
 
     def __init__(self, values: int = MOST_VALUES, arguments: bool = False) -> None:
         self.values, self.arguments = values, arguments
@@ -33,14 +36,14 @@ class Concrete:
     def __init__(self, decoded: Decoded, on_branch: OnBranch, forks: Forks) -> None:
         self._decoded, self._on_branch, self._forks = decoded, on_branch, forks
 
-    def use(self, site: Site, value: Expr, symbolic: str, opaque: str) -> None:
+    def use(self, site: Site, value: Expr, symbolic: str, opaque: str, is_address: bool = False) -> None:
         """The value of this event is used as it is. `symbolic`, `opaque`: the notes if it does not fork, as input or as an
-        opaque result; nothing: it is an argument of an opaque call, where what comes of the call is noted."""
+        opaque result; nothing: what comes of it is noted."""
         if not value.deps:
             if value.origins and opaque:
                 self._decoded.note(opaque, site.id)
             return
-        fork = self.fork(site, value) if symbolic or self._forks.arguments else None
+        fork = self.fork(site, value) if site.name in _DECIDING or self._forks.arguments or is_address else None
         if fork is not None:
             self._on_branch(site, (), (fork,))
         elif not self._decoded.is_fixed(value):
@@ -50,7 +53,7 @@ class Concrete:
 
     def address(self, site: Site, value: Expr, symbolic: str = Note.SYMBOLIC_ADDRESS) -> None:
         """The same, of an address."""
-        self.use(site, value, symbolic, Note.OPAQUE_ADDRESS)
+        self.use(site, value, symbolic, Note.OPAQUE_ADDRESS, True)
 
     def is_few(self, value: Expr) -> bool:
         """Whether it is symbolic, and its values are so few that each can have its test."""
