@@ -133,7 +133,8 @@ class Program:
             leaves.append(slot(tree.right + 1, 8))
         template = Template(tuple(leaves), (*steps, Step(Op.CONST, 8, tree.mask), Step(Op.AND, 8)))
         used = Site(ident + 10_000, SiteKind.ASSIGN, dest=slot(50, 8), template=template)
-        return [used, pin(ident, slot(50, 8))]
+        said = Site(ident + 20_000, SiteKind.OPAQUE, dest=slot(51, 8))  # other values send other events
+        return [used, pin(ident, slot(50, 8)), said]
 
     def run(self, pair: Pair) -> Finished:
         self.runs += 1
@@ -177,7 +178,7 @@ class Program:
                 stream.head(ident + 10_000)
                 if tree.right >= 0:
                     stream.varint(0b0101)
-                stream.head(ident)
+                stream.head(ident).head(ident + 20_000).signed(values[-1])
                 arm = values[-1] % len(tree.arms)
                 path = hashes.mix(path, ident << 1 | arm)
                 tree = tree.arms[arm]

@@ -26,6 +26,7 @@ from score_embed.explore.pair import (
     LeftOut,
     Pair,
     child,
+    decided,
     pending_flip,
     rest,
     without,
@@ -123,8 +124,13 @@ class Explorer:
     def _shared_conditions(self, pair: Pair) -> int:
         """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
         trail, last = self._trail, pair.place - 1
-        if 0 <= last < len(trail.conditions) and trail.conditions[last].hash(flipped=True) == pair.condition_hash:
-            return last
+        if 0 <= last < len(trail.conditions):
+            condition = trail.conditions[last]
+            # The hash knows nothing of forks: a path of other values has other events.
+            if condition.hash(flipped=True) == pair.condition_hash and decided(
+                self._decisions.ids[last], condition, flipped=True
+            ) == (pair.decided or pair.id):
+                return last
         if pair.origin is None:
             return 0
         common = in_common(pair.origin, self._origin)
