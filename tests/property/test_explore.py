@@ -322,7 +322,7 @@ def test_spilling_changes_no_order(strategy: str, tree: Tree, first: bytes) -> N
     ("memory", "waits", "routes"), [(MEMORY, False, 0), (TINY, False, 0), (TINY, True, 1000), (MEMORY, True, 20)]
 )
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(tree=trees_with_uses(), first=firsts, stops=st.lists(st.integers(1, 10), max_size=3), from_fleet=st.booleans())
 def test_forks_find_each_path_with_each_of_its_values_once(
     strategy: str,
