@@ -23,7 +23,7 @@ KEYS = {
     "v", "program", "board", "strategy", "seed", "stopped", "seconds", "runs", "paths", "redundant", "mispredicted",
     "re_asked",
     "unchecked", "lost", "within",
-    "divergences", "concretized", "conditions", "solver", "coverage", "bugs", "unflipped", "incomplete", "link",
+    "divergences", "concretized", "forks", "conditions", "solver", "coverage", "bugs", "unflipped", "incomplete", "link",
     "memory", "fleet", "witness",
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 import pytest
-from decision_tree import Branch, End, Program, Switch, Tree
+from decision_tree import Branch, End, Program, Switch, Tree, Use
 from events import replay
 from exploring import search
 from hypothesis import given, settings
@@ -65,11 +65,53 @@ def trees(depth: int = 5) -> st.SearchStrategy[Tree]:
     return st.one_of(branch, branch, switch) if depth > 3 else st.one_of(end, branch, switch)
 
 
+def trees_with_uses(depth: int = 4) -> st.SearchStrategy[Tree]:
+    """Trees whose values are used as they are, here and there."""
+    if depth == 0:
+        return st.just(End())
+    below = st.deferred(lambda: trees_with_uses(depth - 1))
+    index, other = st.integers(0, SIZE - 1), st.integers(-1, SIZE - 1)
+    arms = st.lists(below, min_size=1, max_size=3).map(tuple)
+    use = st.builds(Use, left=index, right=other, mask=st.sampled_from([1, 3, 6, MASK]), arms=arms)
+    branch = st.builds(
+        Branch,
+        op=st.sampled_from([Op.EQ, Op.NE, Op.ULT, Op.ULE]),
+        left=index,
+        right=st.integers(-2, SIZE - 1),
+        constant=st.integers(0, MASK),
+        mask=st.sampled_from([3, MASK]),
+        no=below,
+        yes=below,
+        assumption=st.integers(0, 9).map(lambda n: n == 0),
+    )
+    switch = st.builds(
+        Switch,
+        left=index,
+        mask=st.just(MASK),
+        labels=st.lists(st.integers(0, MASK), min_size=2, max_size=2, unique=True).map(tuple),
+        arms=st.lists(below, min_size=3, max_size=3).map(tuple),
+    )
+    return st.one_of(use, branch, switch) if depth > 2 else st.one_of(st.just(End()), use, use, branch, switch)
+
+
 def all_inputs(program: Program) -> set[int]:
     """Path hashes of every input that violates no assumption."""
     pairs = (first_pair(bytes(data)) for data in itertools.product(range(MASK + 1), repeat=SIZE))
     runs = [program.run(pair) for pair in pairs]
     return {run.path_hash for run in runs if run.verdict is not Verdict.ASSUMPTION}
+
+
+Taken = tuple[int, tuple[int, ...]]  # a path's hash, and the values that it used as they are
+
+
+def all_taken(program: Program) -> set[Taken]:
+    """What all inputs take that violate no assumption."""
+    found = set()
+    for data in itertools.product(range(MASK + 1), repeat=SIZE):
+        finished = program.run(first_pair(bytes(data)))
+        if finished.verdict is not Verdict.ASSUMPTION:
+            found.add((finished.path_hash, program.values))
+    return found
 
 
 class Record:
@@ -119,6 +161,7 @@ class Exploration:
         self.record, self.covered = Record(), set[int]()
         self.ids: list[bytes] = []  # of the pairs in the order in which they were run
         self.paths: list[int] = []  # those that violate no assumption, in order
+        self.taken: list[Taken] = []
         self.again = 0  # runs that were made to ask
         self.search = self._fresh([first])
         self.record.add(self.search.waiting_in_memory())
@@ -158,8 +201,9 @@ class Exploration:
             return
         self.covered.update(finished.coverage)
         self.ids.append(pair.id)
+        self.taken.append((finished.path_hash, self._program.values))
         if brought.outcome.is_path:
-            assert finished.path_hash not in self.paths
+            assert finished.path_hash not in self.paths or self._program.values
             self.paths.append(finished.path_hash)
 
     def _done(self, pair: Pair, brought: Ranked) -> None:
@@ -272,6 +316,51 @@ def test_going_on_alone_after_a_fleet_misses_nothing(strategy: str, tree: Tree, 
 def test_spilling_changes_no_order(strategy: str, tree: Tree, first: bytes) -> None:
     program = Program(tree, SIZE)
     assert Exploration(program, strategy, first, TINY).run().ids == Exploration(program, strategy, first).run().ids
+
+
+@pytest.mark.parametrize(
+    ("memory", "waits", "routes"), [(MEMORY, False, 0), (TINY, False, 0), (TINY, True, 1000), (MEMORY, True, 20)]
+)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(deadline=None, max_examples=15)
+@given(tree=trees_with_uses(), first=firsts, stops=st.lists(st.integers(1, 10), max_size=3), from_fleet=st.booleans())
+def test_forks_find_each_path_with_each_of_its_values_once(
+    strategy: str,
+    memory: int,
+    waits: bool,
+    routes: int,
+    tree: Tree,
+    first: bytes,
+    stops: list[int],
+    from_fleet: bool,
+) -> None:
+    program = Program(tree, SIZE)
+    made = Exploration(program, strategy, first, memory, waits, routes)
+    for stop in stops:
+        made.run(stop).resume(from_fleet)
+    made.run()
+    assert not made.notes
+    assert len(made.ids) == len(set(made.ids))
+    assert len(made.taken) == len(set(made.taken))
+    assert set(made.taken) >= all_taken(program)
+    assert set(made.paths) == all_inputs(program)
+    if not (stops or routes):
+        again = Exploration(program, strategy, first, memory, waits, routes).run()
+        assert again.ids == made.ids
+
+
+@settings(deadline=None, max_examples=100)
+@given(trees_with_uses(), firsts)
+def test_every_layer_tells_the_truth_where_paths_fork(tree: Tree, first: bytes) -> None:
+    program = Program(tree, SIZE)
+    made = search(program.table, first)
+    taken: list[Taken] = []
+    while (pair := made.next()) is not None:
+        assert not made.record(pair, program.run(pair), pair.input).outcome.mispredicted
+        taken.append((program.run(pair).path_hash, program.values))
+    assert len(taken) == len(set(taken))
+    assert set(taken) >= all_taken(program)
+    assert not made.explorer.notes
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 200), (63, 65), (64, 128), (10, 10)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from events import Stream, leaf_step, slot, symbolic
+from events import Stream, leaf_step, pin, slot, symbolic
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
@@ -44,11 +44,25 @@ class Switch:
 
 
 @dataclass(frozen=True)
+class Use:
+    """`(byte[left] ^ byte[right]) & mask` (right < 0: byte[left] alone) is used as it is: it says which arm is next, without
+    a condition."""
+
+    left: int
+    right: int
+    mask: int
+    arms: tuple[Tree, ...]
+
+    def value(self, data: bytes) -> int:
+        return (data[self.left] ^ (data[self.right] if self.right >= 0 else 0)) & self.mask
+
+
+@dataclass(frozen=True)
 class End:
     verdict: Verdict = Verdict.RETURN
 
 
-Tree = Branch | Switch | End
+Tree = Branch | Switch | Use | End
 _HOLDS = {
     Op.EQ: lambda a, b: a == b,
     Op.NE: lambda a, b: a != b,
@@ -68,6 +82,7 @@ class Program:
         self._number(tree, sites)
         self.table = SiteTable(32, {site.id: site for site in sites})
         self.runs = 0
+        self.values: tuple[int, ...] = ()  # used as they are by the last run
 
     def _number(self, tree: Tree, sites: list[Site]) -> None:
         if isinstance(tree, End):
@@ -76,6 +91,8 @@ class Program:
         self._ids[id(tree)] = ident
         if isinstance(tree, Branch):
             sites.append(self._condition(ident, tree))
+        elif isinstance(tree, Use):
+            sites += self._use(ident, tree)
         else:
             sites += self._switch(ident, tree)
         for child in self._children(tree):
@@ -84,7 +101,7 @@ class Program:
     def _children(self, tree: Tree) -> tuple[Tree, ...]:
         if isinstance(tree, Branch):
             return (tree.no, tree.yes)
-        return tree.arms if isinstance(tree, Switch) else ()
+        return tree.arms if isinstance(tree, Switch | Use) else ()
 
     def _condition(self, ident: int, tree: Branch) -> Site:
         left = [leaf_step(0, 8), Step(Op.CONST, 8, tree.mask), Step(Op.AND, 8), Step(Op.ZEXT, 32)]
@@ -109,6 +126,16 @@ class Program:
         site = Site(ident, SiteKind.SWITCH, leaves=(slot(50, 8),), labels=labels, coverage=_coverage(ident))
         return [masked, site]
 
+    def _use(self, ident: int, tree: Use) -> list[Site]:
+        steps, leaves = [leaf_step(0, 8)], [slot(tree.left + 1, 8)]
+        if tree.right >= 0:
+            steps += [leaf_step(1, 8), Step(Op.XOR, 8)]
+            leaves.append(slot(tree.right + 1, 8))
+        template = Template(tuple(leaves), (*steps, Step(Op.CONST, 8, tree.mask), Step(Op.AND, 8)))
+        used = Site(ident + 10_000, SiteKind.ASSIGN, dest=slot(50, 8), template=template)
+        said = Site(ident + 20_000, SiteKind.OPAQUE, dest=slot(51, 8))  # other values send other events
+        return [used, pin(ident, slot(50, 8)), said]
+
     def run(self, pair: Pair) -> Finished:
         self.runs += 1
         data = pair.input
@@ -119,6 +146,7 @@ class Program:
         path = condition = operand = hashes.START
         count, matched, tree = 0, pair.predicted == 0, self._root
         covered: list[int] = []
+        values: list[int] = []
 
         def checked(lanes: hashes.Lanes) -> hashes.Lanes:
             nonlocal count, matched
@@ -145,6 +173,15 @@ class Program:
                     tree = End(Verdict.ASSUMPTION)
                 else:
                     tree = tree.yes if direction else tree.no
+            elif isinstance(tree, Use):
+                values.append(tree.value(data))
+                stream.head(ident + 10_000)
+                if tree.right >= 0:
+                    stream.varint(0b0101)
+                stream.head(ident).head(ident + 20_000).signed(values[-1])
+                arm = values[-1] % len(tree.arms)
+                path = hashes.mix(path, ident << 1 | arm)
+                tree = tree.arms[arm]
             else:
                 value = data[tree.left] & tree.mask
                 arm = tree.labels.index(value) if value in tree.labels else len(tree.labels)
@@ -155,6 +192,7 @@ class Program:
                 for i in range(min(arm + 1, len(tree.labels))):
                     condition = checked(hashes.mix_label(condition, ident, i, int(i == arm)))
                 tree = tree.arms[arm]
+        self.values = tuple(values)
         return Finished(
             verdict=tree.verdict,
             code=0,

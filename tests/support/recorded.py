@@ -57,6 +57,7 @@ def progress(stopped: str | None = "drained") -> Progress:
             "unflipped": [[2, "unsat", 1], [4, "mispredicted", 2], [6, "unsat", 7]],
             "divergences": 0,
             "concretized": 3,
+            "forks": [[17, 5], [18, 1]],
             "solver": {
                 "sat": 3,
                 "unsat": 1,

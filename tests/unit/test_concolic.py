@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from events import Stream, compare, condition, pin, replay, slot, symbolic, table
+from events import Stream, assign, compare, condition, copy_template, pin, replay, slot, symbolic, table
 from exploring import answered, next_pair, search
 
 from score_embed.contract.outcome import Finished, Verdict
@@ -403,3 +403,64 @@ def test_formulas_die_with_their_path() -> None:
     for x in range(50):
         run_foo(ints(x, 8))
     assert table_size() <= before + 5
+
+
+# Forks: X is used as it is where it has few values.
+A, B, AT_A = symbolic(16, slot(1, 8), 1, "a"), symbolic(17, slot(2, 8), 1, "b"), pin(19, slot(1, 8))
+_A_AND_B = (Step(Op.LEAF, 8, 0), Step(Op.LEAF, 8, 1))
+A_ABOVE_B = condition(20, Template((slot(2, 8), slot(1, 8)), (*_A_AND_B, Step(Op.ULT, 8))))
+AT_LEAST_B = condition(21, Template((slot(2, 8), slot(1, 8)), (*_A_AND_B, Step(Op.ULE, 8))))
+A_IS_3, A_IS_4, B_IS_4 = (
+    condition(22, compare(Op.EQ, slot(1, 8), 3)),
+    condition(23, compare(Op.EQ, slot(1, 8), 4)),
+    condition(24, compare(Op.EQ, slot(2, 8), 4)),
+)
+C_IS_A = assign(25, slot(3, 8), copy_template(slot(1, 8)))
+C_IS_4, C_IS_C = (
+    condition(26, compare(Op.EQ, slot(3, 8), 4)),
+    condition(27, Template((slot(1, 8),), (*_A_AND_B[:1], *_A_AND_B[:1], Step(Op.EQ, 8)))),
+)
+FORKING = table(A, B, AT_A, A_ABOVE_B, AT_LEAST_B, A_IS_3, A_IS_4, B_IS_4, C_IS_A, C_IS_4, C_IS_C)
+
+
+@pytest.mark.parametrize(
+    ("events", "site", "why"),
+    [
+        (Stream().head(19).head(23, 0), 23, "fixed by value"),
+        (Stream().head(22, 1).head(23, 0), 23, "unsat"),
+        (Stream().head(19).head(22, 1).head(23, 0), 23, "fixed by value"),
+        (Stream().head(19).head(25).head(26, 0), 26, "fixed by value"),
+        (Stream().head(22, 1).head(25).head(26, 0), 26, "unsat"),
+        (Stream().head(27, 1), 27, "unsat"),
+        # b is 4 or not, and then the other side of b <= 3: what the fork says of a has a say.
+        (Stream().head(19).head(20, 1).varint(5).head(21, 1).varint(5), 21, "fixed by value"),
+        (Stream().head(20, 1).varint(5).head(21, 1).varint(5), 21, "unsat"),
+        # A fork of other bytes has none.
+        (Stream().head(19).head(24, 0).head(24, 0), 24, "unsat"),
+    ],
+)
+def test_what_a_fork_decided_is_fixed_by_value(events: Stream, site: int, why: str) -> None:
+    data = bytes([3, 1])
+    made, pair = exploration(data, FORKING)
+    path = replay(FORKING, bytes(Stream().head(16).head(17)) + bytes(events), data)
+    answered(made, made.record(pair, finish(path, conditions=path.counted), data).outcome.children)
+    reasons = {reason for (index, reason) in made.explorer.unflipped if index // 2 == site}
+    assert reasons == {why}
+    assert not made.explorer.divergences
+
+
+def test_forks_are_counted_where_they_are() -> None:
+    made, pair = exploration(bytes([3, 1]), FORKING)
+    seen: list[int] = []
+    for _ in range(300):
+        path = replay(FORKING, bytes(Stream().head(16).head(17).head(19)), pair.input)
+        assert not made.record(pair, finish(path, conditions=0), path.data).outcome.mispredicted
+        seen.append(pair.input[0])
+        following = made.next()
+        if following is None:
+            break
+        pair = following
+    assert sorted(seen) == list(range(256))
+    assert made.explorer.forks == {AT_A.id: 255}
+    assert made.explorer.take_tally().forks == {AT_A.id: 255}
+    assert not made.explorer.notes

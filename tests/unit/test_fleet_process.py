@@ -86,7 +86,7 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         (left,) = campaign.opened().frontier
         one, two, three = pair("one"), pair("two"), pair("three")
         solver = SolverStats(5, 6, 7, 0.5, {Layer.SMT: 18}, {Layer.SMT: 0.5})
-        tally = TallyRows(((Note.GAVE_UP, 18, 2),), ((6, Unflipped.UNSAT, 3),), 1, 4, solver)
+        tally = TallyRows(((Note.GAVE_UP, 18, 2),), ((6, Unflipped.UNSAT, 3),), 1, 4, solver, ((18, 9),))
         write(campaign, known=[(said(one), owner), (said(two), None), (said(three), owner)])
         write(campaign, result(one, 77, tally, coverage=(6,)), moved=[(two.id, owner), (three.id, None)])
         campaign.attended("1", 2.0)
@@ -106,6 +106,7 @@ def test_a_commit_is_a_transaction_and_comes_back(folder: Path) -> None:
         assert (fleet["tests"], fleet["messages"], fleet["protocol"]) == (1, {"Results": 4}, {"relayed": 1})
         assert [(c["name"], c["tests"], c["seconds"], c["busy"]) for c in fleet["clients"]] == [("1", 1, 2.0, 0.5)]
         assert found["solver"]["by"]["smt"] >= 18
+        assert {"file": "../other/ü.c", "line": 2, "tests": 1 + 9} in found["forks"]  # the record had one
         assert Note.GAVE_UP in {item["what"] for item in found["incomplete"]}
         assert campaign.ledger.outcome == "drained"
         (row,) = (row for row in record.tests() if row.path_hash == 77)

@@ -26,6 +26,7 @@ from score_embed.explore.pair import (
     LeftOut,
     Pair,
     child,
+    decided,
     pending_flip,
     rest,
     without,
@@ -123,8 +124,13 @@ class Explorer:
     def _shared_conditions(self, pair: Pair) -> int:
         """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
         trail, last = self._trail, pair.place - 1
-        if 0 <= last < len(trail.conditions) and trail.conditions[last].hash(flipped=True) == pair.condition_hash:
-            return last
+        if 0 <= last < len(trail.conditions):
+            condition = trail.conditions[last]
+            # The hash knows nothing of forks: a path of other values has other events.
+            if condition.hash(flipped=True) == pair.condition_hash and decided(
+                self._decisions.ids[last], condition, flipped=True
+            ) == (pair.decided or pair.id):
+                return last
         if pair.origin is None:
             return 0
         common = in_common(pair.origin, self._origin)
@@ -303,7 +309,7 @@ class Explorer:
         if condition.concrete:
             reason = Unflipped.CONCRETE
         elif condition.settled:
-            reason = Unflipped.FIXED if condition.forked else Unflipped.UNSAT
+            reason = Unflipped.FIXED if condition.fixed else Unflipped.UNSAT
         elif left_out and len(left_out.objects) > MOST_LEFT_OUT and not condition.is_fork:
             flips.notes[Note.OUTSIDE, condition.site] += 1
             return
@@ -330,7 +336,7 @@ class Explorer:
             flips.bytes += len(data)
         else:
             derived = child(decisions, answer.apply(data), index, condition, origin, left_out)
-            self._conclude(answer.result, derived, condition, flips)
+            self._conclude(answer.result, derived, condition, target, flips)
 
     def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: _Flips) -> None:
         """Ask a pending flip, where the scope is. Raises Stopped."""
@@ -343,9 +349,9 @@ class Explorer:
             again = (pair.decided, pair.input, index, condition, pair.pending + 1, pair.behind + 1, pair.route)
             flips.children.append(pending_flip(derived, *again))
             return
-        self._conclude(answer.result, derived, condition, flips)
+        self._conclude(answer.result, derived, condition, target, flips)
 
-    def _conclude(self, result: Result, derived: Pair, condition: Condition, flips: _Flips) -> None:
+    def _conclude(self, result: Result, derived: Pair, condition: Condition, target: Expr, flips: _Flips) -> None:
         """The last answer to a flip: `derived` is to be run if there is an input for it."""
         if result is Result.SAT:
             flips.children.append(derived)
@@ -357,8 +363,11 @@ class Explorer:
             return
         if result is Result.UNKNOWN:
             flips.notes[Note.GAVE_UP, condition.site] += 1
+        reason = _WHY[result]
+        if reason is Unflipped.UNSAT and (condition.fixed or self._scope.slice_of(target) & condition.forked):
+            reason = Unflipped.FIXED
         for elsewhere in condition.elsewhere:
-            flips.unflipped[elsewhere, _WHY[result]] += 1
+            flips.unflipped[elsewhere, reason] += 1
 
     def take_tally(self) -> Tally:
         """What was counted since this was last called; counting begins anew."""

@@ -124,6 +124,10 @@ class Scope:
         """How many conditions over two bytes or more the question has."""
         return self._loose.weight(target)
 
+    def slice_of(self, target: Expr) -> int:
+        """The input bytes of the question."""
+        return self._loose.slice_of(target)
+
     def queries(self, target: Expr, data: bytes) -> tuple[Query, Query | None]:
         """The question with the pins, and without them if they matter to it."""
         loose = self._loose.query(target, data)

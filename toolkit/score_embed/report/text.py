@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +152,7 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled(f"bugs ({len(found.bugs)})", _bugs(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
+    yield from _titled("forks on values", _forks(found.summary["forks"]))
     yield from _titled("", incomplete(found.summary))
     yield from _titled("solver", _solver(found.summary["solver"]))
     yield from _titled("link", _link(found.summary))
@@ -261,9 +262,23 @@ def reason(row: Mapping[str, Any], stopped: str) -> str:
         text = "impossible on the one path to it that was tried (proved by the solver)"
     else:
         text = _WHY.get(row["reason"], row["reason"]).format(n=row["count"])
-    if row["reason"] in (Unflipped.UNSAT, Unflipped.NOT_REACHED) and stopped != Stop.EXHAUSTED:
+    if row["reason"] in (Unflipped.UNSAT, Unflipped.FIXED, Unflipped.NOT_REACHED) and stopped != Stop.EXHAUSTED:
         text += "; so far"
     return text
+
+
+def _forks(forks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What other values of what is used as it is have cost, and where."""
+    if forks:
+        tests = sum(row["tests"] for row in forks)
+        yield f"{_tests(tests)} for other values of what has no formula, which the program uses as it is:"
+    for row in forks:
+        where = f"{row['file']}:{row['line']}" if row["file"] else "unknown place"
+        yield f"  {where}: {_tests(row['tests'])}"
+
+
+def _tests(count: int) -> str:
+    return "1 test" if count == 1 else f"{count} tests"
 
 
 def _solver(solver: Mapping[str, Any]) -> Iterator[str]:

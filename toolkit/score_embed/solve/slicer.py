@@ -117,6 +117,13 @@ class Slicer:
         """How many conditions over two bytes or more the slice of this target has."""
         return sum(len(group.conditions) for group in self._touched(bytes_of(target.deps)))
 
+    def slice_of(self, target: Expr) -> int:
+        """The input bytes of this target's slice."""
+        deps = target.deps
+        for group in self._touched(bytes_of(deps)):
+            deps |= group.deps
+        return deps
+
     def query(self, target: Expr, data: bytes) -> Query:
         """The question for `target` after the conditions added so far. Valid until the next change."""
         deps, index = target.deps, target.only_byte

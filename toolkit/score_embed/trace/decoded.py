@@ -33,6 +33,7 @@ class Checkpoint(NamedTuple):
     settled: int
     reach: int
     forked: int
+    vanished: int
 
 
 class Decoded:
@@ -65,6 +66,7 @@ class Decoded:
         self._settled = 0  # a bit for each input byte that has one value left
         self._reach = 0  # input bytes of formulas that are fixed
         self.forked = 0  # and of those that are so because the path has forked
+        self.vanished = 0  # of leaves that became constants
         self.take_input(b"")
 
     def take_input(self, data: bytes) -> None:
@@ -85,6 +87,7 @@ class Decoded:
             self._settled,
             self._reach,
             self.forked,
+            self.vanished,
         )
 
     def return_to(self, point: Checkpoint) -> None:
@@ -92,7 +95,8 @@ class Decoded:
         self._log.undo(point.undo)
         cursor = self.cursor
         cursor.at, cursor.address, cursor.depth = point.at, point.address, point.depth
-        self.consumed, self._settled, self._reach, self.forked = point.consumed, *point[-3:]
+        self.consumed, self._settled, self._reach = point.consumed, point.settled, point.reach
+        self.forked, self.vanished = point.forked, point.vanished
         del self.pins[point.pins :]
         del self.objects[point.objects :]
         self.disagreements.clear()
@@ -167,7 +171,10 @@ class Decoded:
             found = self._replaced.get(leaf)
             if found is None:
                 found = self._replaced[leaf] = replaced(leaf, self._fixed, self._reach)
+            if not found.deps:
+                self.vanished |= leaf.deps
             return found
+        self.vanished |= leaf.deps
         return build.const(self.value(leaf), leaf.width, leaf.origins)
 
     def note(self, what: str, site: int) -> None:

@@ -25,6 +25,7 @@ class Condition:
     is_fork: bool  # the host's own: the target does not count it
     settled: bool  # conditions before it leave it no other side
     forked: int  # input bytes of the forks before it
+    fixed: bool  # these have a say in what it compares
     counted: int  # conditions before it that the target counts, too
     loose: bool  # the target cannot tell the other side from this one: nothing is derived from a run of that
     start: int  # event bytes before its branch: what a run that takes the other side has in common with this one

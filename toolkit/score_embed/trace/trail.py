@@ -267,6 +267,10 @@ class Trail:
         for outcome in outcomes:
             if outcome.is_fork:
                 forked |= outcome.formula.deps
+        compared = 0
+        for operand in operands:
+            compared |= operand.deps
+        compared = compared or decoded.vanished  # what was assigned may be a constant already
         self._operands.add(operands, tuple(map(decoded.value, operands)), floats, forked)
         assumption = site.is_assumption
         found = site.kind in (SiteKind.SELECT, SiteKind.STORE) and not site.size
@@ -286,7 +290,7 @@ class Trail:
             if not is_fork:
                 self._lanes = after = mixed(before, site.id, chain, direction)
                 self.counted += 1
-            settled = not held.deps and any(operand.deps for operand in operands)
+            settled = not held.deps and not held.origins and compared != 0
             condition = Condition(
                 site.id,
                 chain,
@@ -300,6 +304,7 @@ class Trail:
                 is_fork,
                 settled,
                 decoded.forked,
+                decoded.forked & compared != 0,
                 counted,
                 loose,
                 self._event,
