@@ -312,3 +312,16 @@ def bytes_of(mask: int) -> list[int]:
         found.append(low.bit_length() - 1)
         mask ^= low
     return found
+
+
+def changed_bytes(a: bytes, b: bytes) -> int:
+    """Bit i is set if byte i differs, or only one of them has it."""
+    size = max(len(a), len(b))
+    difference = int.from_bytes(a, "little") ^ int.from_bytes(b, "little")
+    changed = 0
+    while difference:
+        index = ((difference & -difference).bit_length() - 1) >> 3
+        changed |= 1 << index
+        difference &= ~(0xFF << 8 * index)
+    shorter = min(len(a), len(b))
+    return changed | ((1 << size) - 1) ^ ((1 << shorter) - 1)

@@ -21,7 +21,7 @@ class ChoicesLayer:
 
     def __init__(self, quick: Solver, inner: Solver, limit: Limit) -> None:
         self._quick, self._inner, self._limit = quick, inner, limit
-        self._run = Chosen(b"")
+        self._run = Chosen()
 
     def solve(self, query: Query) -> Answer:
         simple = self._simple(query) if self._limit.trial and not query.floats else None
@@ -34,8 +34,7 @@ class ChoicesLayer:
 
     def _simple(self, query: Query) -> Query | None:
         """The question with the run's choices; None if there are none."""
-        if self._run.data != query.data:
-            self._run = Chosen(query.data)
+        self._run.take(query.data)
         target, deciding = self._run.of(query.target)
         conditions = dict(deciding)
         chosen = bool(deciding)

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from score_embed.contract.sites import Site, SiteKind, SiteTable
 from score_embed.contract.words import Note
-from score_embed.formula.expr import Expr
+from score_embed.formula.expr import Expr, changed_bytes
 from score_embed.formula.floats import may_be_nan, pattern_uses
 from score_embed.trace import hash as hashes
 from score_embed.trace.concrete import Concrete, Forks
@@ -153,7 +153,7 @@ class Trail:
         kept = -1 if self._decoded.verify else self._shared_branches(events, limit)
         if kept >= 0 and self._branches[kept].point.consumed > len(data):
             kept = -1
-        changed = _changed_bytes(self.data, data) if kept >= 0 else 0
+        changed = changed_bytes(self.data, data) if kept >= 0 else 0
         self._decoded.take_input(data)
         if changed:
             kept = self._still_true(kept, changed)
@@ -348,16 +348,3 @@ def _common_length(a: bytes, b: bytes) -> int:
         else:
             high = middle
     return low
-
-
-def _changed_bytes(a: bytes, b: bytes) -> int:
-    """Bit i is set if byte i differs, or only one of them has it."""
-    size = max(len(a), len(b))
-    difference = int.from_bytes(a, "little") ^ int.from_bytes(b, "little")
-    changed = 0
-    while difference:
-        index = ((difference & -difference).bit_length() - 1) >> 3
-        changed |= 1 << index
-        difference &= ~(0xFF << 8 * index)
-    shorter = min(len(a), len(b))
-    return changed | ((1 << size) - 1) ^ ((1 << shorter) - 1)
