@@ -104,6 +104,8 @@ def places(s: Stmt) -> list[Place]:
             found += [s.dest, s.source]
         case Call():
             found += [a.exp for a in s.args if isinstance(a.exp, Place)]
+        case Return(value=Place() as value):
+            found.append(value)
     return found
 
 
