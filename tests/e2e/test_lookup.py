@@ -81,11 +81,12 @@ def test_tables_of_a_file_without_probes(board: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_select_is_concretized_and_says_where(tmp_path: Path) -> None:
-    """A volatile object, stores to one, to a large one and of a struct. (Scalars have their extent.)"""
+    """A volatile object, stores to one, to a large one and of a large struct, where nothing forks; else all is found.
+    (Scalars have their extent.)"""
     text = """
 static int byte(const uint8_t *p, uint8_t x) { return p[x & 3] == 7; }
 static uint8_t large[5000];
-static struct { int16_t a, b; } pair = { 1, 2 }, pairs[4];
+static struct { int16_t a[9]; } pair = { { 1, 2 } }, pairs[4];
 int main(void)
 {
     static volatile uint8_t device[4] = { 1, 2, 3, 4 };
@@ -102,10 +103,14 @@ int main(void)
     return 0;
 }
 """
-    found = explore(tmp_path, {"a.c": INCLUDES + text}).summary
+    found = explore(tmp_path, {"a.c": INCLUDES + text}, "--fork-values", "0").summary
     lines = {number for number, line in enumerate((INCLUDES + text).splitlines(), 1) if "/* here */" in line}
     assert found["stopped"] == "drained"
     assert {(item["what"], item["line"]) for item in found["incomplete"]} == {("symbolic address", n) for n in lines}
+    (tmp_path / "forks").mkdir()
+    found = explore(tmp_path / "forks", {"a.c": INCLUDES + text}).summary
+    assert (found["stopped"], found["incomplete"]) == ("exhausted", [])
+    assert {fork["line"] for fork in found["forks"]} <= lines
 
 
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
@@ -180,7 +185,7 @@ int main(void)
 }
 """
     text = INCLUDES + text
-    found = explore(tmp_path, {"a.c": text}, "--verify").summary
+    found = explore(tmp_path, {"a.c": text}, "--verify", "--fork-values", "0").summary
     lines = {
         mark: {n for n, line in enumerate(text.splitlines(), 1) if mark in line} for mark in ("here", "bug", "step")
     }
@@ -214,7 +219,7 @@ int main(void)
         "exhausted",
         [("out-of-bounds", {"x": 8})],
     )
-    options = ("--board", board, "--check", "none")
+    options = ("--board", board, "--check", "none", "--fork-values", "0")
     beyond = explore(tmp_path / "beyond", {"a.c": INCLUDES + text}, *options, cflags=("-DGUARD=9",)).summary
     assert (beyond["stopped"], beyond["divergences"], beyond["mispredicted"]) == ("drained", 0, 0)
     assert [re.sub(r"\W", " ", item["what"]) for item in beyond["incomplete"]] == [

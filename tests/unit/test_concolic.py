@@ -430,7 +430,7 @@ FORKING = table(A, B, AT_A, A_ABOVE_B, AT_LEAST_B, A_IS_3, A_IS_4, B_IS_4, C_IS_
         (Stream().head(22, 1).head(23, 0), 23, "unsat"),
         (Stream().head(19).head(22, 1).head(23, 0), 23, "fixed by value"),
         (Stream().head(19).head(25).head(26, 0), 26, "fixed by value"),
-        (Stream().head(22, 1).head(25).head(26, 0), 26, "unsat"),
+        (Stream().head(22, 1).head(25).head(26, 0), 26, "concrete"),
         (Stream().head(27, 1), 27, "unsat"),
         # b is 4 or not, and then the other side of b <= 3: what the fork says of a has a say.
         (Stream().head(19).head(20, 1).varint(5).head(21, 1).varint(5), 21, "fixed by value"),

@@ -66,7 +66,7 @@ class Decoded:
         self._settled = 0  # a bit for each input byte that has one value left
         self._reach = 0  # input bytes of formulas that are fixed
         self.forked = 0  # and of those that are so because the path has forked
-        self.vanished = 0  # of leaves that became constants
+        self.vanished = 0  # of what was assigned as a constant
         self.take_input(b"")
 
     def take_input(self, data: bytes) -> None:
@@ -164,6 +164,15 @@ class Decoded:
                 return tuple(map(self._constant, leaves))
         return leaves
 
+    def said_of_value(self, leaves: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """The same, of what a value is made of that is assigned: what looks at it later sees no input bytes."""
+        said = self.said(leaves)
+        if said is not leaves:
+            for leaf, now in zip(leaves, said, strict=True):
+                if not now.deps:
+                    self.vanished |= leaf.deps
+        return said
+
     def _constant(self, leaf: Expr) -> Expr:
         if not leaf.deps or leaf.floats:
             return leaf
@@ -171,10 +180,7 @@ class Decoded:
             found = self._replaced.get(leaf)
             if found is None:
                 found = self._replaced[leaf] = replaced(leaf, self._fixed, self._reach)
-            if not found.deps:
-                self.vanished |= leaf.deps
             return found
-        self.vanished |= leaf.deps
         return build.const(self.value(leaf), leaf.width, leaf.origins)
 
     def note(self, what: str, site: int) -> None:

@@ -130,7 +130,7 @@ class Steps:
     def _assign(self, site: Site) -> Step:
         program, value = self._programs.get(site), self._programs.value
         read, store = compile_leaves(site, self._cursor, self._mirror), self._store(site)
-        said = self._decoded.said
+        said = self._decoded.said_of_value
         return lambda: store(value(program, said(read())))
 
     def _call(self, site: Site) -> Step:

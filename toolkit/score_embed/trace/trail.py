@@ -270,7 +270,7 @@ class Trail:
         compared = 0
         for operand in operands:
             compared |= operand.deps
-        compared = compared or decoded.vanished  # what was assigned may be a constant already
+        compared = compared or decoded.forked & decoded.vanished  # what was assigned may be a constant already
         self._operands.add(operands, tuple(map(decoded.value, operands)), floats, forked)
         assumption = site.is_assumption
         found = site.kind in (SiteKind.SELECT, SiteKind.STORE) and not site.size
