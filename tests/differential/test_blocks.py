@@ -167,7 +167,7 @@ def test_addresses_that_are_pinned_already(tmp_path: Path, monkeypatch: pytest.M
     source.write_text(ADDRESSES)
     compare((source,), 2, monkeypatch)
     single = explored((source,), tmp_path / "single", verify=True)
-    assert single[0] == "drained"
+    assert single[0] == "exhausted"
     monkeypatch.undo()
     assert explored((source,), tmp_path / "merged", verify=True) == single
 

@@ -27,26 +27,14 @@ AVR = "arduino-mega2560"
 BOARDS = ("native", "mps2-an385", AVR)
 PROGRAMS = programs()
 SECONDS = 240.0  # on a busy machine: five processor seconds are enough where it ends
-KNOWN = {
-    "grid": "a struct is copied at the address that this input gives",
-    "machine": "a call by a table goes where this input leads it",
-}
 GENERATED = 200
 ON_BOARDS = 24  # of these
 
 
-class NotExhausted(Exception):
-    """What is still wrong with a known case; a wrong set of paths is an AssertionError, and never known."""
-
-
-def case(name: str, board: str, strategy: str, elided: bool) -> object:
-    known = KNOWN.get(name)
-    marks = [pytest.mark.xfail(raises=NotExhausted, strict=True, reason=known)] if known else []
-    words = "-".join((name, board, strategy, "elided" if elided else "whole"))
-    return pytest.param(name, board, strategy, elided, marks=marks, id=words)
-
-
-CASES = [case(*of) for of in itertools.product(PROGRAMS, BOARDS, config.STRATEGIES, (True, False))]
+CASES = [
+    pytest.param(name, board, strategy, elided, id="-".join((name, board, strategy, "elided" if elided else "whole")))
+    for name, board, strategy, elided in itertools.product(PROGRAMS, BOARDS, config.STRATEGIES, (True, False))
+]
 
 
 @functools.cache
@@ -80,15 +68,7 @@ def test_programs(
     with redirect_stderr(StringIO()):
         found = campaign.run(settings).summary
     assert found["divergences"] == 0
-    expect_exact(found["stopped"], judge(name), tmp_path / "out")
-
-
-def expect_exact(word: str, truth: BruteForce, folder: Path) -> None:
-    """Raises NotExhausted, for which a known case may fail, and no AssertionError."""
-    difference = truth.difference(folder)
-    if word != "exhausted":
-        raise NotExhausted(f"{word}: {difference}")
-    assert not difference
+    assert (found["stopped"], judge(name).difference(tmp_path / "out")) == ("exhausted", "")
 
 
 @pytest.mark.parts(GENERATED // 4)

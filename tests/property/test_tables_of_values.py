@@ -88,9 +88,9 @@ EDGES = [bytes(data) for data in itertools.product((0, 1, 0x7F, 0x80, 0xFF), rep
 
 def place(variable: Variable, data: bytes) -> int:
     """Which of its values a variable has under an input."""
-    if variable.choice is None:
+    if variable.partition is None:
         return data[variable.index]
-    return int(variable.choice[tuple([place(part, data) for part in variable.made_of])])
+    return int(variable.partition.choice[tuple([place(part, data) for part in variable.made_of])])
 
 
 def value(found: Grid, data: bytes) -> int:

@@ -29,6 +29,7 @@ _DECISION = struct.Struct("<IiB")
 _VERSION = 7
 _HAS_DECISIONS = 0x8000  # beside the number of objects
 MOST_LEFT_OUT = 64
+_SOON = 16  # values of a fork that are tried in their turn; more of them wait behind what does not fork
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,8 @@ def child(
     before = value(condition.before)
     if left_out is not None:
         flip = (index, index, condition.counted, before, site)
-        return Pair(ident, data, *flip, left_out=left_out, decided=decisions, origin=origin)
+        later = condition.is_fork and len(left_out.objects) > _SOON
+        return Pair(ident, data, *flip, left_out=left_out, decided=decisions, behind=int(later), origin=origin)
     if condition.loose:
         return Pair(ident, data, _NEVER, index, condition.counted, before, site, decided=decisions, origin=origin)
     leads_to = condition.elsewhere

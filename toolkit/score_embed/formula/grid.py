@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -34,16 +35,29 @@ _CHOOSING = frozenset({Kind.TABLE, Kind.ITE})  # their results are few, and much
 _numbers = itertools.count()
 
 
-class Variable:
-    """An input byte has its `index`; an inner variable has -1 and is `made_of` others: `choice` says for all their values
-    which of its `count` values it has then (an index)."""
+class Partition:
+    """A table's elements by their values, which are few: `choice` has, for each element, which of `values` it is. They are
+    numbered as they come: what tells the same apart is the same partition, whatever the values are (`key`)."""
 
-    __slots__ = ("__weakref__", "choice", "count", "index", "made_of", "number", "rank")
+    __slots__ = ("choice", "key", "rows", "values")
+
+    def __init__(self, values: Words, choice: NDArray[np.intp]) -> None:
+        self.values, self.choice = values, choice
+        self.key = choice.astype(np.uint8).tobytes()
+        # As a relation: a row for each element, its place and which value it has.
+        self.rows = np.column_stack([np.indices(choice.shape).reshape(choice.ndim, -1).T, choice.reshape(-1)])
+
+
+class Variable:
+    """An input byte has its `index`; an inner variable has -1 and is `made_of` others: the `partition` of a table over them
+    says which of its `count` values it has."""
+
+    __slots__ = ("__weakref__", "count", "index", "made_of", "number", "partition", "rank")
 
     def __init__(
-        self, index: int, count: int, made_of: tuple[Variable, ...] = (), choice: NDArray[np.intp] | None = None
+        self, index: int, count: int, made_of: tuple[Variable, ...] = (), partition: Partition | None = None
     ) -> None:
-        self.index, self.count, self.made_of, self.choice = index, count, made_of, choice
+        self.index, self.count, self.made_of, self.partition = index, count, made_of, partition
         self.number = next(_numbers)
         # Of two variables that one is made of the other, the other is first; else the input's order decides.
         self.rank: tuple[int, int, int] = (index, 0, 0)
@@ -108,10 +122,10 @@ class Grids:
 
     def _in_few_values(self, node: Expr, parts: list[Grid]) -> list[Grid]:
         """The arguments' grids, over inner variables where that makes the node's grid smaller."""
-        few = [self._few_of(arg, part) for arg, part in zip(node.args, parts, strict=True)]
-        reduced = [mine if arg.kind in _CHOOSING else part for arg, part, mine in zip(node.args, parts, few, strict=True)]
+        of = list(zip(node.args, parts, strict=True))
+        reduced = [self._few_of(arg, part) if arg.kind in _CHOOSING else part for arg, part in of]
         if _size_of(reduced) > _AT_EASE:
-            reduced = few
+            reduced = [self._few_of(arg, part) for arg, part in of]
         for at, part in enumerate(parts):
             if part is not reduced[at]:
                 other = [*reduced[:at], part, *reduced[at + 1 :]]
@@ -144,28 +158,35 @@ class Grids:
 
     def _reduced(self, grid: Grid) -> Grid:
         """These values as those of an inner variable, if they are few; else the same grid."""
-        size = grid.values.size
-        if size < _FEWEST:
+        partition = _partition(grid.values.tobytes(), grid.values.shape)
+        if partition is None:
             return grid
-        values, first, choice = np.unique(grid.values, return_index=True, return_inverse=True)
-        if len(values) > min(_MOST_VALUES, size // 2) or len(values) * size > _MOST_JOINED:
-            return grid
-        # What tells the same apart is the same variable, whatever its values are: they are numbered as they come.
-        order = np.argsort(first)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        choice = place[choice].reshape(grid.values.shape)
-        key = tuple(variable.number for variable in grid.variables), choice.astype(np.uint8).tobytes()
+        key = tuple(variable.number for variable in grid.variables), partition.key
         variable = self._inner.get(key)
         if variable is None:
-            variable = self._inner[key] = Variable(-1, len(values), grid.variables, choice)
-        return Grid((variable,), values[order])
+            variable = self._inner[key] = Variable(-1, len(partition.values), grid.variables, partition)
+        return Grid((variable,), partition.values)
 
     def _byte(self, index: int) -> Variable:
         found = self._bytes.get(index)
         if found is None:
             found = self._bytes[index] = Variable(index, 256)
         return found
+
+
+@lru_cache(maxsize=1024)
+def _partition(content: bytes, shape: tuple[int, ...]) -> Partition | None:
+    """Of a table with this content; None if its values are not few. The tables of a loop are alike."""
+    table = np.frombuffer(content, np.uint64)
+    if table.size < _FEWEST:
+        return None
+    values, first, choice = np.unique(table, return_index=True, return_inverse=True)
+    if len(values) > min(_MOST_VALUES, table.size // 2) or len(values) * table.size > _MOST_JOINED:
+        return None
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return Partition(values[order], place[choice].reshape(shape))
 
 
 def _word(value: int) -> Words:

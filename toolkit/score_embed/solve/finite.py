@@ -130,10 +130,9 @@ class FiniteLayer:
     def _definition(self, variable: Variable) -> Relation:
         found = self._made_of.get(variable.number)
         if found is None:
-            assert variable.choice is not None
-            places = np.argwhere(np.ones(variable.choice.shape, bool))
-            rows = np.column_stack([places, variable.choice.reshape(-1)])
-            found = self._made_of[variable.number] = self._keep(Relation((*variable.made_of, variable), rows))
+            assert variable.partition is not None
+            relation = Relation((*variable.made_of, variable), variable.partition.rows)
+            found = self._made_of[variable.number] = self._keep(relation)
         return found
 
     def _set(self, variable: Variable, values: int) -> Relation:
@@ -192,10 +191,10 @@ def _model(variables: Sequence[Variable], steps: Sequence[_Eliminated], data: by
     """Values of the input bytes, those of the run where they are as good as others."""
     now: dict[Variable, int] = {}  # which of its values each variable has in the run
     for variable in variables:
-        if variable.choice is None:
+        if variable.partition is None:
             now[variable] = data[variable.index]
         else:
-            now[variable] = int(variable.choice[tuple([now[part] for part in variable.made_of])])
+            now[variable] = int(variable.partition.choice[tuple([now[part] for part in variable.made_of])])
     chosen: dict[Variable, int] = {}
     for variable, step in zip(reversed(variables), reversed(steps), strict=True):
         key = 0
