@@ -130,9 +130,7 @@ def explore(settings: config.Settings, marks: list[float]) -> dict[str, Any]:
 def in_a_process(program: str, order: str, seed: int, marks: list[float]) -> dict[str, Any]:
     words = [sys.executable, str(Path(__file__)), "--worker", program, "--orders", order]
     words += ["--seed", str(seed), "--seconds", ",".join(map(str, marks))]
-    done = subprocess.run(
-        words, capture_output=True, text=True, check=False, timeout=300 + marks[-1] * SLOWEST
-    )
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300 + marks[-1] * SLOWEST)
     if done.returncode:
         raise SystemExit(f"{program}, {order}: {done.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout)

@@ -1,5 +1,5 @@
-"""`--until-bug`: the first confirmed bug is the end, alone and with clients; a resumed campaign goes on from there. And what
-the status line says when nothing new comes."""
+"""`--until-bug`: the first confirmed bug is the end, alone and with clients; a resumed campaign goes on from there. And
+what the status line says when nothing new comes."""
 
 from __future__ import annotations
 
