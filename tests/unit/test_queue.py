@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from events import Stream, compare, condition, replay, slot, symbolic, table
@@ -80,6 +81,57 @@ def test_random_takes_every_waiting_pair_alike() -> None:
         assert second is not None
         times[left.index(second.id.decode().strip())] += 1
     assert all(abs(times[place] - trials / 3) < 120 for place in range(3)), times  # 4.6 standard deviations
+
+
+def owner(waiting: Queue) -> tuple[Pair, int]:
+    """The next pair of a mixed queue, and which of the orders has it."""
+    taken = waiting.take()
+    assert taken is not None
+    return taken, waiting.taken[1]
+
+
+def covered_pairs(count: int, first: int = 0) -> list[Pair]:
+    """Of a direction that tests have taken, with ids as evenly spread as real ones."""
+    idents = [bytes([n % 256]) + n.to_bytes(15, "big") for n in range(first, first + count)]
+    return [Pair(ident, b"", 1, 1, 1, 0, 0, range(1, 2)) for ident in idents]
+
+
+def test_mixed_orders_take_turns_and_what_is_uncovered_belongs_to_the_first() -> None:
+    covered = {1}
+    waiting = queue("mixed", covered=covered)
+    waiting.add([*covered_pairs(800), *(pair(1, str(n), range(2, 3)) for n in range(4))])
+    taken = [owner(waiting) for _ in range(100)]
+    assert [one.targets for one, _ in taken[:4]] == [range(2, 3)] * 4
+    times = Counter(lane for _, lane in taken)
+    assert times[0] > 40
+    assert min(times[1], times[2]) >= 16
+
+
+def test_mixed_goes_depth_first_while_nothing_new_is_covered() -> None:
+    covered = {1}
+    waiting = queue("mixed", covered=covered)
+    waiting.add(covered_pairs(400))
+    for _ in range(300):
+        owner(waiting)
+    waiting.add(covered_pairs(800, 1000))
+    late = [owner(waiting) for _ in range(400)]
+    assert sum(lane == 1 for _, lane in late) > 150  # in the beginning 50 of 400
+    deep = [one.id for one, lane in late if lane == 1 and one.id[-2:] > b"\x03\x00"]
+    assert deep == sorted(deep, key=lambda ident: ident[1:], reverse=True)
+    covered.add(2)
+    owner(waiting)
+    waiting.add(covered_pairs(80, 2000))
+    rest = [owner(waiting) for _ in range(len(waiting))]
+    assert sum(lane == 0 for one, lane in rest if int.from_bytes(one.id[1:], "big") >= 2000) >= 50
+    assert waiting.take() is None
+
+
+def test_a_hard_question_is_the_end_of_a_mixed_turn() -> None:
+    waiting = queue("mixed", covered={1})
+    hard = [replace(one, pending=1, targets=range(2, 3)) for one in covered_pairs(20, 5000)]
+    waiting.add([*covered_pairs(200), *hard])
+    taken = [owner(waiting) for _ in range(34)]
+    assert sum(bool(one.pending) for one, _ in taken) <= 5
 
 
 def test_the_seed_decides_a_random_order() -> None:

@@ -49,6 +49,25 @@ def test_a_line_now_and_then_without_a_terminal(
     assert capsys.readouterr().err == line
 
 
+def test_the_line_says_when_nothing_new_was_covered_for_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    recorded.write(tmp_path)
+    with Store.read(tmp_path) as record:
+        ledger = Ledger(record, record.sources())
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with status.Status("p on native") as shown:
+        now += 40
+        ledger.coverage.grown = 90.0  # in an earlier session
+        shown.show([ledger], 2, clients=2)
+        ledger.coverage.grown = now - status.QUIET_SECONDS + 1
+        shown.show([ledger], 2)
+    quiet, busy = capsys.readouterr().err.splitlines()
+    assert quiet.endswith(", nothing new for 40 s, 2 clients")
+    assert "nothing new" not in busy
+
+
 def test_first_signal_is_a_wish_second_stops(capsys: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(signal.SIGINT)
     with Interrupt(lambda: None) as interrupt:

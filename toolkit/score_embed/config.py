@@ -24,7 +24,7 @@ RUNS = ("native", "qemu", "serial", "command")  # ways to run a board's image
 CHECKS = ("null", "bounds", "division", "overflow", "shift", "unreachable")
 DEFAULT_CHECKS = frozenset({"null", "bounds", "division"})  # firmware lets numbers overflow on purpose
 MOST_INPUT = 65535  # bytes of a test's input
-STRATEGIES = ("dfs", "exe", "bfs", "random", "coverage")
+STRATEGIES = ("mixed", "dfs", "exe", "bfs", "random", "coverage")
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,11 @@ class Settings:
     first: Path | None = None
     time: float | None = None
     max_tests: int | None = None
+    until_bug: bool = False
     clients: int | None = None
     cluster: str | None = None
     max_branches: int = 1_000_000
-    strategy: str = "dfs"
+    strategy: str = "mixed"
     max_depth: int | None = None
     loop_bound: int | None = None
     fork_values: int = 256
@@ -185,12 +186,13 @@ OPTIONS: tuple[Option, ...] = (
     Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
+    Option("until-bug", _yes_no, "", "stop at the first confirmed bug; on --resume, at the next one"),
     Option("clients", _clients, "N", "so many processes explore at once, each with a target of its own (1)"),
     Option(
         "cluster", _cluster, "ray[://…]", "clients are actors of a Ray cluster: this machine's own, or ray://HOST:PORT"
     ),
     Option("max-branches", _positive, "N", "a test that takes more branches is a hang (1000000)"),
-    Option("strategy", _strategy, "NAME", f"which test comes first: {', '.join(STRATEGIES)} (dfs)"),
+    Option("strategy", _strategy, "NAME", f"which test comes first: {', '.join(STRATEGIES)} (mixed)"),
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
     Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
     Option("fork-values", _fork_values, "N", "try each value of what has no formula, if it has no more than N (256)"),
@@ -218,6 +220,7 @@ RESUMABLE = (
     "port",
     "time",
     "max-tests",
+    "until-bug",
     "clients",
     "cluster",
     "json",

@@ -107,10 +107,13 @@ class _Campaign:
         search = self._search
         last: Tested | None = None  # is entered into the books while the target runs the next test
         while True:
+            if last is not None and last.finished.verdict.is_bug:
+                self._enter(last)
+                last = None
             stopped = self._wants_end(interrupt)
             pair = None if stopped else search.next(lambda: self._has_chores(interrupt, status))
             self._settle()
-            if pair is None or (last is not None and last.finished.verdict.is_bug):
+            if pair is None:
                 self._enter(last)
                 last = None
             if pair is None and not search.waiting:
@@ -146,6 +149,8 @@ class _Campaign:
             return Stop.TIME
         if settings.max_tests is not None and self._tests >= settings.max_tests:
             return Stop.MAX_TESTS
+        if settings.until_bug and (self._ledger.has_bug or (self._witness is not None and self._witness.has_found)):
+            return Stop.BUG
         return None
 
     def _finish(self, pair: Pair, begun: Run) -> Tested | None:

@@ -1,6 +1,8 @@
 """The first test of a campaign: its bytes, and the proof that the program is deterministic.
 
-Bytes that nobody chose come from the campaign's seed (`explore/prf.py`), as many as the program asks for.
+Bytes that nobody chose come from the campaign's seed (`explore/prf.py`), as many as the program asks for. Those of arguments are
+digits: a program that reads numbers would see none in other bytes, and each digit would have to be found by a test of its own
+before the number itself is symbolic.
 
 A first test written by hand names its inputs; where their bytes lie only a run can tell, and another value may let the
 program ask for other inputs, so the layout is found by running until it stays. Then the first test runs three times:
@@ -22,7 +24,7 @@ from score_embed.campaign.judging import is_doubtful
 from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.errors import NothingToExplore, TargetError, UsageError
-from score_embed.explore.prf import grow, number
+from score_embed.explore.prf import digits, grow, number, prf
 from score_embed.image.image import Image
 from score_embed.results.testcase import First, Named, read_first
 from score_embed.trace.trail import Trail
@@ -57,7 +59,7 @@ def find(
         trail.follow(finished.events, data)
         return describer.named(trail.objects)
 
-    data = b""
+    data = unchosen(settings)
     if settings.first is not None:
         first = read_first(settings.first)
         data = place(first, runner.complete, layout) if first.values else first.data
@@ -81,6 +83,13 @@ def find(
             file=sys.stderr,
         )
     return tuple(firsts), difference
+
+
+def unchosen(settings: config.Settings) -> bytes:
+    """How the first test begins if nobody says: with the bytes of standard input and of the arguments."""
+    begin = settings.stdin_bytes
+    end = begin + sum(config.lengths(settings.argv))
+    return prf(settings.seed, 0, begin) + digits(settings.seed, begin, end)
 
 
 def _leads_nowhere(finished: Finished) -> bool:

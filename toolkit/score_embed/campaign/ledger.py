@@ -40,6 +40,7 @@ class Ledger:
         self.tally = Tally()  # of all explorers
         self.coverage = Coverage(sources.directions)
         self.bugs = BugList()
+        self.has_bug = False  # a confirmed one that was new in this session
         self._paths = PathSet()
         self._link, self._memory = LinkCounters(), Memory()
         self.queue = 0  # runs that the work list has seen
@@ -110,6 +111,7 @@ class Ledger:
         if bug is not None:
             self._record.put_bug(bug)
         is_first_of_bug = bug is not None and bug.test == number
+        self.has_bug = self.has_bug or (is_first_of_bug and entry.confirmed)
         if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
             self._write_files(self._test(number, entry, inputs, where), is_first_of_bug)
 

@@ -109,6 +109,7 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
         cluster=settings.cluster,
         time=settings.time,
         max_tests=settings.max_tests,
+        until_bug=settings.until_bug,
         json=settings.json,
     )
 

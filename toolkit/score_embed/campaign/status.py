@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LINE_SECONDS = 10.0
 REFRESH_SECONDS = 0.25
+QUIET_SECONDS = 20.0  # without a new branch direction: then that is said
 
 
 class _Line:
@@ -70,7 +71,9 @@ class Status(_Line):
 
     def show(self, campaigns: Sequence[Ledger], waiting: int, clients: int = 0) -> None:
         """`waiting`: pairs, of all campaigns."""
-        seconds = time.monotonic() - self._began
+        now = time.monotonic()
+        seconds = now - self._began
+        quiet = now - max(self._began, *(ledger.coverage.grown for ledger in campaigns))
         runs = sum(ledger.totals.runs for ledger in campaigns)
         paths = sum(ledger.totals.paths for ledger in campaigns)
         covered = sum(len(ledger.coverage.covered) for ledger in campaigns)
@@ -81,6 +84,8 @@ class Status(_Line):
             f"{self._title}: {seconds:.0f} s, {runs} tests ({runs / seconds:.0f}/s), {paths} paths, "
             f"{waiting} waiting, branches {covered}/{total} ({percent} %), bugs {bugs}"
         )
+        if quiet >= QUIET_SECONDS and covered < total:
+            text += f", nothing new for {quiet:.0f} s"
         if clients:
             text += f", {clients} clients"
         self._put(text)

@@ -53,7 +53,7 @@ def execute(values: argparse.Namespace) -> int:
             run.require_sources(said)
             opened = [_begin(said, stack)]
         title = ", ".join(f"{each.image.program} on {each.board.name}" for each in opened)
-        plan = Plan(title, said.clients or 0, said.time, stays=True)
+        plan = Plan(title, said.clients or 0, said.time, stays=True, until_bug=said.until_bug)
         devices = hosting.devices_for(replace(opened[0].settings, clients=said.clients or 0))
         results = hosting.serve(opened, devices, plan, stack, values.listen, keys)
     with readers_may_leave():

@@ -17,6 +17,7 @@ class Stop(StrEnum):
     DRAINED = "drained"  # nothing is left to run, but something could not be followed
     TIME = "time"
     MAX_TESTS = "max-tests"
+    BUG = "bug"  # a confirmed one was found, and no more was asked for
     INTERRUPTED = "interrupted"
     ERROR = "error"  # the target, or all clients, were lost
     KILLED = "killed"  # only seen from outside: the process did not live to say

@@ -21,6 +21,11 @@ def prf(seed: int, start: int, end: int) -> bytes:
     return stream[start - first * _BLOCK : end - first * _BLOCK]
 
 
+def digits(seed: int, start: int, end: int) -> bytes:
+    """Bytes start … end − 1 as decimal digits."""
+    return bytes(b"0123456789"[byte % 10] for byte in prf(seed, start, end))
+
+
 def grow(seed: int, data: bytes, size: int) -> bytes:
     """`data`, at least `size` bytes long."""
     return data if len(data) >= size else data + prf(seed, len(data), size)

@@ -10,7 +10,7 @@ import math
 import struct
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -20,6 +20,12 @@ from score_embed.explore.prf import number
 _RANK = struct.Struct(">QII")
 _LAST = 2**32 - 1
 _RING = struct.Struct(">Q")
+# Of `Mixed`, whose orders are coverage, dfs and random; measured with bench/orders.py.
+_SHARES = (2, 1, 1)  # of the turns
+_FRESH = (0, 0, 0, 0, 0, 0, 1, 2)  # whose a pair is while tests cover something new: by chance one of these
+_STALE = (0, 1, 1, 1, 1, 1, 1, 2)  # and when they have not for long
+_TURN = 8  # pairs
+_PATIENCE = 256  # pairs without anything new; later a quarter of all
 _UNIT = 1 << 40  # of the clocks of `Random`
 
 
@@ -41,6 +47,10 @@ class Strategy(ABC):
     def on_top(self, pair: Pair, rank: bytes) -> bytes:
         """The rank of the next pair as it is now. If it is another one than before, the pair goes back."""
         return rank
+
+    def turn(self, lanes: Sequence[int]) -> int:
+        """Whose turn it is, of the first bytes of the ranks of pairs that wait (in order, at least one)."""
+        return lanes[0]
 
 
 class DepthFirst(Strategy):
@@ -101,14 +111,83 @@ class UncoveredFirst(Strategy):
         turn, run, flip = _RANK.unpack(rank)
         return rank if turn else self._rank(pair, run, flip)
 
+    def leads_on(self, pair: Pair) -> bool:
+        """To a direction that no test has taken; or nobody knows where."""
+        return not pair.targets or any(index not in self._covered for index in pair.targets)
+
+    def place(self, rank: bytes) -> Place:
+        """That of the pair with this rank."""
+        _, run, flip = _RANK.unpack(rank)
+        return Place(_LAST - run, _LAST - flip)
+
     def _rank(self, pair: Pair, run: int, flip: int) -> bytes:
-        if not pair.targets or any(index not in self._covered for index in pair.targets):
-            return _RANK.pack(0, run, flip)  # also if nobody knows where it leads
+        if self.leads_on(pair):
+            return _RANK.pack(0, run, flip)
         self._turns[pair.targets.start] += 1
         return _RANK.pack(self._turns[pair.targets.start], run, flip)
 
 
+class Mixed(Strategy):
+    """Orders that take turns, each with pairs of its own: no order stays in its corner for longer than the others' turns.
+
+    While tests still cover something new, nearly all pairs are those of `coverage`. When that has not happened for a while, they
+    go to `dfs`, which runs them fastest; but for those that lead to a direction that no test has taken. A turn lasts for
+    several pairs: neighbours in an order have more of their paths in common.
+    """
+
+    def __init__(self, seed: int, covered: AbstractSet[int]) -> None:
+        self._seed, self._covered = seed, covered
+        self._uncovered = UncoveredFirst(covered)
+        self._orders = [self._uncovered, DepthFirst(), Random(seed)]
+        self._had = [0.0] * len(self._orders)  # turns of each by its share
+        self._lane = self._left = 0  # whose turn it is, and for how many pairs more
+        self._taken = 0  # pairs
+        self._grown = 0  # when something new was covered: `_taken` then
+        self._known = -1  # covered directions
+
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        lane = self._owner(pair)
+        return bytes([lane]) + self._orders[lane].rank(pair, place)
+
+    def on_top(self, pair: Pair, rank: bytes) -> bytes:
+        lane, now = rank[0], rank[1:]
+        if not lane and self._owner(pair):
+            return self.rank(pair, self._uncovered.place(now))
+        if pair.pending:  # its question may take longer than many tests
+            self._had[lane] += (_TURN - 1) / _SHARES[lane]
+            self._left = 0
+        return bytes([lane]) + self._orders[lane].on_top(pair, now)
+
+    def turn(self, lanes: Sequence[int]) -> int:
+        self._look()
+        if not self._left or self._lane not in lanes:
+            self._lane, self._left = self._next(lanes), _TURN
+        self._left -= 1
+        self._had[self._lane] += 1 / _SHARES[self._lane]
+        return self._lane
+
+    def _look(self) -> None:
+        """Whether something new was covered."""
+        self._taken += 1
+        if len(self._covered) > self._known:
+            self._known, self._grown = len(self._covered), self._taken
+
+    def _next(self, lanes: Sequence[int]) -> int:
+        now = self._had[self._lane]
+        for lane in range(len(self._orders)):
+            if lane not in lanes:
+                self._had[lane] = max(self._had[lane], now)  # who has nothing to run saves no turns up
+        return min(lanes, key=lambda lane: self._had[lane])
+
+    def _owner(self, pair: Pair) -> int:
+        if self._uncovered.leads_on(pair):
+            return 0
+        owners = _STALE if self._taken - self._grown > max(_PATIENCE, self._taken // 4) else _FRESH
+        return owners[(pair.id[0] + self._seed) % len(owners)]
+
+
 STRATEGIES: dict[str, Callable[[int, AbstractSet[int]], Strategy]] = {
+    "mixed": Mixed,
     "dfs": lambda seed, covered: DepthFirst(),
     "exe": lambda seed, covered: OtherBranchFirst(),
     "bfs": lambda seed, covered: BreadthFirst(),

@@ -23,13 +23,14 @@ _ENDS = {
     Stop.DRAINED: "no test is left to run, but something could not be followed (listed below), so paths may be missing",
     Stop.TIME: "the time was up; more paths may exist",
     Stop.MAX_TESTS: "the number of tests was reached; more paths may exist",
+    Stop.BUG: "a bug was found, and --until-bug was given; more bugs and paths may exist",
     Stop.INTERRUPTED: "it was stopped; more paths may exist",
     Stop.ERROR: "the target was lost; more paths may exist",
     Stop.KILLED: "its process was killed; this is its last commit, at most a second earlier",
     Stop.RUNNING: "it is running now; this is its last commit",
 }
 _MOST_LOST = 10  # numbers of lost tests that are shown
-_CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
+_CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
 # Why a direction was not taken; {n} is how often, {side} what would have to happen.
 _WHY = {

@@ -6,6 +6,7 @@ direction gets one answer.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
@@ -70,6 +71,7 @@ class Coverage:
     def __init__(self, directions: Mapping[int, Direction], covered: Iterable[int] = ()) -> None:
         self.directions = directions
         self.covered = set(covered)
+        self.grown = time.monotonic()  # when a test last set a new one
 
     @property
     def total(self) -> int:
@@ -78,7 +80,9 @@ class Coverage:
     def add(self, indices: Iterable[int]) -> list[int]:
         """The indices among these that are new."""
         fresh = [i for i in indices if i in self.directions and i not in self.covered]
-        self.covered.update(fresh)
+        if fresh:
+            self.covered.update(fresh)
+            self.grown = time.monotonic()
         return fresh
 
     def unflipped(self, reasons: Mapping[tuple[int, Unflipped], int], waiting: Container[int] = ()) -> list[dict[str, Any]]:

@@ -56,6 +56,7 @@ class Witness:
         self._record, self._settings = record, settings
         self._process = WitnessProcess(program)
         self._judged: Judge | None = None
+        self.has_found = False  # in this session, a confirmed bug
         self._known: set[tuple[str, Place]] = set()
         for found in record.found_by_witness():
             self._known.add((found.finding.kind, found.finding.place))
@@ -178,6 +179,7 @@ class Witness:
 
     def _report(self, test: TestRow, finding: Finding) -> None:
         self._known.add((finding.kind, finding.place))
+        self.has_found = self.has_found or finding.confirmed
         self._record.put_witnessed(test.number, FOUND, finding)
         where = str(finding.place)
         versions = self._record.get(parts.VERSIONS) or {}

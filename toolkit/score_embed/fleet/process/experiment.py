@@ -26,7 +26,7 @@ from score_embed.results import summary, trial
 from score_embed.results.trial import Trial
 
 PLAN = "experiment.json"
-_FINISHED = (Stop.EXHAUSTED, Stop.DRAINED, Stop.TIME, Stop.MAX_TESTS)
+_FINISHED = (Stop.EXHAUSTED, Stop.DRAINED, Stop.TIME, Stop.MAX_TESTS, Stop.BUG)
 _PATIENCE = 60.0  # seconds for a campaign to save what it has when it is told to end
 
 

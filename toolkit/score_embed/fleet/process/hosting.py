@@ -40,7 +40,8 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         opened = open_(settings, record, stack, devices)
         opened.record.pairs.free()  # clients of earlier sessions died with their servers
         title = f"{opened.image.program} on {opened.board.name}"
-        return serve([opened], devices, Plan(title, settings.clients or 1, settings.time), stack)[0]
+        plan = Plan(title, settings.clients or 1, settings.time, until_bug=settings.until_bug)
+        return serve([opened], devices, plan, stack)[0]
 
 
 def serve(
@@ -124,7 +125,8 @@ def _find_first_test(opened: Opened) -> None:
         ledger.count(worker.counted())
         target.close()
     else:
-        inputs = (first_test.raw(settings.first) if settings.first is not None else b"",)
+        chosen = settings.first
+        inputs = (first_test.raw(chosen) if chosen is not None else first_test.unchosen(settings),)
         ledger = opening.begin_books(opened, None)
     record.pairs.add((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
     ledger.commit()

@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from score_embed.explore.pair import Pair
-from score_embed.explore.queue import ranked
+from score_embed.explore.queue import lane_of, next_lane, ranked
 from score_embed.explore.strategy import Place, Strategy
 from score_embed.fleet import messages
 from score_embed.fleet.client.queue import Queue, Stack
@@ -25,7 +25,7 @@ class StrategyQueue:
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
         self._held: dict[bytes, _Held] = {}
-        self._heap: list[tuple[bytes, bytes]] = []  # rank, id; what is not in `_held` so has gone
+        self._lanes: dict[bytes, list[tuple[bytes, bytes]]] = {}  # heaps: rank, id; what is not in `_held` so has gone
         self._derived: dict[bytes, Pair] = {}
         self._runs = 0
         self.taken: Pair | None = None  # the last one
@@ -51,12 +51,11 @@ class StrategyQueue:
 
     def take(self) -> messages.Pair:
         while True:
-            rank, ident = heappop(self._heap)
-            held = self._held.get(ident)
-            if held is None or held.rank != rank:
-                continue
+            self._forget()
+            lane = next_lane(self._strategy, self._lanes)
+            rank, ident = heappop(self._lanes[lane])
+            held = self._held.pop(ident)
             now = rank[:1] + self._strategy.on_top(held.pair, rank[1:])
-            del self._held[ident]
             if now == rank:
                 self.taken = held.pair
                 return held.given
@@ -65,12 +64,26 @@ class StrategyQueue:
     def drop(self, ids: Iterable[bytes]) -> None:
         for ident in ids:
             self._held.pop(ident, None)
-        if len(self._heap) > 2 * len(self._held) + 1024:
-            self._heap = sorted((held.rank, ident) for ident, held in self._held.items())
+        if sum(map(len, self._lanes.values())) > 2 * len(self._held) + 1024:
+            self._lanes = {}
+            for held in self._held.values():
+                self._push(held)
 
     def _push(self, held: _Held) -> None:
         self._held[held.pair.id] = held
-        heappush(self._heap, (held.rank, held.pair.id))
+        heappush(self._lanes.setdefault(lane_of(held.rank), []), (held.rank, held.pair.id))
+
+    def _forget(self) -> None:
+        """Each lane has a pair that is held on top."""
+        for lane, heap in list(self._lanes.items()):
+            while heap and not self._holds(*heap[0]):
+                heappop(heap)
+            if not heap:
+                del self._lanes[lane]
+
+    def _holds(self, rank: bytes, ident: bytes) -> bool:
+        held = self._held.get(ident)
+        return held is not None and held.rank == rank
 
 
 class SwitchedQueue:

@@ -56,7 +56,7 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         stack.callback(line.close)
         launcher = RayLauncher(line.address, folder if is_near else None, key, ports)
         clients = settings.clients or (1 if is_near else _devices() or 1)
-        plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time)
+        plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time, until_bug=settings.until_bug)
         session = FleetSession(line, [hosted], launcher, plan, Timing())
         return hosting.conclude(session, [opened.record], line.address)[0]
 

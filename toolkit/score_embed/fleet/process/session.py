@@ -31,12 +31,14 @@ _DEATHS = 5  # of clients without a test in between, until nobody is replaced
 
 @dataclass(frozen=True)
 class Plan:
-    """`clients`: how many to start; `time`: seconds that the session may take; `stays`: also without clients."""
+    """`clients`: how many to start; `time`: seconds that the session may take; `until_bug`: it ends with the first that is
+    confirmed; `stays`: also without clients."""
 
     title: str
     clients: int
     time: float | None = None
     stays: bool = False
+    until_bug: bool = False
 
 
 class FleetSession:
@@ -130,6 +132,8 @@ class FleetSession:
                 self._stopped = Stop.TIME
             elif self._server.protocol.full:
                 self._stopped = Stop.MAX_TESTS
+            elif self._plan.until_bug and self._has_bug():
+                self._stopped = Stop.BUG
             if self._stopped:
                 self._stop_at = time.monotonic() + _DRAIN
                 self._launcher.dismiss()
@@ -169,6 +173,10 @@ class FleetSession:
             raise UsageError("the server is about to stop", "", "Start it again with --resume.")
         self._launcher.start(order.number or 1)
         return service.Done(f"{order.number or 1} clients started")
+
+    def _has_bug(self) -> bool:
+        seen = (hosted.record.ledger.has_bug for hosted in self._campaigns)
+        return any(seen) or any(witness.has_found for witness in self._witnesses)
 
     def _show(self, status: Status) -> None:
         frontiers = (campaign.frontier for campaign in self._server.protocol.campaigns.values())
