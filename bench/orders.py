@@ -76,12 +76,12 @@ class Watched:
 
     def __init__(self, marks: list[float]) -> None:
         self._marks = marks
-        self._campaign: campaign.Campaign | None = None
+        self._campaign: campaign._Campaign | None = None
         self._start = 0.0
         self.seen: list[tuple[float, int, int, int]] = []  # processor seconds, directions, bugs, paths
         self.total = 0
 
-    def begin(self, made: campaign.Campaign) -> None:
+    def begin(self, made: campaign._Campaign) -> None:
         self._campaign, self._start = made, processor_seconds()
         self.total = made._ledger.coverage.total
         threading.Thread(target=self._watch, daemon=True).start()
@@ -90,7 +90,7 @@ class Watched:
         assert self._campaign is not None
         ledger = self._campaign._ledger
         used = processor_seconds() - self._start
-        self.seen.append((used, len(ledger.coverage.covered), len(ledger.bugs), ledger.totals["paths"]))
+        self.seen.append((used, len(ledger.coverage.covered), len(ledger.bugs), ledger.totals.paths))
         return used
 
     def _watch(self) -> None:
@@ -107,14 +107,14 @@ class Watched:
 def explore(settings: config.Settings, marks: list[float]) -> dict[str, Any]:
     """One campaign in this process."""
     watched = Watched(marks)
-    loop = campaign.Campaign._loop
+    loop = campaign._Campaign._loop
 
-    def begun(made: campaign.Campaign, *args: Any) -> Any:
+    def begun(made: campaign._Campaign, *args: Any) -> Any:
         watched.begin(made)
         return loop(made, *args)
 
     with tempfile.TemporaryDirectory() as work, redirect_stderr(StringIO()), patch.object(Status, "due", False):
-        with patch.object(campaign.Campaign, "_loop", begun):
+        with patch.object(campaign._Campaign, "_loop", begun):
             found = campaign.run(replace(settings, out=Path(work) / "o")).summary
         watched.look()
     return {
