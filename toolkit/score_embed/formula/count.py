@@ -6,6 +6,7 @@ formulas as a whole, as the largest value of each.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from score_embed.formula.expr import Expr, Kind, TableRead
@@ -15,29 +16,26 @@ _DEPTH = 12  # how deep formulas are looked into
 
 def most_values(expr: Expr, limits: Mapping[Expr, int]) -> int:
     """No more than so many values; of a formula that is too deep, 2 to the power of its width."""
-    return _most(expr, limits, _DEPTH)
+    return _most(expr, limits, _DEPTH, {})
 
 
-def _most(expr: Expr, limits: Mapping[Expr, int], depth: int) -> int:
+def _most(expr: Expr, limits: Mapping[Expr, int], depth: int, known: dict[Expr, int]) -> int:
     if expr.is_const:
         return 1
+    if expr in known:
+        return known[expr]
     most = 1 << expr.width
     if expr in limits:
         most = min(most, limits[expr] + 1)
     if expr.only_byte >= 0:
         most = min(most, 256)
-    if depth == 0 or expr.kind is Kind.BYTE:
-        return most
     if isinstance(expr, TableRead):
         most = min(most, len(set(expr.entries)))
-    arguments = expr.args
-    counts = [_most(arg, limits, depth - 1) for arg in arguments]
-    if expr.kind is Kind.ITE:
-        return min(most, counts[1] + counts[2])
-    together = 1
-    for arg, count in zip(arguments, counts, strict=True):
-        together *= count if arg.deps else 1
-    return min(most, together)
+    if depth and expr.args:
+        counts = [_most(arg, limits, depth - 1, known) if arg.deps else 1 for arg in expr.args]
+        most = min(most, counts[1] + counts[2] if expr.kind is Kind.ITE else math.prod(counts))
+    known[expr] = most
+    return most
 
 
 def limit_of(condition: Expr) -> tuple[Expr, int] | None:
