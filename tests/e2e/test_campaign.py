@@ -94,7 +94,7 @@ def test_max3(board: str, tmp_path: Path) -> None:
     found = summary("--board", board, str(EXAMPLES / "max3.c"), folder=tmp_path)
     assert set(found) == KEYS
     assert found["stopped"] == "exhausted"
-    assert (found["program"], found["board"], found["strategy"]) == ("max3", board, "dfs")
+    assert (found["program"], found["board"], found["strategy"]) == ("max3", board, "mixed")
     assert found["runs"] == found["paths"] + found["redundant"] + found["mispredicted"]
     assert found["coverage"]["branches_total"] == found["coverage"]["branches_covered"] == 10
     assert (found["bugs"], found["unflipped"], found["incomplete"]) == ([], [], [])
