@@ -10,7 +10,7 @@ from score_embed.contract.words import Layer
 from score_embed.formula import build, floats
 from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.solve import effort, equality, smt, terms
-from score_embed.solve.chain import Chain, Gate, Late, SolverStats, default_chain
+from score_embed.solve.chain import Chain, Gate, Late, SolverStats, TablesLayer, default_chain
 from score_embed.solve.effort import Limit
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.integral import integral
@@ -240,6 +240,21 @@ def test_layers_that_are_late_are_made_once() -> None:
     query = Query(equal(byte(0), byte(1)), {}, (), b"ab")
     assert [late.solve(query).layer for _ in range(3)] == [Layer.MODEL] * 3
     assert [one.asked for one in made] == [3]
+
+
+def test_tables_have_layers_of_their_own() -> None:
+    tables, others = Below(), Below()
+    layer = TablesLayer(tables, others)
+    total = build.binary(Kind.ADD, build.binary(Kind.ADD, byte(0), byte(1)), byte(2))
+    chosen = build.ite(equal(byte(0), byte(1)), byte(2), byte(3))
+    for target, several, asked in (
+        (equal(total, byte(3)), (), (0, 1)),
+        (equal(byte(0), byte(1)), (), (1, 1)),  # few bytes
+        (equal(chosen, byte(1)), (), (2, 1)),
+        (equal(byte(1), byte(2)), (equal(chosen, byte(1)),), (3, 1)),
+    ):
+        layer.solve(Query(target, {}, several, bytes(4)))
+        assert (tables.asked, others.asked) == asked
 
 
 # Effort -----------------------------------------------------------------------------------------------------------

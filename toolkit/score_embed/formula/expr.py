@@ -71,7 +71,8 @@ class Expr:
     """One node. Made by the functions of `solve.build`, never directly.
 
     `deps` is a bit mask of the input bytes it depends on, `only_byte` the index if that is a single one, else -1;
-    `floats` says that there is a floating-point operator in it, `products` a product of unknowns, a quotient or a remainder;
+    `floats` says that there is a floating-point operator in it, `products` a product of unknowns, a quotient or a remainder,
+    `chooses` a table or an if-then-else;
     `uid` a number no other node ever had; `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet), `digest` what
     `solve.digest` did (empty: nothing yet), `integral` what `solve.integral` did (None: nothing yet).
     """
@@ -80,6 +81,7 @@ class Expr:
         "__weakref__",
         "args",
         "byte_set",
+        "chooses",
         "deps",
         "digest",
         "floats",
@@ -96,6 +98,7 @@ class Expr:
     deps: int
     floats: bool
     products: bool
+    chooses: bool
 
     def __init__(self, kind: Kind, width: int, args: tuple[Expr, ...], value: int, origins: frozenset[int]) -> None:
         self.kind, self.width, self.args, self.value = kind, width, args, value
@@ -107,13 +110,15 @@ class Expr:
         deps: int = 1 << value if kind is Kind.BYTE else 0
         floats = kind >= Kind.FADD
         products = kind in _QUOTIENTS or (kind is Kind.MUL and not args[1].is_const)
+        chooses = kind is Kind.ITE or kind is Kind.TABLE
         for arg in args:
+            chooses |= arg.chooses
             deps |= arg.deps
             floats |= arg.floats
             products |= arg.products
             if arg.origins and arg.origins is not self.origins:
                 self.origins = self.origins | arg.origins
-        self.deps, self.floats, self.products = deps, floats, products
+        self.deps, self.floats, self.products, self.chooses = deps, floats, products, chooses
         self.only_byte = deps.bit_length() - 1 if deps and deps & (deps - 1) == 0 else -1
 
     @property

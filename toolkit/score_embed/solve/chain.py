@@ -107,6 +107,16 @@ class Late:
         return self._made.solve(query)
 
 
+class TablesLayer:
+    """To what is driven by tables its layers. The values of other formulas are few only if they are of one byte or two."""
+
+    def __init__(self, tables: Solver, others: Solver) -> None:
+        self._tables, self._others = tables, others
+
+    def solve(self, query: Query) -> Answer:
+        return (self._tables if query.chooses or len(query.indices()) <= 2 else self._others).solve(query)
+
+
 class _Nobody:
     """Behind the last layer of a trial."""
 
@@ -268,11 +278,16 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
 
 def _searching(limit: Limit) -> Solver:
     """The layers behind the gate."""
+    last = Late(lambda: _last(limit))
+    return TablesLayer(Late(lambda: _for_tables(last, limit)), last)
+
+
+def _for_tables(last: Solver, limit: Limit) -> Solver:
     from score_embed.solve.choices import ChoicesLayer
     from score_embed.solve.finite import FiniteLayer
 
     quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(_Nobody()))))
-    return FiniteLayer(ChoicesLayer(quick, Late(lambda: _last(limit)), limit))
+    return FiniteLayer(ChoicesLayer(quick, last, limit))
 
 
 def _last(limit: Limit) -> Solver:

@@ -55,6 +55,11 @@ class Query(NamedTuple):
         """Whether there is an operator of floating point in it."""
         return self.target.floats or any(condition.floats for condition in self.several)
 
+    @property
+    def chooses(self) -> bool:
+        """Whether there is a table or an if-then-else in it."""
+        return self.target.chooses or any(condition.chooses for condition in self.several)
+
     def same_as(self, other: Query) -> bool:
         """Whether both ask for the same of the same target."""
         return len(self.several) == len(other.several) and self.sets == other.sets
