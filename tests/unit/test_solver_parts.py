@@ -8,8 +8,8 @@ import pytest
 
 from score_embed.contract.words import Layer
 from score_embed.formula import build, floats
-from score_embed.formula.expr import Expr, Kind, evaluate
-from score_embed.solve import effort, equality, smt, terms
+from score_embed.formula.expr import Expr, Kind, evaluate, intern_table
+from score_embed.solve import effort, equality, finite, smt, terms
 from score_embed.solve.chain import Chain, Gate, Late, SolverStats, TablesLayer, default_chain
 from score_embed.solve.effort import Limit
 from score_embed.solve.equality import EqualityLayer
@@ -255,6 +255,24 @@ def test_tables_have_layers_of_their_own() -> None:
     ):
         layer.solve(Query(target, {}, several, bytes(4)))
         assert (tables.asked, others.asked) == asked
+
+
+def test_what_tables_remember_is_forgotten_and_nothing_else_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [byte(0)]
+    for index in range(1, 6):
+        at = build.extract(build.binary(Kind.ADD, steps[-1], byte(index)), 0, 3)
+        steps.append(intern_table(8, at, 77, (3, 1, 4, 1, 5, 9, 2, 6)))
+    queries = [
+        Query(equal(steps[-1], build.const(value, 8)), {}, (differ(steps[-2], build.const(9, 8)),), bytes(6))
+        for value in (1, 2, 8)
+    ]
+    layer = finite.FiniteLayer(Below())
+    answers = [layer.solve(query) for query in queries]
+    assert [answer.result for answer in answers] == [Result.SAT, Result.SAT, Result.UNSAT]
+    assert layer._joins
+    monkeypatch.setattr(finite, "_KEPT", 0)
+    assert [layer.solve(query) for query in queries] == answers
+    assert len(layer._joins) <= 2 * len(steps) + 6  # of the last question
 
 
 # Effort -----------------------------------------------------------------------------------------------------------

@@ -158,9 +158,11 @@ class Grids:
 
     def _reduced(self, grid: Grid) -> Grid:
         """These values as those of an inner variable, if they are few; else the same grid."""
-        partition = _partition(grid.values.tobytes(), grid.values.shape)
+        content, shape = grid.values.tobytes(), grid.values.shape
+        partition = _known_partition(content, shape) if grid.values.size <= _AT_EASE else _partition(content, shape)
         if partition is None:
             return grid
+        self._size += partition.rows.size
         key = tuple(variable.number for variable in grid.variables), partition.key
         variable = self._inner.get(key)
         if variable is None:
@@ -174,9 +176,8 @@ class Grids:
         return found
 
 
-@lru_cache(maxsize=1024)
 def _partition(content: bytes, shape: tuple[int, ...]) -> Partition | None:
-    """Of a table with this content; None if its values are not few. The tables of a loop are alike."""
+    """Of a table with this content; None if its values are not few."""
     table = np.frombuffer(content, np.uint64)
     if table.size < _FEWEST:
         return None
@@ -187,6 +188,12 @@ def _partition(content: bytes, shape: tuple[int, ...]) -> Partition | None:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return Partition(values[order], place[choice].reshape(shape))
+
+
+@lru_cache(maxsize=512)
+def _known_partition(content: bytes, shape: tuple[int, ...]) -> Partition | None:
+    """The same, remembered: the tables of a loop's turns are alike. For small tables: 200 KiB each at most."""
+    return _partition(content, shape)
 
 
 def _word(value: int) -> Words:

@@ -26,7 +26,8 @@ from score_embed.solve.query import Answer, Query, Result, Solver
 
 _MOST = 1 << 16  # rows of a join
 _WORK = 1 << 18  # rows of all joins that a question makes
-_KEPT = 1 << 25  # rows that are remembered
+_KEPT = 1 << 23  # numbers, of 8 bytes, in all rows that are remembered
+_OVERHEAD = 64  # numbers that an empty relation takes as much memory as
 
 
 class _Eliminated(NamedTuple):
@@ -80,7 +81,7 @@ class FiniteLayer:
         return found
 
     def _keep(self, relation: Relation) -> Relation:
-        self._kept += len(relation.rows)
+        self._kept += relation.rows.size + _OVERHEAD
         return relation
 
     def _decided(self, query: Query, conditions: Sequence[Relation]) -> Answer:
@@ -98,7 +99,7 @@ class FiniteLayer:
             if found is None:
                 found = self._joins[key] = self._eliminated(variable, relations)
                 work -= len(found.own)
-                self._kept += len(found.own)
+                self._kept += 2 * len(found.own) + _OVERHEAD
                 if work < 0:
                     raise TooLarge
             steps.append(found)
