@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from share import PARTS, SHARED, Case, in_share, share_of_commit
+from share import PARTS, SHARED, Case, Part, in_share, share_of_commit
 from times import Cost, Times, processor_seconds
 
 TESTS = Path(__file__).parent
@@ -24,12 +24,15 @@ TIMES = Times()  # of the process that prints: a report does not say of which ru
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write tests/golden anew instead of comparing")
     parser.addoption("--all", action="store_true", help="the whole of each proof: all cases, all inputs; takes hours")
+    parser.addoption("--part", type=Part.read, metavar="K/N", help="with --all: the Kth of N parts of all that it runs")
     parser.addoption("--share", type=int, metavar="N", help="this share of each proof, not the one of the commit")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.all and config.option.share is not None:
         raise pytest.UsageError("--all leaves nothing to share: give --all or --share, not both")
+    if config.option.part and not config.option.all:
+        raise pytest.UsageError("--part says which part of --all: give both; --share takes a share of each proof")
     if config.option.all:
         os.environ["SCORE_PROOF"] = "full"  # support/proof.py reads it, here and in the workers of pytest-xdist
     config.addinivalue_line("markers", "parts(n): one case in n of this test in each run, not as many as of others")
@@ -47,12 +50,15 @@ def is_narrowed(config: pytest.Config) -> bool:
 @pytest.hookimpl(trylast=True)  # after -k
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     share = config.stash.get(SHARE, None)
-    if share is None:
+    part = config.option.part
+    if share is not None:
+        usual = 1 if is_narrowed(config) else PARTS
+        chosen = in_share([case(item, usual) for item in items], share)
+        left_out = {item for item in items if item.nodeid not in chosen}
+    elif part is not None:
+        left_out = {item for item in items if item.nodeid not in part}
+    else:
         return
-    usual = 1 if is_narrowed(config) else PARTS
-    cases = [case(item, usual) for item in items]
-    chosen = in_share(cases, share)
-    left_out = {item for item in items if item.nodeid not in chosen}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]

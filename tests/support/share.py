@@ -5,6 +5,8 @@ whole of them half an hour, and then starts no tests any more. So a run takes on
 and the next commit takes others: after `PARTS` commits each case has run. A family of hundreds, of generated programs
 say, has a mark of its own: with `@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which
 cases a run takes, so that it can be repeated on any commit.
+
+All cases together take longer than one sitting. `--all --part K/N` runs them in N parts, of which each has its own.
 """
 
 from __future__ import annotations
@@ -40,6 +42,26 @@ class Case:
     name: str
     family: str  # its test function
     parts: int = PARTS
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The `number`th of `of` parts; each test is in one of them, whatever other tests there are."""
+
+    number: int  # from 1
+    of: int
+
+    @classmethod
+    def read(cls, text: str) -> Part:
+        """Raises ValueError."""
+        number, slash, of = text.partition("/")
+        part = cls(int(number), int(of)) if slash else cls(0, 0)
+        if not 1 <= part.number <= part.of:
+            raise ValueError(f"{text!r} is not a part: K/N, with K from 1 to N")
+        return part
+
+    def __contains__(self, name: str) -> bool:
+        return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) % self.of == self.number - 1
 
 
 def in_share(cases: Iterable[Case], share: int) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import warm
-from share import PARTS, Case, in_share, share_of_commit
+from share import PARTS, Case, Part, in_share, share_of_commit
 from times import SHOWN, Cost, Times
 
 
@@ -31,6 +31,20 @@ def test_families_do_not_disturb_each_other() -> None:
 
 def test_the_order_of_cases_has_no_say() -> None:
     assert in_share(cases(20), 3) == in_share(reversed(cases(20)), 3)
+
+
+@pytest.mark.parametrize("of", [1, 2, 8])
+def test_each_test_is_in_one_part(of: int) -> None:
+    parts = [Part.read(f"{number}/{of}") for number in range(1, of + 1)]
+    names = [case.name for case in cases(50)]
+    assert [sum(name in part for part in parts) for name in names] == [1] * 50
+    assert all(any(name in part for name in names) for part in parts)
+
+
+@pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "-1/4", "1/0", "1/2/3", "a/b"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a part|invalid literal"):
+        Part.read(text)
 
 
 def test_a_folder_without_commits_has_a_share(tmp_path: Path) -> None:
