@@ -9,8 +9,9 @@ import pytest
 from score_embed.contract.words import Layer
 from score_embed.formula import build, floats
 from score_embed.formula.expr import Expr, Kind, evaluate, intern_table
-from score_embed.solve import effort, equality, finite, smt, terms
-from score_embed.solve.chain import Chain, Gate, Late, SolverStats, TablesLayer, default_chain
+from score_embed.solve import chain, effort, equality, finite, smt, terms
+from score_embed.solve.chain import Chain, Gate, Late, ModelLayer, SolverStats, TablesLayer, default_chain
+from score_embed.solve.choices import ChoicesLayer
 from score_embed.solve.effort import Limit
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.integral import integral
@@ -247,14 +248,61 @@ def test_tables_have_layers_of_their_own() -> None:
     layer = TablesLayer(tables, others)
     total = build.binary(Kind.ADD, build.binary(Kind.ADD, byte(0), byte(1)), byte(2))
     chosen = build.ite(equal(byte(0), byte(1)), byte(2), byte(3))
+    read = intern_table(8, build.extract(word(0, 1, 2), 2, 3), 77, (3, 1, 4, 1, 5, 9, 2, 6))
+    shifted = build.binary(Kind.SHL, byte(0), byte(1))
     for target, several, asked in (
         (equal(total, byte(3)), (), (0, 1)),
         (equal(byte(0), byte(1)), (), (1, 1)),  # few bytes
         (equal(chosen, byte(1)), (), (2, 1)),
         (equal(byte(1), byte(2)), (equal(chosen, byte(1)),), (3, 1)),
+        (equal(read, byte(3)), (), (4, 1)),
+        (equal(shifted, byte(2)), (), (5, 1)),
+        (equal(build.binary(Kind.SHL, byte(0), const(3)), total), (), (5, 2)),
     ):
         layer.solve(Query(target, {}, several, bytes(4)))
         assert (tables.asked, others.asked) == asked
+
+
+def test_a_condition_that_refuses_every_value_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated: list[Expr] = []
+
+    def counted(condition: Expr, data: bytes, memo: dict[Expr, int]) -> int:
+        evaluated.append(condition)
+        return evaluate(condition, data, memo)
+
+    monkeypatch.setattr(chain, "evaluate", counted)
+    total = build.binary(Kind.ADD, byte(0), byte(1))
+    checksum, bound = equal(total, const(3)), build.binary(Kind.ULT, total, const(250))
+    below = Below()
+    layer = ModelLayer(below)
+    query = Query(build.binary(Kind.ULT, const(99), byte(0)), {}, (checksum,), b"\1\2")
+    for _ in range(10):
+        assert layer.solve(query).result is Result.UNKNOWN
+    assert below.asked == 10
+    assert len(evaluated) == chain._REFUSED  # as many, whoever asks
+    both = Query(query.target, {}, (bound, checksum), b"\1\2")
+    layer.solve(both)
+    assert len(evaluated) == chain._REFUSED
+    # What held once is tried as long as there are values.
+    tight = Query(query.target, {0: 1 << 200 | 1 << 201}, (bound,), b"\1\2")
+    assert layer.solve(tight).assignment == {0: 200}
+    full = Query(query.target, {0: 0b111111 << 100}, (bound,), b"\1\x96")  # 150 and 100 to 105
+    for _ in range(chain._REFUSED):
+        assert layer.solve(full).result is Result.UNKNOWN
+    assert layer.solve(tight).assignment == {0: 200}
+
+
+def test_without_choices_the_runs_are_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick, inner, limit = Below(), Below(), Limit()
+    limit.trial = True
+    layer = ChoicesLayer(quick, inner, limit)
+    read = intern_table(8, build.extract(byte(0), 0, 3), 77, (3, 1, 4, 1, 5, 9, 2, 6))
+    monkeypatch.setattr(layer, "_simple", None)  # is not called
+    layer.solve(Query(equal(read, byte(1)), {}, (), bytes(4)))
+    assert (quick.asked, inner.asked) == (0, 1)
+    monkeypatch.undo()
+    layer.solve(Query(equal(build.ite(equal(read, byte(1)), byte(2), byte(3)), const(7)), {}, (), bytes(4)))
+    assert (quick.asked, inner.asked) == (1, 1)
 
 
 def test_what_tables_remember_is_forgotten_and_nothing_else_changes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from score_embed.formula import build
-from score_embed.formula.expr import Expr, Kind, changed_bytes, evaluate
+from score_embed.formula.expr import SHIFTS, Expr, Kind, changed_bytes, evaluate
 from score_embed.formula.replace import made
 
-_SHIFTS = frozenset({Kind.SHL, Kind.LSHR, Kind.ASHR})
 _NESTED = 64  # choices that depend on choices: beyond, what decides is not told as a constant
-
-
 _KEPT = 100_000  # formulas
 
 
@@ -68,7 +65,7 @@ class Chosen:
                 needed: tuple[Expr, ...] = ()
             elif node.kind is Kind.ITE:
                 needed = (self._choice(node, depth, conditions),)
-            elif node.kind in _SHIFTS and node.args[1].deps:
+            elif node.kind in SHIFTS and node.args[1].deps:
                 self._fix(node.args[1], depth, conditions)
                 needed = node.args
             else:

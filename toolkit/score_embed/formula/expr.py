@@ -64,6 +64,7 @@ class Kind(IntEnum):
 NOWHERE: frozenset[int] = frozenset()
 COMMUTATIVE = frozenset({Kind.ADD, Kind.MUL, Kind.AND, Kind.OR, Kind.XOR, Kind.EQ, Kind.FADD, Kind.FMUL, Kind.FEQ})
 _QUOTIENTS = frozenset({Kind.UDIV, Kind.SDIV, Kind.UREM, Kind.SREM})
+SHIFTS = frozenset({Kind.SHL, Kind.LSHR, Kind.ASHR})
 COMPARISONS = frozenset({Kind.EQ, Kind.ULT, Kind.SLT, Kind.FEQ, Kind.FLT, Kind.FLE})
 
 
@@ -72,7 +73,7 @@ class Expr:
 
     `deps` is a bit mask of the input bytes it depends on, `only_byte` the index if that is a single one, else -1;
     `floats` says that there is a floating-point operator in it, `products` a product of unknowns, a quotient or a remainder,
-    `chooses` a table or an if-then-else;
+    `reads` a table, `chooses` an if-then-else or a shift by an unknown number;
     `uid` a number no other node ever had; `byte_set` caches what `solve.domain` found out about a single-byte condition (-1: nothing yet), `digest` what
     `solve.digest` did (empty: nothing yet), `integral` what `solve.integral` did (None: nothing yet).
     """
@@ -90,6 +91,7 @@ class Expr:
         "only_byte",
         "origins",
         "products",
+        "reads",
         "uid",
         "value",
         "width",
@@ -99,6 +101,7 @@ class Expr:
     floats: bool
     products: bool
     chooses: bool
+    reads: bool
 
     def __init__(self, kind: Kind, width: int, args: tuple[Expr, ...], value: int, origins: frozenset[int]) -> None:
         self.kind, self.width, self.args, self.value = kind, width, args, value
@@ -110,15 +113,18 @@ class Expr:
         deps: int = 1 << value if kind is Kind.BYTE else 0
         floats = kind >= Kind.FADD
         products = kind in _QUOTIENTS or (kind is Kind.MUL and not args[1].is_const)
-        chooses = kind is Kind.ITE or kind is Kind.TABLE
+        chooses = kind is Kind.ITE or (kind in SHIFTS and not args[1].is_const)
+        reads = kind is Kind.TABLE
         for arg in args:
             chooses |= arg.chooses
+            reads |= arg.reads
             deps |= arg.deps
             floats |= arg.floats
             products |= arg.products
             if arg.origins and arg.origins is not self.origins:
                 self.origins = self.origins | arg.origins
-        self.deps, self.floats, self.products, self.chooses = deps, floats, products, chooses
+        self.deps, self.floats, self.products = deps, floats, products
+        self.chooses, self.reads = chooses, reads
         self.only_byte = deps.bit_length() - 1 if deps and deps & (deps - 1) == 0 else -1
 
     @property

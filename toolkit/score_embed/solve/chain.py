@@ -27,6 +27,8 @@ from score_embed.solve.ranges import RangeLayer
 
 _REFUTED = Answer(Result.UNSAT, Layer.DOMAIN)
 _VALUES_TRIED = 16  # of one byte: conditions such as checksums are dear to evaluate
+_REFUSED = 4 * _VALUES_TRIED
+_REMEMBERED = 10_000  # conditions
 
 
 class UnsoundAnswer(AssertionError):
@@ -54,10 +56,15 @@ class DomainLayer:
 
 
 class ModelLayer:
-    """A value at hand: the run's own input with one byte changed."""
+    """A value at hand: the run's own input with one byte changed.
+
+    A checksum holds for none, and is dear to evaluate: a condition that has refused `_REFUSED` values and never held is
+    not tried again.
+    """
 
     def __init__(self, inner: Solver) -> None:
         self._inner = inner
+        self._refused: dict[int, int] = {}  # by the condition's uid: values, or -1 once it held
 
     def solve(self, query: Query) -> Answer:
         index = query.target.only_byte
@@ -69,14 +76,24 @@ class ModelLayer:
 
     def _one_byte(self, query: Query, index: int) -> int:
         """A value of this byte alone that satisfies everything, or -1."""
-        values = members(query.sets.get(index, FULL) & byte_set(query.target))
+        refused = self._refused
         bound = [condition for condition in query.several if condition.deps >> index & 1]
+        if any(refused.get(condition.uid, 0) >= _REFUSED for condition in bound):
+            return -1
+        values = members(query.sets.get(index, FULL) & byte_set(query.target))
         candidate = bytearray(query.data)
         for value in values[:_VALUES_TRIED]:
             candidate[index] = value
             memo: dict[Expr, int] = {}
-            if all(evaluate(condition, candidate, memo) for condition in bound):
+            failed = next((condition for condition in bound if not evaluate(condition, candidate, memo)), None)
+            if failed is None:
+                refused.update((condition.uid, -1) for condition in bound)
                 return value
+            count = refused.get(failed.uid, 0)
+            if count >= 0:
+                refused[failed.uid] = count + 1
+        if len(refused) > _REMEMBERED:
+            refused.clear()
         return -1
 
 
@@ -114,7 +131,8 @@ class TablesLayer:
         self._tables, self._others = tables, others
 
     def solve(self, query: Query) -> Answer:
-        return (self._tables if query.chooses or len(query.indices()) <= 2 else self._others).solve(query)
+        is_driven = query.reads or query.chooses or len(query.indices()) <= 2
+        return (self._tables if is_driven else self._others).solve(query)
 
 
 class _Nobody:

@@ -24,7 +24,7 @@ class ChoicesLayer:
         self._run = Chosen()
 
     def solve(self, query: Query) -> Answer:
-        simple = self._simple(query) if self._limit.trial and not query.floats else None
+        simple = self._simple(query) if self._limit.trial and query.chooses and not query.floats else None
         if simple is None:
             return self._inner.solve(query)
         answer = self._quick.solve(simple)

@@ -57,8 +57,13 @@ class Query(NamedTuple):
 
     @property
     def chooses(self) -> bool:
-        """Whether there is a table or an if-then-else in it."""
+        """Whether there is an if-then-else in it, or a shift by an unknown number."""
         return self.target.chooses or any(condition.chooses for condition in self.several)
+
+    @property
+    def reads(self) -> bool:
+        """Whether there is a table in it."""
+        return self.target.reads or any(condition.reads for condition in self.several)
 
     def same_as(self, other: Query) -> bool:
         """Whether both ask for the same of the same target."""
