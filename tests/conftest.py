@@ -35,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--part says which part of --all: give both; --share takes a share of each proof")
     if config.option.all:
         os.environ["SCORE_PROOF"] = "full"  # support/proof.py reads it, here and in the workers of pytest-xdist
+    config.addinivalue_line("markers", "nights(n): of random cases, with --all: one in n, by turns, since they have no whole")
     config.addinivalue_line("markers", "parts(n): one case in n of this test in each run, not as many as of others")
     if not (config.option.all or config.getoption("lf", False) or any("::" in word for word in config.args)):
         share = config.option.share
@@ -55,8 +56,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         usual = 1 if is_narrowed(config) else PARTS
         chosen = in_share([case(item, usual) for item in items], share)
         left_out = {item for item in items if item.nodeid not in chosen}
-    elif part is not None:
-        left_out = {item for item in items if item.nodeid not in part}
+    elif config.option.all:
+        tonight = in_share([Case(item.nodeid, family(item), nights(item)) for item in items], share_of_commit(TESTS))
+        left_out = {item for item in items if item.nodeid not in tonight or (part and item.nodeid not in part)}
     else:
         return
     if left_out:
@@ -67,8 +69,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def case(item: pytest.Item, usual: int) -> Case:
     parts = usual if item.path.relative_to(TESTS).parts[0] in SHARED else 1
     mark = item.get_closest_marker("parts")
-    function = getattr(item, "originalname", None) or item.name
-    return Case(item.nodeid, f"{item.path}::{function}", mark.args[0] if mark else parts)
+    return Case(item.nodeid, family(item), mark.args[0] if mark else parts)
+
+
+def family(item: pytest.Item) -> str:
+    return f"{item.path}::{getattr(item, 'originalname', None) or item.name}"
+
+
+def nights(item: pytest.Item) -> int:
+    mark = item.get_closest_marker("nights")
+    return int(mark.args[0]) if mark else 1
 
 
 @pytest.hookimpl(wrapper=True)

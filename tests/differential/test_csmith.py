@@ -82,6 +82,7 @@ def is_undefined(folder: Path) -> bool:
 
 
 @pytest.mark.parts(150)
+@pytest.mark.nights(6)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("board", BOARDS)
 def test_same_checksum(board: str, seed: int, tmp_path: Path) -> None:
@@ -89,6 +90,7 @@ def test_same_checksum(board: str, seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parts(150)
+@pytest.mark.nights(6)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_same_checksum_on_linux(seed: int, tmp_path: Path) -> None:
     """What differs between these is small: they share the programs."""
@@ -96,6 +98,7 @@ def test_same_checksum_on_linux(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parts(100)
+@pytest.mark.nights(6)
 @pytest.mark.parametrize("seed", FLOAT_SEEDS)
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
 def test_same_checksum_with_floating_point(board: str, seed: int, tmp_path: Path) -> None:

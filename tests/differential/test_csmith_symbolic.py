@@ -35,6 +35,7 @@ def with_symbolic_globals(text: str, seed: int) -> str:
 
 
 @pytest.mark.parts(500)
+@pytest.mark.nights(6)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("board", BOARDS)
 def test_values_are_what_the_formulas_say(board: str, seed: int, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ and the next commit takes others: after `PARTS` commits each case has run. A fam
 say, has a mark of its own: with `@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which
 cases a run takes, so that it can be repeated on any commit.
 
-All cases together take longer than one sitting. `--all --part K/N` runs them in N parts, of which each has its own.
+`--all` takes all cases, but those of random programs by turns, too (`@pytest.mark.nights(6)`): they are endless, and
+each night brings others. All cases together take hours. `--all --part K/N` runs them in N parts of the same size.
 """
 
 from __future__ import annotations
