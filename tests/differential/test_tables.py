@@ -1,7 +1,8 @@
 """Table-driven programs: reads nested in addresses, dispatch by function pointers, stores at symbolic indices, structs copied.
 
-The programs of bench/tables at their small size, on boards, in every order, with and without elision; and generated ones. The
-judge is the plain program over all 65,536 inputs: where a campaign says `exhausted`, its recorded paths are exactly those.
+The programs of bench/tables at their small size, on boards, in every order, with and without elision, and in other ways
+(support/ways.py); and generated ones. The judge is the plain program over all 65,536 inputs: where a campaign says
+`exhausted`, its recorded paths are exactly those.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pytest
 import table_generator
 from runner import explore_files
 from table_programs import BruteForce, programs
+from ways import WAYS, explored
 
 from score_embed import config
 from score_embed.campaign import campaign
@@ -67,6 +69,18 @@ def test_programs(
     )
     with redirect_stderr(StringIO()):
         found = campaign.run(settings).summary
+    assert found["divergences"] == 0
+    assert (found["stopped"], judge(name).difference(tmp_path / "out")) == ("exhausted", "")
+
+
+@pytest.mark.parts(len(PROGRAMS) * len(WAYS) // 2)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("board", BOARDS[:2])
+def test_programs_in_other_ways(name: str, board: str, way: str, tmp_path: Path) -> None:
+    program = PROGRAMS[name]
+    options = ("--board", board, "--time", f"{SECONDS:.0f}s")
+    found = explored(program.source, way, tmp_path, *options, cflags=program.flags(program.small))
     assert found["divergences"] == 0
     assert (found["stopped"], judge(name).difference(tmp_path / "out")) == ("exhausted", "")
 
