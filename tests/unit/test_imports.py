@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "toolkit" / "score_embed"
-EVERYBODY = {"errors", "config", "yamlfile"}
+EVERYBODY = {"errors", "command", "config", "yamlfile"}
 NO_IO = {"os", "socket", "subprocess", "pathlib", "sqlite3", "select", "threading", "asyncio", "tempfile"}
 WITHOUT_IO = {"trace", "solve", "explore", "fleet", "fleet/client", "fleet/server", "fleet/simulation"}
 MODULES = [p for p in sorted(PACKAGE.rglob("*.py")) if p.parent != PACKAGE]
@@ -63,11 +63,12 @@ def test_imports(path: Path) -> None:
             assert relative.startswith(LIBRARIES[top]), where
         if room in WITHOUT_IO:
             assert top not in NO_IO, f"{where}: this room does no I/O"
+            assert name != "score_embed.command", f"{where}: this room does no I/O"
         if top == "score_embed":
             assert room_of(name) in allowed, where
 
 
-@pytest.mark.parametrize("name", ["errors", "yamlfile", "config"])
+@pytest.mark.parametrize("name", ["errors", "command", "yamlfile", "config"])
 def test_what_everybody_imports_imports_no_room(name: str) -> None:
     used = {room_of(each) for each, _ in imports(PACKAGE / f"{name}.py") if each.startswith("score_embed.")}
     assert used <= EVERYBODY | {""}

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from score_embed.board import desk
+from score_embed.command import run_command
 from score_embed.errors import TargetError
 
 DEADLINE = 300.0  # seconds
@@ -45,24 +46,15 @@ class Commands:
 
     def _run(self, what: str, words: list[str]) -> None:
         try:
-            done = subprocess.run(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=DEADLINE,
-                check=False,
-                start_new_session=True,  # Ctrl-C must not interrupt the flashing of a board
-            )
+            done = run_command(words, DEADLINE, merged=True)  # a group: Ctrl-C must not interrupt the flashing of a board
         except subprocess.TimeoutExpired:
             raise TargetError(f"the {what} command did not end within {DEADLINE:.0f} s", words[0]) from None
         except OSError as error:
             hint = "Install it, or correct the profile."
             raise TargetError(f"the {what} command cannot be run: {error.strerror}", words[0], hint) from None
         if done.returncode:
-            said = [line for line in done.stdout.splitlines() if line.strip()][-_LAST:] or ["(nothing)"]
+            output = done.stdout.decode(errors="replace")
+            said = [line for line in output.splitlines() if line.strip()][-_LAST:] or ["(nothing)"]
             hint = "It said:\n" + "\n".join(f"    {line}" for line in said)
             raise TargetError(f"the {what} command failed with exit status {done.returncode}", " ".join(words), hint)
 

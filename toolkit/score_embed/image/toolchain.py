@@ -13,6 +13,7 @@ from pathlib import Path
 
 from score_embed.board import share
 from score_embed.board.profile import Board, QemuRun
+from score_embed.command import run_command
 from score_embed.errors import BuildError
 from score_embed.frontend.c.complaints import complaint
 from score_embed.frontend.types.data_model import DataModel
@@ -308,20 +309,14 @@ def run_tool(command: Sequence[str], where: str) -> str:
 def execute(command: Sequence[str], where: str) -> subprocess.CompletedProcess[str]:
     """The same, whatever its exit code is."""
     try:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=DEADLINE,
-            check=False,
-        )
+        done = run_command(command, DEADLINE)
     except subprocess.TimeoutExpired:
         hint = "Split its largest function, or give the file by `--native FILE`: without probes. Or the machine is too busy."
         raise BuildError(f"the compiler did not finish within {DEADLINE} s", where, hint) from None
     except OSError as error:
         raise BuildError(f"cannot run {command[0]}: {error.strerror}", where) from None
+    output, complaints = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(command, done.returncode, output, complaints)
 
 
 def _code_generation(cflags: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from score_embed.command import run_command
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.complaints import complaint
 
@@ -22,7 +23,7 @@ def preprocess(cc: str, flags: Sequence[str], source: Path) -> str:
     # SCORE_EMBED: `score.h` then declares the probes' side of its macros.
     command = [cc, "-E", *flags, "-DSCORE_EMBED=1", str(source)]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_DEADLINE, check=False)
+        done = run_command(command, _DEADLINE)
     except FileNotFoundError:
         raise UsageError(
             f"the compiler '{cc}' is not installed", hint="Install the toolchain of the board's profile."

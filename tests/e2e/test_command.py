@@ -1,0 +1,86 @@
+"""A compiler that hangs ends with all that it has started: at its deadline, and at Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from score_embed import command
+
+# As gcc does: the driver waits for another process, which is the one that hangs.
+HANGS = """#!/bin/sh
+case "$*" in *--version*) echo fake; exit 0;; esac
+sleep 1000 &
+echo $! > {note}
+wait
+"""
+
+
+def hanging(folder: Path) -> tuple[Path, Path]:
+    """A compiler, and where it notes whom it has started."""
+    script, note = folder / "hangs", folder / "note"
+    script.write_text(HANGS.format(note=note))
+    script.chmod(0o755)
+    return script, note
+
+
+def noted(note: Path) -> int:
+    deadline = time.monotonic() + 60
+    while not (note.exists() and note.read_text().strip()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return int(note.read_text())
+
+
+def is_gone(number: int) -> bool:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_what_a_command_has_started_ends_at_its_deadline(tmp_path: Path) -> None:
+    script, note = hanging(tmp_path)
+    with pytest.raises(subprocess.TimeoutExpired):
+        command.run_command([str(script)], 1.0)
+    assert is_gone(noted(note))
+
+
+def test_a_driver_that_is_gone_leaves_nobody_behind(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    with pytest.raises(subprocess.TimeoutExpired):
+        command.run_command(["sh", "-c", f"sleep 1000 & echo $! > {note}"], 1.0)
+    assert is_gone(noted(note))
+
+
+def test_what_it_says_is_told_apart_or_merged() -> None:
+    words = ["sh", "-c", "echo out; echo err >&2; exit 3"]
+    done = command.run_command(words, 20.0)
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"out\n", b"err\n")
+    assert command.run_command(words, 20.0, merged=True).stdout == b"out\nerr\n"
+
+
+def test_a_compiler_that_hangs_ends_at_ctrl_c(tmp_path: Path) -> None:
+    script, note = hanging(tmp_path)
+    (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "board.yaml").write_text(f"extends: native\ncompiler: {script}\n")
+    words = [sys.executable, "-m", "score_embed.cli.main", "run", "--board", "board.yaml", "p.c"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        started = noted(note)
+        os.kill(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert is_gone(started)
