@@ -1,8 +1,12 @@
 """A test whose target died: is that what the program does, or did something else end it?
 
 The target cannot say how such a test ended, nor which way it took. So the test runs again on a fresh target, which this time
-says all at once: each event and each branch that is covered. The same end after the same events, twice, is a verdict like any
-other, and the path is known as far as the target lived; a test that ends differently is LOST.
+says all at once: each event and each branch that is covered. If that one lives, somebody else has ended the first: the test
+ended as the second run says. If it dies, too, a third run decides: two whole accounts of the same end after the same events
+are a verdict like any other, and the path is known as far as the target lived. What ends in another way each time is LOST.
+
+The first run is no witness of its end. Its last events were still in the target, so an end from outside, at whatever
+moment, would look like any other that came later.
 """
 
 from __future__ import annotations
@@ -39,19 +43,20 @@ class Judge:
 
         Raises TargetError if the target cannot be started again.
         """
-        runs = [self._read(test, first)]
+        known = self._read(test, first)
+        runs: list[Finished] = []  # that said all at once, and died
         try:
-            # Behind what is known it says where it is. That may take long: the last trial goes without.
-            for tell_from in (max(0, len(runs[0].events) - _BEFORE), _NEVER):
+            # Behind what is known it says where it is. That may take long: the last trials go without.
+            for tell_from in (max(0, len(known.events) - _BEFORE), _NEVER, _NEVER):
                 again = self._run_again(test, tell_from)
                 if not is_doubtful(again):
-                    return _lost(again, first)
+                    return again._replace(retried=True)
                 if again.verdict is not Verdict.LOST and any(_same(before, again) for before in runs):
-                    return again._replace(why_lost="")
+                    return next(before for before in runs if _same(before, again))._replace(why_lost="")
                 runs.append(again)
         finally:
             self._target.restart()
-        return _lost(max(runs, key=lambda run: len(run.events)), first)
+        return _lost(max((known, *runs), key=lambda run: len(run.events)), first)
 
     def _run_again(self, test: Run, tell_from: int) -> Finished:
         """On a fresh target. What it cannot have meant makes the end doubtful, whatever it is."""
@@ -89,9 +94,8 @@ def _lost(finished: Finished, first: Finished) -> Finished:
 
 
 def _same(one: Finished, other: Finished) -> bool:
-    """The same end, after the same events as far as both are known."""
-    known = min(len(one.events), len(other.events))
-    return (one.verdict, one.code) == (other.verdict, other.code) and one.events[:known] == other.events[:known]
+    """The same end, after the same events."""
+    return (one.verdict, one.code, one.events) == (other.verdict, other.code, other.events)
 
 
 def _last_place(trail: Trail, finished: Finished) -> int:
