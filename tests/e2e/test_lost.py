@@ -214,12 +214,25 @@ if "score_embed.cli.main" in sys.orig_argv:
 
     Runner.begin = begin_and_die
 """
+KILLER_OF_THE_FIRST = """
+import os, signal, sys
+if "score_embed.cli.main" in sys.orig_argv:
+    from score_embed.campaign.running import Runner
+    complete = Runner.complete
+
+    def complete_or_die(self, data):
+        if not os.path.exists(os.environ["SCORE_MARK"]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return complete(self, data)
+
+    Runner.complete = complete_or_die
+"""
 
 
-def run_with_killer(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run_with_killer(folder: Path, *words: str, killer: str = KILLER) -> subprocess.CompletedProcess[str]:
     site = folder / "site"
     site.mkdir(exist_ok=True)
-    (site / "sitecustomize.py").write_text(KILLER)
+    (site / "sitecustomize.py").write_text(killer)
     environment = os.environ | {
         "PYTHONPATH": f"{site}:{os.environ.get('PYTHONPATH', '')}",
         "SCORE_MARK": str(folder / "mark"),
@@ -261,6 +274,23 @@ def test_a_test_that_kills_clients_is_set_aside(source: Path) -> None:
     assert deaths(folder) == 2 * summary["lost"] > 0
     (folder / "mark").touch()
     done = run_with_killer(folder, "--resume", "o", "--retry-lost")
+    check_exact(Result(json.loads(done.stdout), folder / "o", done.returncode))
+
+
+@pytest.mark.parametrize("clients", ["1", "2"])
+def test_a_first_test_that_kills_its_host_twice_is_said(clients: str, source: Path) -> None:
+    folder = source.parent
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return run_with_killer(folder, *words, killer=KILLER_OF_THE_FIRST)
+
+    assert run("--no-witness", "--clients", clients, "--out", "o", "p.c").returncode == -9
+    assert run("--resume", "o").returncode == -9
+    done = run("--resume", "o")
+    assert (done.returncode, "2 processes of score-embed were killed" in done.stderr) == (4, True)
+    (folder / "mark").touch()
+    assert run("--resume", "o").returncode == 4
+    done = run("--resume", "o", "--retry-lost")
     check_exact(Result(json.loads(done.stdout), folder / "o", done.returncode))
 
 

@@ -73,6 +73,18 @@ def test_each_process_of_a_fleet_has_a_slot_and_sees_what_is_counted(tmp_path: P
         assert server.deaths(TWO) == 0
 
 
+def test_what_died_may_be_tried_again(tmp_path: Path) -> None:
+    with WorkNotes(tmp_path) as notes:
+        for _ in range(DEATHS):
+            notes.begin(ONE)
+            notes.count()
+        assert not notes.begin(ONE)
+        notes.pardon()
+        assert (notes.deaths(ONE), notes.begin(ONE)) == (0, True)
+        assert notes.count() == [ONE]
+        assert notes.deaths(ONE) == 1
+
+
 def test_nobody_dies_of_damage(tmp_path: Path) -> None:
     with WorkNotes(tmp_path) as notes:
         notes.begin(ONE)

@@ -46,6 +46,8 @@ def explore(opened: Opened) -> Stop:
     notes = WorkNotes(opened.record.folder)
     with Interrupt(end_question) as interrupt, Status(title) as status, notes as work:
         work.count()  # of earlier sessions
+        if opened.settings.retry_lost:
+            work.pardon()
         worker = Worker(opened.target, opened.settings, opened.image)
         begin = _fresh if opened.record.get(PROGRESS) is None else _restored
         return _Campaign(opened, worker, work, *begin(opened, worker, work)).run(interrupt, status)

@@ -59,7 +59,8 @@ def find(
     """
     if not work.begin(_THE_FIRST):
         what = f"{DEATHS} processes of score-embed were killed while they ran the first test"
-        raise TargetError(what, image.program, "Begin a new campaign with another one: --first FILE.")
+        hint = "Begin a new campaign with another one (--first FILE), or try it again: --resume DIR --retry-lost."
+        raise TargetError(what, image.program, hint)
     found = _find(worker.runner, settings, image, worker.describer)
     work.rest()
     return found

@@ -125,6 +125,8 @@ def _find_first_test(opened: Opened) -> None:
         worker = Worker(target, settings, opened.image)
         with WorkNotes(record.folder) as work:
             work.count()
+            if settings.retry_lost:
+                work.pardon()
             inputs, difference = first_test.find(worker, settings, opened.image, work)
         ledger = opening.begin_books(opened, difference)
         ledger.count(worker.counted())
@@ -144,6 +146,8 @@ def host(opened: Opened, stack: ExitStack) -> Hosted:
     second = witness.of(record, settings)
     work = stack.enter_context(WorkNotes(record.folder))
     work.count()  # of earlier sessions
+    if settings.retry_lost:
+        work.pardon()
     return Hosted(record.folder.resolve().name, opened.image.program, kept, job, settings.max_tests, second, work)
 
 
