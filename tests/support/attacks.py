@@ -46,6 +46,7 @@ CLIENTS = 3
 PATHS = ((60, 250), (500, 1500))  # of a program in an emulator, and natively
 _EXITS = frozenset({0, 1, LOST, 4, 74, 130, -signal.SIGKILL, -signal.SIGTERM})
 _NEVER_BEGAN = ("never began", "there is no campaign in this folder", "there is no such folder", "has run no test yet")
+_FIRST = "were killed while they ran the first test"
 _PR_SET_CHILD_SUBREAPER = 36
 
 # The program, and what it does --------------------------------------------------------------------------------------
@@ -344,7 +345,7 @@ class Attacked:
         attacked_until = time.monotonic() + self._seconds * self._rng.uniform(0.2, 1)
         retry = False
         while True:
-            calm = time.monotonic() >= attacked_until or retry
+            calm = time.monotonic() >= attacked_until
             code, said = self._session(attacked_until if not calm else None, retry)
             self._figures.ends[str(code)] += 1
             self._check_end(code, said)
@@ -353,6 +354,9 @@ class Attacked:
                     raise Deviation(f"exit code 2: {said[-500:]}")
                 shutil.rmtree(self.out, ignore_errors=True)
                 continue
+            retry = False
+            if code == 4 and _FIRST in said:
+                retry = True  # it was killed at the first test, twice
             if code not in (0, 1, LOST):
                 if calm:
                     self._failures += 1
@@ -365,7 +369,7 @@ class Attacked:
             if found["stopped"] != "drained":
                 raise Deviation(f"{found['lost']} tests are lost, and it is {found['stopped']}")
             self._figures.set_aside += found["lost"]
-            retry = True
+            retry, attacked_until = True, 0.0
 
     def _session(self, attacked_until: float | None, retry: bool) -> tuple[int, str]:
         with self._log.open("wb") as log:
