@@ -331,8 +331,13 @@ class Attacked:
             stack.callback(self._end_all)
             pause = "usleep(3000);" if self.board == "native" else "for (volatile int i = 0; i < 500; i++) ;"
             (self._folder / "p.c").write_text(self._program.source(pause))
-            self._explore()
-            self._compare()
+            try:
+                self._explore()
+                self._compare()
+            except Deviation:
+                with suppress(OSError, shutil.Error):
+                    shutil.copytree(self.out, self._folder / "o")  # the disk goes
+                raise
 
     # Sessions -----------------------------------------------------------------------------------------------
 
@@ -539,6 +544,9 @@ class Attacked:
         model = self._program.model()
         with Store.read(self.out) as record:
             tests = record.tests()
+        short = [(test.number, test.verdict) for test in tests if test.outcome == "new" and len(test.input) < self._program.size]
+        if short:
+            raise Deviation(f"these tests ended before the program's first branch: {short}")
         paths = [self._program.path(test.input) for test in tests if test.outcome == "new"]
         self._figures.paths += len(paths)
         self._figures.retried += found["retried"]

@@ -80,10 +80,22 @@ def test_the_same_end_twice_is_a_verdict_with_its_path_and_what_it_took() -> Non
 @pytest.mark.parametrize("told", [b"", EVENTS[:1]], ids=["nothing was told", "it began"])
 def test_what_the_first_run_told_is_no_evidence(told: bytes) -> None:
     """A target that was killed from outside twice, at other moments: no bug, though one account begins as the other."""
-    found, _ = judged(end(Verdict.SIGNAL, 9, events=told), end(Verdict.SIGNAL, 9), lives())
-    assert (found.verdict, found.retried) == (Verdict.RETURN, True)
-    found, _ = judged(end(Verdict.SIGNAL, 9), end(Verdict.SIGNAL, 9, events=told), end(Verdict.SIGNAL, 9), lives())
-    assert (found.verdict, found.retried) == (Verdict.RETURN, True)
+    dies, other = end(Verdict.SIGNAL, 15), end(Verdict.SIGNAL, 15, events=told)
+    assert judged(other, dies, lives())[0][:2] == (Verdict.RETURN, 0)
+    assert judged(dies, other, dies, lives())[0][:2] == (Verdict.RETURN, 0)
+
+
+def test_who_is_killed_has_to_die_often() -> None:
+    """The OOM killer may come three times in a row."""
+    killed = end(Verdict.SIGNAL, 9)
+    assert judged(killed, killed, killed, killed, killed)[0][:2] == (Verdict.SIGNAL, 9)
+    for times in range(1, 4):
+        found, _ = judged(killed, *[killed] * times, lives())
+        assert (found.verdict, found.retried) == (Verdict.RETURN, True)
+    emulator = end(Verdict.LOST, -9)
+    for times in range(6):
+        assert judged(emulator, *[emulator] * times, lives())[0].verdict is Verdict.RETURN
+    assert judged(emulator, *[emulator] * 6)[0].verdict is Verdict.LOST
 
 
 @pytest.mark.parametrize(
@@ -91,14 +103,14 @@ def test_what_the_first_run_told_is_no_evidence(told: bytes) -> None:
     [
         end(Verdict.SIGNAL, 11),
         end(Verdict.LOCK_UP),
-        end(Verdict.SIGNAL, 9, events=bytes(Stream().head(16).head(17, 1))),
+        end(Verdict.SIGNAL, 15, events=bytes(Stream().head(16).head(17, 1))),
     ],
     ids=["another signal", "another end", "another way"],
 )
 def test_a_last_run_decides(again: Finished) -> None:
-    first = end(Verdict.SIGNAL, 9)
+    first = end(Verdict.SIGNAL, 15)
     assert judged(first, again, again)[0].verdict is again.verdict
-    assert judged(first, again, first, first)[0][:2] == (Verdict.SIGNAL, 9)
+    assert judged(first, again, first, first)[0][:2] == (Verdict.SIGNAL, 15)
     lost, _ = judged(first, again, first, end(Verdict.WATCHDOG))
     assert (lost.verdict, lost.why_lost) == (Verdict.LOST, f"it died; {NOT_AGAIN}")
 
@@ -111,7 +123,7 @@ def test_a_test_that_survives_is_what_it_was_then() -> None:
 
 
 def test_what_nobody_can_explain_is_no_verdict_however_often_it_comes() -> None:
-    lost = end(Verdict.LOST, -9)
+    lost = end(Verdict.LOST, 1)
     assert judged(lost, lost, lost, lost)[0].verdict is Verdict.LOST
 
 
@@ -145,7 +157,7 @@ def test_a_trace_that_cannot_be_read_twice_is_the_program_s_doing() -> None:
 
 
 def test_a_target_that_is_lost_in_every_test_ends_the_campaign() -> None:
-    ends = [end(Verdict.SIGNAL, 9), end(Verdict.RESET), end(Verdict.LOCK_UP), end(Verdict.SIGNAL, 11)]
+    ends = [end(Verdict.SIGNAL, 15), end(Verdict.RESET), end(Verdict.LOCK_UP), end(Verdict.SIGNAL, 11)]
     made, searched = runner(Scripted(*ends * 20))
     pair = next_pair(searched)
     for _ in range(19):

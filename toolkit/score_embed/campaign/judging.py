@@ -2,8 +2,9 @@
 
 The target cannot say how such a test ended, nor which way it took. So the test runs again on a fresh target, which this time
 says all at once: each event and each branch that is covered. If that one lives, somebody else has ended the first: the test
-ended as the second run says. If it dies, too, a third run decides: two whole accounts of the same end after the same events
+ended as the second run says. If it dies, too, further runs decide: two whole accounts of the same end after the same events
 are a verdict like any other, and the path is known as far as the target lived. What ends in another way each time is LOST.
+SIGKILL is what the OOM killer and people use, so it takes four accounts.
 
 The first run is no witness of its end. Its last events were still in the target, so an end from outside, at whatever
 moment, would look like any other that came later.
@@ -11,6 +12,7 @@ moment, would look like any other that came later.
 
 from __future__ import annotations
 
+import signal
 from hashlib import blake2b
 
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
@@ -18,6 +20,8 @@ from score_embed.contract.sites import MODEL
 from score_embed.image.image import Image
 from score_embed.trace.trail import Trail
 
+_ALIKE, _MOST = 2, 3  # accounts of the same end, of so many at most
+_KILLS, _MOST_KILLED = 4, 6  # … if it is the end that others bring about
 _NEVER = 0xFFFFFFFF
 _BEFORE = 512  # bytes of events: in them lies, mostly, the call of the function that did the harm
 _ROOM = 1 << 16  # bytes of 0 that a program may read behind its input
@@ -46,14 +50,15 @@ class Judge:
         known = self._read(test, first)
         runs: list[Finished] = []  # that said all at once, and died
         try:
-            # Behind what is known it says where it is. That may take long: the last trials go without.
-            for tell_from in (max(0, len(known.events) - _BEFORE), _NEVER, _NEVER):
-                again = self._run_again(test, tell_from)
+            while len(runs) < (_MOST_KILLED if any(map(_is_kill, (first, *runs))) else _MOST):
+                # Behind what is known it says where it is. That may take long: the others go without.
+                again = self._run_again(test, _NEVER if runs else max(0, len(known.events) - _BEFORE))
                 if not is_doubtful(again):
                     return again._replace(retried=True)
-                if again.verdict is not Verdict.LOST and any(_same(before, again) for before in runs):
-                    return next(before for before in runs if _same(before, again))._replace(why_lost="")
                 runs.append(again)
+                alike = [run for run in runs if _same(run, again)]
+                if again.verdict is not Verdict.LOST and len(alike) >= (_KILLS if _is_kill(again) else _ALIKE):
+                    return alike[0]._replace(why_lost="")
         finally:
             self._target.restart()
         return _lost(max((known, *runs), key=lambda run: len(run.events)), first)
@@ -91,6 +96,12 @@ class Judge:
 def _lost(finished: Finished, first: Finished) -> Finished:
     why = f"{first.why_lost or first.verdict.value}; {NOT_AGAIN}"
     return finished._replace(verdict=Verdict.LOST, code=0, why_lost=why)
+
+
+def _is_kill(finished: Finished) -> bool:
+    """Nobody but the program itself or somebody else does that; of an emulator only somebody else."""
+    kill = signal.SIGKILL
+    return (finished.verdict, finished.code) in ((Verdict.SIGNAL, kill), (Verdict.LOST, -kill))
 
 
 def _same(one: Finished, other: Finished) -> bool:
