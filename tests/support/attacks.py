@@ -530,6 +530,9 @@ class Attacked:
             client.terminate()  # it came when the server had gone, and waits for another
         for client in self._clients.values():
             try:
+                with suppress(subprocess.TimeoutExpired):
+                    client.wait(GRACE)
+                client.terminate()  # it would wait minutes for somebody who takes what it has left: at once
                 client.wait(3 * GRACE)
             except subprocess.TimeoutExpired:
                 raise Deviation(f"client {client.pid} does not end when it is told to") from None

@@ -60,15 +60,15 @@ def test_an_error_of_ours_is_one(tmp_path: Path) -> None:
 
 def test_each_process_of_a_fleet_has_a_slot_and_sees_what_is_counted(tmp_path: Path) -> None:
     with WorkNotes(tmp_path) as server:
+        other = WorkNotes(tmp_path, SLOTS - 1)
         for _ in range(DEATHS):
-            clients = [WorkNotes(tmp_path, slot) for slot in (1, SLOTS - 1)]
-            assert clients[0].begin(ONE)
-            assert clients[1].begin(TWO)
-            clients[0].close(in_good_order=False)
+            client = WorkNotes(tmp_path, 1)
+            assert client.begin(ONE)
+            client.close(in_good_order=False)
             assert server.count(range(1, 2)) == [ONE]
-        assert not clients[1].begin(ONE)
-        assert clients[1].begin(TWO)
-        clients[1].close(in_good_order=False)
+        assert not other.begin(ONE)
+        assert other.begin(TWO)
+        other.close(in_good_order=False)
         assert server.forget() == [TWO]  # it was killed because it did not leave
         assert server.deaths(TWO) == 0
 
