@@ -19,7 +19,7 @@ from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
 from score_embed.results import witnessed
 from score_embed.results.coverage import Coverage
-from score_embed.results.parts import FLEET, PROGRAM, PROGRESS, WITNESS
+from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, WITNESS
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
@@ -40,6 +40,7 @@ def of(record: Store) -> dict[str, Any]:
     sources, totals, tally = record.sources(), progress.totals, progress.tally
     solver = tally.solver
     coverage = Coverage(sources.directions, record.coverage())
+    confined = record.get(CONFINED)
     state, fleet = record.get(WITNESS), record.get(FLEET)
     reasons = {(index, reason): count for index, reason, count in tally.unflipped}
     return {
@@ -75,6 +76,7 @@ def of(record: Store) -> dict[str, Any]:
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
         "incomplete": _incomplete(sources, progress.notes, tally.notes),
         "link": to_builtins(progress.link),
+        "confined": to_builtins(confined) if confined else {},  # empty: no target is a process of this machine
         "memory": to_builtins(progress.memory),
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
         "witness": witnessed.summary(record.witness_counts(), state) if state else {},  # empty: none was wanted

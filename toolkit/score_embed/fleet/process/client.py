@@ -48,6 +48,7 @@ class ClientOptions:
     port: str | None = None
     image: bytes = b""
     patience: float = 300.0
+    unconfined: bool = False  # never the server's to say
 
 
 class ClientProcess:
@@ -215,7 +216,7 @@ class ClientProcess:
         if self._executor is not None:
             self._executor.close()
             self._executor = None
-        self._executor = Executor(self._options.name, self._jobs[campaign], self._wants_end)
+        self._executor = Executor(self._options.name, self._jobs[campaign], self._wants_end, not self._options.unconfined)
         self._queue.inner = self._executor.queue
         self._working_on = campaign
 

@@ -21,12 +21,12 @@ from score_embed.solve.query import Stopped
 
 
 class Executor:
-    def __init__(self, client: str, job: ReadyJob, wants_end: Callable[[], bool]) -> None:
+    def __init__(self, client: str, job: ReadyJob, wants_end: Callable[[], bool], confined: bool) -> None:
         """Start a target. `wants_end`: asked before each question to the solver; if so, the rest of a run is left to
         a pair of its own."""
         settings, image = job.settings, job.image
         self._client = client
-        self._target = start_target(job.board, image.elf, image.build_id)
+        self._target = start_target(job.board, image.elf, image.build_id, confined)
         try:
             self._worker = Worker(self._target, settings, image, room)
         except BaseException:

@@ -57,7 +57,9 @@ def serve(
     line = Listener(f"ipc://{folder}/server", keys, listen)
     stack.callback(line.close)
     hosted = [host(opened) for opened in campaigns]
-    session = FleetSession(line, hosted, LocalLauncher(line.address, folder, devices), plan, Timing())
+    unconfined = any(opened.settings.unconfined for opened in campaigns)
+    launcher = LocalLauncher(line.address, folder, devices, unconfined=unconfined)
+    session = FleetSession(line, hosted, launcher, plan, Timing())
     if line.also:
         print(f"listening at {line.also}", file=sys.stderr, flush=True)
     records = [opened.record for opened in campaigns]

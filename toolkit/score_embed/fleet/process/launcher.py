@@ -65,6 +65,7 @@ class LocalLauncher:
     folder: Path
     devices: Sequence[str] = ()
     keys: Path | None = None
+    unconfined: bool = False
     _clients: list[_Client] = field(default_factory=list)
     _lives: dict[str, int] = field(default_factory=dict)
 
@@ -108,7 +109,7 @@ class LocalLauncher:
         log = self.folder / f"client-{name}.log"
         try:
             process = start_client(
-                self.address, name, life, local_line(self.folder, name, life), device, self.keys, log
+                self.address, name, life, local_line(self.folder, name, life), device, self.keys, log, self.unconfined
             )
         except OSError as error:
             raise StorageError(f"cannot start a client: {error.strerror}", str(self.folder), "") from error
@@ -141,13 +142,14 @@ def local_line(folder: Path | str, name: str, life: int) -> str:
 
 
 def start_client(
-    server: str, name: str, life: int, listen: str, device: str, keys: Path | None, log: Path
+    server: str, name: str, life: int, listen: str, device: str, keys: Path | None, log: Path, unconfined: bool
 ) -> subprocess.Popen[bytes]:
     """A client as a child of this process, with which it dies; what it has to say goes into `log`. Raises OSError."""
     command = [sys.executable, "-m", "score_embed.cli.main", "client", "--server", server, "--name", name]
     command += ["--incarnation", str(life), "--parent", str(os.getpid()), "--listen", listen]
     command += ["--port", device] if device else []
     command += ["--keys", str(keys)] if keys is not None else []
+    command += ["--unconfined"] if unconfined else []
     with log.open("wb") as errors:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
