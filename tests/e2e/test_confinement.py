@@ -14,6 +14,9 @@ from runner import explore, score_embed
 
 from score_embed.confine import landlock, layers, start
 from score_embed.confine.rights import Rights
+from score_embed.contract.wire import WIRE_VERSION, Type
+from score_embed.link import message
+from score_embed.link.frame import encode
 from score_embed.results.store import Store
 
 # Each does something to the machine and says 1 if it worked. None does harm where it works: who runs the tests is not
@@ -139,12 +142,14 @@ def write_program(folder: Path, deeds: Sequence[str], only_witness: bool = False
     unless = "    if (!__asan_init) return 0;\n" if only_witness else ""
     weak = "extern void __asan_init(void) __attribute__((weak));\n"
     victim = f'#define VICTIM victim\n#define FOLDER "{folder}"\n'
-    victim += 'static char *beside(const char *end) { strcpy(other, victim); return strcat(other, end); }\n'
+    victim += "static char *beside(const char *end) { strcpy(other, victim); return strcat(other, end); }\n"
     name = '    snprintf(victim, sizeof victim, FOLDER "/victim%d", which);\n'
     (folder / "deeds.c").write_text(
         f"{HELPERS}{weak}{victim}int deed(int which)\n{{\n{unless}{name}    switch (which) {{\n{cases}\n    }}\n    return 0;\n}}\n"
     )
-    paths = "\n".join(f"    if (which == {number}) return 2 * {number} + !!deed({number});" for number in range(1, len(deeds) + 1))
+    paths = "\n".join(
+        f"    if (which == {number}) return 2 * {number} + !!deed({number});" for number in range(1, len(deeds) + 1)
+    )
     (folder / "p.c").write_text(
         f'#include "score.h"\nint deed(int which);\nint main(void)\n{{\n    unsigned char which;\n    SYM_U8(which);\n{paths}\n    return 0;\n}}\n'
     )
@@ -196,28 +201,29 @@ def test_unconfined_it_may_do_all_of_it(tmp_path: Path) -> None:
 
 # A deliberate attack on the test's own process costs that test only: the others find a fresh target.
 RUINS = {
+    "forge another image": "forge()",
     "close the link": "close_all()",
     "forge frames": "babble()",
     "end itself": "kill(getpid(), SIGKILL)",
     "fill the output": "fill(1)",
     "stop itself": "kill(getpid(), SIGSTOP)",
     "silence the link": "mute()",
-    "free its memory": "munmap_all()",
 }  # fmt: skip
 RUINOUS = """
-#include <sys/mman.h>
 static int close_all(void) { for (int fd = 3; fd < 4096; fd++) close(fd); syscall(SYS_close_range, 3, ~0u, 0); return 0; }
 static int babble(void) { for (int i = 0; i < 20000; i++) for (int fd = 1024; fd < 1100; fd++) if (write(fd, "\\0bab\\0ble", 8) < 0) continue; return 0; }
+static int forge(void) { for (int fd = 1024; fd < 1100; fd++) if (write(fd, ready, sizeof ready) < 0) continue; return 0; }
 static int fill(int fd) { for (int i = 0; i < 3000; i++) if (write(fd, path, sizeof path) < 0) break; return 0; }
 static int mute(void) { for (int fd = 1000; fd < 1100; fd++) dup2(0, fd); close_all(); return 0; }
-static int munmap_all(void) { return munmap((void *)0x400000, 1 << 20) + mprotect((void *)0x10000000, 1 << 20, 0); }
 """
 
 
 @pytest.mark.parametrize("board", ["native", "arm-linux"])
 def test_what_is_deliberate_costs_that_test_only(tmp_path: Path, board: str) -> None:
     write_program(tmp_path, [*RUINS.values(), *HARMLESS.values()])
-    program = (tmp_path / "deeds.c").read_text().replace("#define VICTIM", RUINOUS + "#define VICTIM", 1)
+    frame = encode(Type.READY, 0, message._READY.pack(WIRE_VERSION, 0, 8, b"\xff" * 16, 1, 1, 64, 1))
+    ready = f"static const unsigned char ready[] = {{0, {', '.join(map(str, frame))}}};\n"
+    program = (tmp_path / "deeds.c").read_text().replace("#define VICTIM", ready + RUINOUS + "#define VICTIM", 1)
     (tmp_path / "deeds.c").write_text(program)
     found = explore_folder(tmp_path, "--board", board)
     assert found.code in (0, 1), found.stderr
@@ -226,3 +232,166 @@ def test_what_is_deliberate_costs_that_test_only(tmp_path: Path, board: str) -> 
     for number, name in enumerate((*RUINS, *HARMLESS), 1):
         assert name in RUINS or 2 * number + 1 in codes, name
     assert found.summary["runs"] >= len(RUINS) + len(HARMLESS) + 1
+
+
+# Firmware that calls the emulator's own operations: SYS_SYSTEM, SYS_REMOVE, SYS_OPEN (to write, to read), SYS_RENAME.
+FIRMWARE = """
+#include "score.h"
+#define SIZED(text) (unsigned)(text), sizeof (text) - 1
+static int ask(int operation, void *block)
+{
+    register int r0 __asm__("r0") = operation;
+    register void *r1 __asm__("r1") = block;
+    __asm__ volatile ("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+    return r0;
+}
+static const char command[] = "touch OWNED", victim[] = "VICTIM", secret[] = "SECRET", other[] = "MOVED", gone[] = "GONE", source[] = "SOURCE", made[] = "OWNED";
+int main(void)
+{
+    unsigned char x;
+    SYM_U8(x);
+    if (x == 1) { unsigned a[] = {SIZED(command)}; return 2 + (ask(0x12, a) == 0); }
+    if (x == 2) { unsigned a[] = {(unsigned)victim, 8, sizeof victim - 1}; return 4 + (ask(0x01, a) != -1); }
+    if (x == 3) { unsigned a[] = {(unsigned)secret, 0, sizeof secret - 1}; return 6 + (ask(0x01, a) != -1); }
+    if (x == 4) { unsigned a[] = {(unsigned)made, 4, sizeof made - 1}; return 8 + (ask(0x01, a) != -1); }
+    if (x == 5) { unsigned a[] = {SIZED(source), SIZED(other)}; return 10 + (ask(0x0f, a) == 0); }
+    if (x == 6) { unsigned a[] = {SIZED(gone)}; return 12 + (ask(0x0e, a) == 0); }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--unconfined",)], ids=["confined", "unconfined"])
+def test_firmware_does_nothing_to_its_emulator_s_machine(tmp_path: Path, options: tuple[str, ...]) -> None:
+    for name in ("victim", "secret", "gone", "source"):
+        (tmp_path / name).write_text("the user's\n")
+    source = FIRMWARE
+    for name in ("MOVED", "GONE", "SOURCE", "VICTIM", "SECRET", "OWNED"):
+        source = source.replace(name, str(tmp_path / name.lower()))
+    found = explore(tmp_path, {"p.c": source}, "--board", "mps2-an385", *options)
+    assert found.code == 0, found.stderr
+    with Store.read(found.folder) as record:
+        codes = sorted(test.code for test in record.tests())
+    worked = bool(options)
+    assert codes == [0, *(2 * number + worked for number in range(1, 7))]
+    assert (tmp_path / "owned").exists() == worked
+    assert (tmp_path / "gone").exists() == (tmp_path / "source").exists() == (not worked)
+
+
+def test_the_second_witness_is_confined_too(tmp_path: Path) -> None:
+    """A deed that works there ends in a bug that only it can see."""
+    deeds = {name: how for name, how in ATTACKS.items() if "pid()" in how or "SYS_clone" in how or "VICTIM" in how}
+    for name in ("open the host's memory", "read about the host"):  # its parent is the witness's own server
+        del deeds[name]
+    write_program(tmp_path, [f"({how}) && misaligned()" for how in deeds.values()], only_witness=True)
+    harm = 'static int misaligned(void) { __asm__ volatile (""); __builtin_unreachable(); }\n'
+    program = (tmp_path / "deeds.c").read_text().replace("#define VICTIM", harm + "#define VICTIM", 1)
+    (tmp_path / "deeds.c").write_text(program)
+    files = {name: (tmp_path / name).read_text() for name in ("p.c", "deeds.c")}
+    for options, bugs in (((), 0), (("--unconfined",), 1)):
+        found = explore(tmp_path, files, *options, native=("deeds.c",))
+        assert found.summary["witness"]["witnessed"] == len(deeds) + 1
+        assert bool(found.summary["bugs"]) == bool(bugs)
+
+
+def test_clients_of_a_fleet_confine_their_targets(tmp_path: Path) -> None:
+    deeds = {name: ATTACKS[name] for name in ("unlink", "signal the host", "fork", "start a program", "socket")}
+    assert not any(tried(tmp_path, deeds, "--clients", "2").values())
+
+
+# Layer by layer, at the place that starts all of them.
+
+
+def attempt(rights: Rights, code: str, *arguments: str) -> str:
+    """What a confined Python says."""
+    process = start.start([sys.executable, "-I", "-S", "-c", code, *arguments], rights, stdout=-1)
+    said, errors = process.communicate(timeout=60)
+    return (said or errors.splitlines()[-1]).decode().strip()
+
+
+UNLINK = "import os, sys; os.unlink(sys.argv[1]); print('done')"
+WRITE = "import sys; open(sys.argv[1], 'w'); print('done')"
+SIGNAL = "import os; os.kill(os.getppid(), 0); print('done')"
+CONNECT = "import _socket; _socket.socket(1, 1); print('done')"
+SPAWN = "import os; print('done' if os.waitstatus_to_exitcode(os.system('true')) == 0 else 'PermissionError')"
+LOOK = "import os; open(f'/proc/{os.getppid()}/status'); print('done')"
+DEVICE = "import os; os.open('/dev/ptmx', os.O_RDONLY); print('done')"
+
+
+@pytest.mark.parametrize(
+    ("code", "calls", "files"),
+    [  # does the filter alone stop it, does the view alone?
+        (UNLINK, True, True),
+        (WRITE, True, True),
+        (SIGNAL, True, landlock.version() >= landlock.WITH_SIGNALS),
+        (CONNECT, True, False),
+        (SPAWN, True, False),
+        (LOOK, False, True),
+        (DEVICE, False, True),
+    ],
+)
+def test_each_layer_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, calls: bool, files: bool
+) -> None:
+    victim = tmp_path / "victim"
+    for has_filter, has_view in ((True, True), (True, False), (False, True), (False, False)):
+        if has_view and not landlock.version():
+            continue
+        victim.touch()
+        with monkeypatch.context() as patch:
+            if not has_filter:
+                patch.setattr(start, "_filter_calls", lambda steps: None)
+            if not has_view:
+                patch.setattr(landlock, "version", lambda: 0)
+            said = attempt(Rights(), code, str(victim))
+        stopped = (has_filter and calls) or (has_view and files)
+        assert ("PermissionError" in said) == stopped, (has_filter, has_view, said)
+        assert (said == "done") != stopped
+
+
+def test_what_a_shell_handed_on_is_undone() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    end = os.dup(0)
+    os.set_inheritable(end, True)
+    try:
+        said = attempt(Rights(), "import os; print(open('/proc/self/status').read(), os.listdir('/proc/self/fd'))")
+    finally:
+        signal.signal(signal.SIGHUP, before[0])
+        signal.pthread_sigmask(signal.SIG_SETMASK, before[1])
+        os.close(end)
+    lines = dict(line.split(":\t", 1) for line in said.splitlines() if ":\t" in line)
+    assert int(lines["SigBlk"], 16) == 0
+    assert not int(lines["SigIgn"], 16) & 1 << signal.SIGHUP - 1
+    assert lines["NoNewPrivs"] == "1"
+    assert lines["Seccomp"] == "2"
+    assert int(lines["CapEff"], 16) & ~4 == 0
+    assert f"'{end}'" not in said.splitlines()[-1]
+
+
+def test_without_the_least_layer_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "_without_filter", lambda: "the kernel has no filters")
+    with pytest.raises(layers.UsageError, match="cannot be confined") as caught:
+        layers.require(Rights())
+    assert "--unconfined" in caught.value.hint
+
+
+def test_a_link_over_files_needs_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    layers.require(Rights())
+    with pytest.raises(layers.UsageError, match="Landlock") as caught:
+        layers.require(Rights(writes=("/tmp/fifo",)))
+    assert "link: uart" in caught.value.hint
+    assert any("Landlock" in missing for missing in layers.layers().missing)
+
+
+def test_doctor_and_summary_name_the_layers(tmp_path: Path) -> None:
+    done = score_embed("doctor", "--board", "native", cwd=tmp_path)
+    assert "confinement: no new privileges, system calls" in done.stdout
+    found = explore(
+        tmp_path, {"p.c": FIRMWARE.partition("#define")[0] + "int main(void) { int x; SYM_INT(x); return x; }\n"}
+    )
+    assert found.summary["confined"]["active"][:2] == ["no new privileges", "system calls"]
+    (tmp_path / "score-embed.yaml").write_text("unconfined: true\n")
+    refused = score_embed("run", "p.c", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "unconfined" in refused.stderr

@@ -130,11 +130,11 @@ def _judged(rights: Rights) -> Iterable[tuple[str, _Rule]]:
         yield "clone", [*_argument(0), _Step(_ANY_BIT, _THREAD, 1, 0), *_refusal(errno.EPERM), *_allowed()]
     else:
         yield "clone", _refusal(errno.EPERM)
+    yield "prlimit64", _among(0, (0,) if rights.children else (0, "pid"), errno.EPERM)
     if not rights.children:
         yield "kill", _among(0, ("pid", 0), errno.EPERM)
         yield "tgkill", _among(0, ("pid",), errno.EPERM)
         yield "rt_sigqueueinfo", _among(0, ("pid",), errno.EPERM)
-        yield "prlimit64", _among(0, (0, "pid"), errno.EPERM)
 
 
 def _of(number: int, rule: _Rule) -> _Rule:
