@@ -46,6 +46,9 @@ static const struct sock_filter steps[] = {
     NOT(timer_create),
     NOT(mlockall),
     NOT(seccomp),
+#ifdef SYS_landlock_restrict_self
+    NOT(landlock_restrict_self),
+#endif
 #ifdef SYS_arch_prctl
     NOT(arch_prctl),
 #endif

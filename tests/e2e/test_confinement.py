@@ -15,6 +15,7 @@ from runner import explore, score_embed
 from score_embed.confine import landlock, layers, start
 from score_embed.confine.rights import Rights
 from score_embed.contract.wire import WIRE_VERSION, Type
+from score_embed.errors import UsageError
 from score_embed.link import message
 from score_embed.link.frame import encode
 from score_embed.results.store import Store
@@ -31,6 +32,8 @@ ATTACKS = {
     "create": "open(beside(\".new\"), O_CREAT | O_WRONLY, 0600) >= 0",
     "mkdir": "mkdir(beside(\".d\"), 0700) == 0",
     "symlink": "symlink(\"x\", beside(\".l\")) == 0",
+    "lock": "fcntl(open(VICTIM, O_RDONLY), F_SETLK, &lock) == 0",
+    "lock as a whole": "flock(open(VICTIM, O_RDONLY), LOCK_EX) == 0",
     "chmod": "chmod(VICTIM, 0600) == 0",
     "signal the host": "kill(getppid(), 0) == 0",
     "signal everybody": "kill(-1, 0) == 0",
@@ -81,6 +84,7 @@ HELPERS = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -99,6 +103,7 @@ static cpu_set_t set;
 static char limits[16], path[4096], victim[4096], other[4100];
 static struct rlimit nothing;
 static struct itimerval never;
+static struct flock lock;
 static struct timespec now;
 static struct stat status;
 static volatile int signalled;
@@ -370,7 +375,7 @@ def test_what_a_shell_handed_on_is_undone() -> None:
 
 def test_without_the_least_layer_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers, "_without_filter", lambda: "the kernel has no filters")
-    with pytest.raises(layers.UsageError, match="cannot be confined") as caught:
+    with pytest.raises(UsageError, match="cannot be confined") as caught:
         layers.require(Rights())
     assert "--unconfined" in caught.value.hint
 
@@ -378,7 +383,7 @@ def test_without_the_least_layer_it_refuses(tmp_path: Path, monkeypatch: pytest.
 def test_a_link_over_files_needs_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landlock, "version", lambda: 0)
     layers.require(Rights())
-    with pytest.raises(layers.UsageError, match="Landlock") as caught:
+    with pytest.raises(UsageError, match="Landlock") as caught:
         layers.require(Rights(writes=("/tmp/fifo",)))
     assert "link: uart" in caught.value.hint
     assert any("Landlock" in missing for missing in layers.layers().missing)

@@ -33,8 +33,11 @@ _OTHER_WORLDS = 0x7E028000  # of clone's flags: namespaces, and children of one'
 _SIGKILL = 9
 _PDEATHSIG = 1
 _ASK_PERSONALITY = 0xFFFFFFFF
-# Whom to signal when a descriptor is ready, and how.
-_OWNERS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+# Whom to signal when a descriptor is ready, and how: F_SETOWN, F_SETSIG, F_SETOWN_EX. Whose turn a file is, which stops
+# others who ask (a campaign's own record is kept so): F_SETLK, F_SETLKW, both once more with 64 bits and of descriptors,
+# F_SETLEASE.
+_OWNERS = (8, 10, 15)
+_LOCKS = (6, 7, 13, 14, 37, 38, 1024)
 # What types into a terminal, takes it over, or names who is signalled.
 _TERMINAL = (0x5412, 0x541C, 0x540E, 0x541D, 0x5423, 0x8901, 0x8902)
 
@@ -118,8 +121,11 @@ def _judged(rights: Rights) -> Iterable[tuple[str, _Rule]]:
     if rights.commands:
         return
     yield "execve", _one_start()
-    yield "fcntl", _not_among(1, _OWNERS, errno.EPERM)
-    yield "fcntl64", _not_among(1, _OWNERS, errno.EPERM)
+    of_files = _OWNERS if rights.needs_view else (*_OWNERS, *_LOCKS)  # QEMU locks the disks it was given
+    yield "fcntl", _not_among(1, of_files, errno.EPERM)
+    yield "fcntl64", _not_among(1, of_files, errno.EPERM)
+    if not rights.needs_view:
+        yield "flock", _refusal(errno.EPERM)
     yield "ioctl", _not_among(1, _TERMINAL, errno.EPERM)
     if not rights.needs_view:
         yield "open", _without(1, _CREATES, errno.EACCES)

@@ -28,6 +28,7 @@ ioctl 16 54 29 54
 fcntl 72 55 25 55
 fcntl64 - 221 - 221
 personality 135 136 92 136
+flock 73 143 32 143
 prctl 157 172 167 172
 [others]
 tkill 200 238 130 238

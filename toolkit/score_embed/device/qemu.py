@@ -39,7 +39,8 @@ _STARTED_AGAIN = 86  # exit status of a machine that was reset: it finds no FIFO
 _FATAL = "qemu: fatal:"  # the processor cannot go on
 # What QEMU is made of, where distributions put it.
 _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/qemu", "/nix/store", "/gnu/store")
-_NETWORKS = ("-nic", "-netdev", "-net")
+_NETWORKS = ("-nic", "-netdev", "-net", "-gdb", "-s", "-vnc")
+_SOCKETS = ("tcp:", "udp:", "unix:", "telnet:", "websocket:", "socket,")
 
 
 class _Ends:
@@ -147,13 +148,23 @@ class QemuTarget(WiredTarget):
         """Semihosting lets the firmware open files as QEMU: it sees none but the link's and those that its profile names."""
         if not self._confined:
             return None
-        named = _files_of(self._how.options, ends.folder)
+        options = self._how.options
+        named = _files_of(options, ends.folder)
+        folders = [word for word in options if os.path.isabs(word) and os.path.isdir(word)]
         own = os.path.dirname(os.path.realpath(command))
         return Rights(
             threads=True,
-            network=any(word.replace("--", "-") in _NETWORKS for word in self._how.options),
+            network=any(word in _NETWORKS or word.startswith(_SOCKETS) for word in options),
             everything=False,
-            reads=(*_SYSTEM, own, os.path.join(own, "../share"), os.path.join(own, "../lib"), str(self._elf), *named),
+            reads=(
+                *_SYSTEM,
+                own,
+                os.path.join(own, "../share"),
+                os.path.join(own, "../lib"),
+                str(self._elf),
+                *folders,
+                *named,
+            ),
             writes=(*ends.files, *named),
         )
 
