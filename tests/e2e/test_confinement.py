@@ -15,6 +15,7 @@ from runner import explore, score_embed
 from score_embed.confine import landlock, layers, start
 from score_embed.confine.rights import Rights
 from score_embed.contract.wire import WIRE_VERSION, Type
+from score_embed.device import desk
 from score_embed.errors import UsageError
 from score_embed.link import message
 from score_embed.link.frame import encode
@@ -307,15 +308,16 @@ def test_clients_of_a_fleet_confine_their_targets(tmp_path: Path) -> None:
 # Layer by layer, at the place that starts all of them.
 
 
-def attempt(rights: Rights, code: str, *arguments: str) -> str:
+def attempt(rights: Rights, code: str, *arguments: str, same_addresses: bool = False) -> str:
     """What a confined Python says."""
-    process = start.start([sys.executable, "-I", "-S", "-c", code, *arguments], rights, stdout=-1)
+    words = [sys.executable, "-I", "-S", "-c", code, *arguments]
+    process = start.start(words, rights, stdout=-1, same_addresses=same_addresses)
     said, errors = process.communicate(timeout=60)
     return (said or errors.splitlines()[-1]).decode().strip()
 
 
 UNLINK = "import os, sys; os.unlink(sys.argv[1]); print('done')"
-WRITE = "import sys; open(sys.argv[1], 'w'); print('done')"
+WRITE = "import sys; open(sys.argv[1], 'a'); print('done')"
 SIGNAL = "import os; os.kill(os.getppid(), 0); print('done')"
 CONNECT = "import _socket; _socket.socket(1, 1); print('done')"
 SPAWN = "import os; print('done' if os.waitstatus_to_exitcode(os.system('true')) == 0 else 'PermissionError')"
@@ -354,6 +356,17 @@ def test_each_layer_by_itself(
         assert (said == "done") != stopped
 
 
+def test_the_program_that_leads_to_a_board_may_start_others_but_not_touch_files() -> None:
+    bridge = desk._bridge()
+    assert attempt(bridge, SPAWN) == "done"
+    assert attempt(bridge, CONNECT) == "done"
+    if landlock.version():
+        assert "PermissionError" in attempt(bridge, WRITE, str(Path(__file__).parent / "never"))
+        assert "PermissionError" in attempt(bridge, WRITE, __file__)
+    if landlock.version() >= landlock.WITH_SIGNALS:
+        assert "PermissionError" in attempt(bridge, SIGNAL)
+
+
 def test_what_a_shell_handed_on_is_undone() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
     end = os.dup(0)
@@ -371,6 +384,17 @@ def test_what_a_shell_handed_on_is_undone() -> None:
     assert lines["Seccomp"] == "2"
     assert int(lines["CapEff"], 16) & ~4 == 0
     assert f"'{end}'" not in said.splitlines()[-1]
+
+
+def test_addresses_are_the_same_and_root_has_its_powers_no_more() -> None:
+    """To get powers back would be a gain, at which the kernel forgets about addresses and the end of the host."""
+    said = attempt(
+        Rights(), "print(open('/proc/self/personality').read(), open('/proc/self/status').read())", same_addresses=True
+    )
+    assert int(said.split()[0], 16) & 0x40000
+    lines = dict(line.split(":\t", 1) for line in said.splitlines() if ":\t" in line)
+    for powers in ("CapEff", "CapPrm", "CapInh", "CapAmb"):
+        assert int(lines[powers], 16) & ~4 == 0, powers
 
 
 def test_without_the_least_layer_it_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from score_embed.confine import numbers
-from score_embed.confine.filter import Start, program
+from score_embed.confine.filter import Filter, Start
 from score_embed.confine.rights import Rights
 from score_embed.device.qemu import _files_of
 
@@ -42,7 +42,7 @@ def answer(rights: Rights, way: int, call: str | int, *arguments: int, audit: in
     data = struct.pack(
         "<IIQ6Q", number, calls.audit if audit is None else audit, 0, *(w & (1 << 64) - 1 for w in words)
     )
-    steps = list(struct.iter_unpack("<HBBI", program(rights, PID, START)))
+    steps = list(struct.iter_unpack("<HBBI", Filter(rights, START).of(PID)))
     at, held = 0, 0
     while True:
         code, yes, no, value = steps[at]

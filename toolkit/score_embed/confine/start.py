@@ -25,14 +25,14 @@ from score_embed.confine import filter as calls
 from score_embed.confine import landlock, layers
 from score_embed.confine.rights import Rights
 
-_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 22, 38, 47
-_FILTER, _CLEAR_ALL = 2, 4
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_SECUREBITS, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 22, 28, 38, 47
+_FILTER, _RAISE, _CLEAR_ALL = 2, 2, 4
 _NO_RANDOM_ADDRESSES = 0x0040000
 _ASK_PERSONALITY = 0xFFFFFFFF
 _CAPABILITIES = 0x20080522  # their version 3
-_READ_SEARCH = 1 << 2  # of root's powers the one it keeps: to read, as root does
+_READ_SEARCH = 2  # CAP_DAC_READ_SEARCH
+_NO_ROOT = 3  # and locked
 _CLOSE_RANGE, _CLOSE_ON_EXEC = 436, 4
-_NO_SIGNALS = frozenset({signal.SIGKILL, signal.SIGSTOP})
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -129,6 +129,8 @@ class _Entry:
 
     def __init__(self, words: _Words, rights: Rights | None, rules: int, say: int) -> None:
         self._words, self._rights, self._rules, self._say = words, rights, rules, say
+        self._filter = calls.Filter(rights, words.start) if rights is not None else None
+        self._ignored = [number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN]
         self._parent = os.getpid()
         self.same_addresses = False
         self.passed: tuple[int, ...] = ()
@@ -143,7 +145,9 @@ class _Entry:
         os._exit(127)
 
     def _prepare(self) -> None:
-        _fresh_signals()
+        for number in self._ignored:  # as `nohup` left it; handlers end with this program
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if self.same_addresses:
             now = _libc.personality(_ASK_PERSONALITY)
@@ -153,14 +157,14 @@ class _Entry:
         if rights is not None and not rights.commands:
             _give_up_capabilities()
         _die_with(self._parent)
-        if rights is None:
+        if self._filter is None:
             return
         if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
             raise OSError(ctypes.get_errno(), "no_new_privs")
         if self._rules >= 0:
             landlock.allow(self._rules, landlock.OWN)
             landlock.restrict(self._rules)
-        _filter_calls(calls.program(rights, os.getpid(), self._words.start))
+        _filter_calls(self._filter.of(os.getpid()))
 
     def _close_others(self) -> None:
         """When the program starts, but for what it is given."""
@@ -172,13 +176,6 @@ class _Entry:
             os.set_inheritable(descriptor, True)
 
 
-def _fresh_signals() -> None:
-    """Nothing ignored, nothing blocked: as `nohup` or a shell's `trap` may have left it."""
-    for number in signal.valid_signals() - _NO_SIGNALS:
-        _libc.signal(int(number), None)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-
-
 def _die_with(parent: int) -> None:
     """SIGKILL when the parent ends, also if it just did."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -187,16 +184,24 @@ def _die_with(parent: int) -> None:
 
 
 def _give_up_capabilities() -> None:
-    """Root's powers, all but one: files that only root may read stay readable."""
-    _libc.prctl(_PR_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    """Root's powers, all but one: files that only root may read stay readable.
+
+    First that a program of root's has powers by being root's: to get them back would be taken for a gain, at which the
+    kernel makes addresses random again. Who may not say that keeps them: the other layers hold root, too.
+    """
+    if _libc.prctl(_PR_SET_SECUREBITS, _NO_ROOT, 0, 0, 0):
+        return
     header = struct.pack("<Ii", _CAPABILITIES, 0)
     have = ctypes.create_string_buffer(24)
     if _libc.capget(header, have):
         raise OSError(ctypes.get_errno(), "capget")
-    effective, permitted = struct.unpack_from("<II", have)
-    kept = struct.pack("<6I", effective & _READ_SEARCH, permitted & _READ_SEARCH, 0, 0, 0, 0)
-    if _libc.capset(header, kept):
+    _, permitted = struct.unpack_from("<II", have)
+    kept = permitted & 1 << _READ_SEARCH
+    _libc.prctl(_PR_CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    if _libc.capset(header, struct.pack("<6I", kept, kept, kept, 0, 0, 0)):
         raise OSError(ctypes.get_errno(), "capset")
+    if kept:
+        _libc.prctl(_PR_CAP_AMBIENT, _RAISE, _READ_SEARCH, 0, 0)
 
 
 def _filter_calls(steps: bytes) -> None:
