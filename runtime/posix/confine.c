@@ -2,8 +2,8 @@
  *
  * The host has confined this process before its first instruction (toolkit/score_embed/confine). What is refused here,
  * from the first test on, would harm nobody but the process itself: limits, timers and modes that the runtime does not
- * restore, files in memory that nobody sees. An emulator has no such filters; there a test that does it may change those
- * after it. */
+ * restore, files in memory that nobody sees. An emulator has no such filters; there a test may change what those after
+ * it find. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>

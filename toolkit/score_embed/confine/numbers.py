@@ -1,7 +1,8 @@
 """The numbers of the system calls that confinement speaks of, for each processor's way of calling the kernel.
 
 A process may call in the way of its own processor and, on most, in that of the 32-bit one before it (`int 0x80`): so a
-machine has two columns. Calls that are judged by their arguments stand first; then what nobody may, by the reason. The kernel's headers are the source (tests/unit/test_confine.py compares).
+machine has two columns. Calls that are judged by their arguments stand first; then what is refused, by the reason. The
+kernel's headers are the source (tests/unit/test_confine.py compares).
 """
 
 from __future__ import annotations
