@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from score_embed.board.profile import find_board
+from score_embed.campaign import opening
 from score_embed.confine import landlock, layers, start
 from score_embed.confine.rights import Rights
 from score_embed.device import desk
 from score_embed.errors import UsageError
+from score_embed.results.parts import CONFINED, Confined
+from score_embed.results.store import Store
 
 
 def attempt(rights: Rights, code: str, *arguments: str, same_addresses: bool = False) -> str:
@@ -118,3 +122,22 @@ def test_a_link_over_files_needs_the_view(monkeypatch: pytest.MonkeyPatch) -> No
         layers.require(Rights(writes=("/tmp/fifo",)))
     assert "link: uart" in caught.value.hint
     assert any("Landlock" in missing for missing in layers.layers().missing)
+
+
+def test_a_campaign_says_which_layer_it_is_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    board = find_board("native")
+    with Store.create(tmp_path) as record:
+        opening.note_confinement(record, board, confined=True)
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("warning: targets are confined without a view of files")
+        monkeypatch.undo()
+        opening.note_confinement(record, board, confined=True)  # once more, elsewhere: what holds for both
+        found = record.get(CONFINED)
+        assert found is not None
+        assert found.active == ("no new privileges", "system calls")
+        assert "Landlock" in found.missing[0]
+        opening.note_confinement(record, board, confined=False)
+        assert record.get(CONFINED) == Confined((), (*found.missing, "all: --unconfined"))

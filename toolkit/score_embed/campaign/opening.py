@@ -216,6 +216,8 @@ def note_confinement(record: Store, board: Board, confined: bool) -> None:
     if isinstance(board.run, DeskRun) and not board.run.program:
         return  # nothing is started here
     now, before = layers(confined), record.get(CONFINED)
+    if now.active and now.missing:
+        print(f"warning: targets are confined without {'; '.join(now.missing)}", file=sys.stderr)
     active = [layer for layer in now.active if before is None or layer in before.active]
     missing = dict.fromkeys((*(before.missing if before else ()), *now.missing))
     record.put(CONFINED, Confined(tuple(active), tuple(missing)))

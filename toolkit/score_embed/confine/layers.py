@@ -28,17 +28,17 @@ class Layers:
 def layers(confined: bool = True) -> Layers:
     """Those that a process gets that is started now."""
     if not confined:
-        return Layers((), ("none: --unconfined",))
+        return Layers((), ("all: --unconfined",))
     active, missing = ["no new privileges", "system calls"], list[str]()
     has = landlock.version()
     if not has:
-        missing.append("files, signals: the kernel has no Landlock (since Linux 5.13), or it may not be used here")
+        missing.append("a view of files: the kernel has no Landlock (Linux 5.13), or it may not be used here")
     else:
         active.append("files")
         if has >= landlock.WITH_SIGNALS:
             active.append("signals")
         else:
-            missing.append("signals, once more: this kernel's Landlock has no scopes (since Linux 6.12)")
+            missing.append("Landlock's scope of signals: this kernel has none (Linux 6.12)")
     return Layers(tuple(active), tuple(missing))
 
 
