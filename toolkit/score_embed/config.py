@@ -36,6 +36,7 @@ class Settings:
     port: str | None = None
     out: Path | None = None
     resume: Path | None = None
+    retry_lost: bool = False
     first: Path | None = None
     time: float | None = None
     max_tests: int | None = None
@@ -185,6 +186,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("port", str, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
     Option("out", Path, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
     Option("resume", Path, "DIR", "continue the campaign in this folder"),
+    Option("retry-lost", _yes_no, "", "with --resume: run the tests once more that were set aside as lost"),
     Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
@@ -218,13 +220,14 @@ _LISTS = (
     Option("cflags", str, "", "", many=True),
 )
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
-_NOT_IN_PROJECT = ("resume", "unconfined")  # a folder may be a stranger's: it does not say what he may do
+_NOT_IN_PROJECT = ("resume", "retry-lost", "unconfined")  # a folder may be a stranger's: it does not say what he may do
 RESUMABLE = (
     "resume",
     "port",
     "time",
     "max-tests",
     "until-bug",
+    "retry-lost",
     "clients",
     "cluster",
     "unconfined",

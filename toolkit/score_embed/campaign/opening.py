@@ -88,6 +88,8 @@ def go_on(
 ) -> Opened:
     """Open the campaign of a record once more, with its `resumed_settings`. Without a target, the board may be
     elsewhere."""
+    if settings.retry_lost:
+        record.lost.retry()
     if with_target:
         board = find_board(settings.board, settings.run, device or settings.port)
         board.require_tools()
@@ -115,6 +117,7 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
         max_tests=settings.max_tests,
         until_bug=settings.until_bug,
         unconfined=settings.unconfined,
+        retry_lost=settings.retry_lost,
         json=settings.json,
     )
 

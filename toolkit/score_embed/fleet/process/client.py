@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 from score_embed import __version__
@@ -24,6 +25,7 @@ from score_embed.fleet.process.executor import Executor
 from score_embed.fleet.process.queue import SwitchedQueue
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.transport.line import Caller
+from score_embed.results.work import WorkNotes
 
 _ANSWER = 30.0  # seconds for an answer about the job
 _ASK_AGAIN = 2.0
@@ -38,7 +40,8 @@ Answer = TypeVar("Answer", service.Job, service.ImagePart)
 @dataclass(frozen=True)
 class ClientOptions:
     """What was said to this client. `image`: the build id of what its device holds, if it can hold nothing else;
-    `patience`: seconds without a server."""
+    `patience`: seconds without a server; `work`: folders of campaigns, by number, in which it notes what it runs, if
+    they are here, and its `slot` there."""
 
     name: str
     incarnation: int = 0
@@ -48,6 +51,8 @@ class ClientOptions:
     port: str | None = None
     image: bytes = b""
     patience: float = 300.0
+    work: Mapping[int, Path] = field(default_factory=dict)
+    slot: int = 0
     unconfined: bool = False  # never the server's to say
 
 
@@ -91,6 +96,8 @@ class ClientProcess:
         """Listen, then run a test if there is one to run."""
         now = time.monotonic()
         if self._next is None or now >= self._looked + _GLANCE:
+            if self._next is None and self._executor is not None:
+                self._executor.rest()
             idle = 0.0 if self._next is not None or self._waiting else min(0.25, max(0.0, self._wake_at - now))
             self._listen(idle)
             while self._waiting and self._end is None:
@@ -216,7 +223,9 @@ class ClientProcess:
         if self._executor is not None:
             self._executor.close()
             self._executor = None
-        self._executor = Executor(self._options.name, self._jobs[campaign], self._wants_end, not self._options.unconfined)
+        folder = self._options.work.get(campaign)
+        work = WorkNotes(folder, self._options.slot) if folder is not None else None
+        self._executor = Executor(self._options.name, self._jobs[campaign], self._wants_end, not self._options.unconfined, work)
         self._queue.inner = self._executor.queue
         self._working_on = campaign
 

@@ -25,6 +25,7 @@ from score_embed.fleet.server.server import Server
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.server.table import Effect
 from score_embed.fleet.transport.line import Listener
+from score_embed.results.work import WorkNotes
 from score_embed.witness.witness import Witness
 
 Orders = Callable[[service.Order], service.Done]  # raises ScoreError
@@ -40,6 +41,7 @@ class Hosted:
     job: OfferedJob
     limit: int | None  # tests in this session
     witness: Witness | None = None
+    work: WorkNotes | None = None  # of clients that were started here
 
 
 def _is_sound(message: Results) -> bool:
