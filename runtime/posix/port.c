@@ -18,10 +18,17 @@
 
 #include "posix.h"
 
-#define LINK_IN 198
-#define LINK_OUT 199
-#define OUTPUT 197  /* what the program writes to its standard output and error */
-#define NOTHING 196 /* /dev/null: its standard input */
+/* The runtime's own descriptors: beyond what the program can get or is likely to name, so that a stray write or close
+ * hits nothing. dup2() to them fails, as does any other call for one of its own that is not below MOST. */
+#define LINK_IN (own_descriptors)
+#define LINK_OUT (own_descriptors + 1)
+#define OUTPUT (own_descriptors + 2)  /* what the program writes to its standard output and error */
+#define NOTHING (own_descriptors + 3) /* /dev/null: its standard input */
+#define OWN 4
+#define MOST 256u /* of the program */
+#define FIRST_OWN 1024
+
+static int own_descriptors SC_RUNTIME_DATA;
 
 void *sc_posix_saved_sp SC_RUNTIME_DATA;
 
@@ -81,8 +88,8 @@ void sc_port_write(const sc_u8 *from, sc_u32 n)
 static void open_files(void)
 {
     int fd;
-    if (syscall(SYS_close_range, 3u, (unsigned)NOTHING - 1u, 0u)) /* before Linux 5.9 */
-        for (fd = 3; fd < NOTHING; fd++) close(fd);
+    if (syscall(SYS_close_range, 3u, MOST - 1u, 0u)) /* before Linux 5.9 */
+        for (fd = 3; fd < (int)MOST; fd++) close(fd);
     if (dup2(NOTHING, 0) < 0 || dup2(OUTPUT, 1) < 0 || dup2(OUTPUT, 2) < 0) __real__exit(73);
 }
 
@@ -178,14 +185,32 @@ static int descriptor(const char *text)
     return n;
 }
 
+/* Room for the runtime's descriptors, and for both ends of the link beside them. */
+static void make_room(void)
+{
+    struct rlimit limit;
+    rlim_t wanted = FIRST_OWN + 3 * OWN;
+    if (getrlimit(RLIMIT_NOFILE, &limit)) sc_posix_die("getrlimit failed");
+    if (wanted > limit.rlim_max) wanted = limit.rlim_max;
+    own_descriptors = (int)wanted - 3 * OWN;
+    if (own_descriptors < (int)MOST) sc_posix_die("too few descriptors are allowed (ulimit -n)");
+    limit.rlim_cur = wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit)) sc_posix_die("cannot have as many descriptors as needed");
+}
+
 /* Out of the way of the program's own descriptors, which are closed after each test. */
 static void take_link(int in, int out_fd)
 {
-    in = fcntl(in, F_DUPFD, 256);
-    out_fd = fcntl(out_fd, F_DUPFD, 256);
+    int fd, after;
+    make_room();
+    after = own_descriptors + OWN;
+    in = fcntl(in, F_DUPFD, after);
+    out_fd = fcntl(out_fd, F_DUPFD, after);
     if (in < 0 || out_fd < 0 || dup2(in, LINK_IN) < 0 || dup2(out_fd, LINK_OUT) < 0)
         sc_posix_die("this program is a target of score-embed and is started by it: no link");
-    syscall(SYS_close_range, (unsigned)LINK_OUT + 1u, ~0u, 0u);
+    for (fd = after; fd < own_descriptors + 3 * OWN; fd++) close(fd);
+    if (syscall(SYS_close_range, MOST, (unsigned)LINK_IN - 1u, 0u))
+        for (fd = (int)MOST; fd < LINK_IN; fd++) close(fd);
 }
 
 /* A child would be a second target on the same link. */
@@ -203,7 +228,7 @@ pid_t vfork(void)
 
 int main(int argc, char **argv)
 {
-    struct rlimit none = {0, 0}, file = {16u << 20, 16u << 20};
+    struct rlimit none = {0, 0}, file = {16u << 20, 16u << 20}, descriptors = {MOST, MOST};
     int fd, mode = personality(0xFFFFFFFFu), emulated = argc == 4;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc != 3 && !emulated) sc_posix_die("this program is a target of score-embed and is started by it");
@@ -218,8 +243,10 @@ int main(int argc, char **argv)
     if (fd < 0 || dup2(fd, NOTHING) < 0) sc_posix_die("cannot open /dev/null");
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_FSIZE, &file);
+    setrlimit(RLIMIT_NOFILE, &descriptors);
     sc_posix_signals_init();
     sc_posix_memory_init();
     open_files();
+    sc_posix_confine();
     sc_main_loop();
 }

@@ -8,6 +8,7 @@ void sc_posix_memory_init(void);
 void sc_posix_memory_restore(void);
 void sc_posix_signals_init(void);
 void sc_posix_signals_restore(void);
+void sc_posix_confine(void);
 void sc_posix_die(const char *why) __attribute__((noreturn));
 
 extern void *sc_posix_saved_sp;         /* the runtime's stack while the program runs */

@@ -11,8 +11,13 @@
  * A program may define functions of the names of system calls (firmware has a `write` of its own): so calls of the kernel
  * go by number here. Nothing of the probe runtime is linked. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +35,12 @@
 #define STACK_BYTES (64ul << 20)     /* frames are several times larger than without sanitizers */
 #define FILE_BYTES (16ul << 20)      /* that a test may write to one file */
 #define LOOK_NANOSECONDS 20000000    /* between two looks at a child that does not end */
+#define NOTHING 2                    /* /dev/null, to read and to write: the host opened it */
+#ifdef __x86_64__
+#define OWN_WAY AUDIT_ARCH_X86_64
+#else
+#define OWN_WAY AUDIT_ARCH_I386
+#endif
 #define OUT_OF_TIME 1u
 #define OUT_OF_MEMORY 2u
 
@@ -64,6 +75,7 @@ extern __attribute__((weak)) size_t __score_stdin_at;
 static unsigned char input[MOST_INPUT];
 static size_t input_size, input_at;
 static struct report *report;
+static long stdin_file; /* of a whole program: each test writes its own into it */
 
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
@@ -182,16 +194,51 @@ static void watch(long child, uint64_t began, const sigset_t *ended, struct answ
     answer->microseconds = (uint32_t)(microseconds() - began);
 }
 
+static int reads_stdin(void)
+{
+    return &__score_stdin_at != 0;
+}
+
+/* The server forks and ends what it forked; a test does neither. Nothing to do for a server that is not confined. */
+static void confine_test(void)
+{
+    enum { REFUSED = SECCOMP_RET_ERRNO | EPERM };
+    uint32_t own = (uint32_t)syscall(SYS_getpid);
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_WAY, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, REFUSED),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 11, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fork, 10, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_vfork, 9, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 8, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setpgid, 7, 0), /* into the server's group, to signal it */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigqueueinfo, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_kill, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, REFUSED),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof steps / sizeof steps[0], steps};
+    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return;
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) leave(1);
+}
+
 /* The test sees no more of the server than its input. */
 static void become_test(const sigset_t *before)
 {
-    long null = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
-    int i;
     syscall(SYS_setpgid, 0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (i = 0; i < 3; i++) syscall(SYS_dup3, null, i, 0);
-    if (null > 2) syscall(SYS_close, null);
+    syscall(SYS_dup3, NOTHING, 0, 0);
+    syscall(SYS_dup3, NOTHING, 1, 0);
+    if (!reads_stdin()) syscall(SYS_close, stdin_file);
     sigprocmask(SIG_SETMASK, before, 0);
+    confine_test();
 }
 
 /* Before the program's constructors (65535, or what they ask for), after those of the sanitizers. */
@@ -207,6 +254,8 @@ static void __attribute__((constructor(101))) serve(int argc, char **argv, char 
     limit(RLIMIT_CORE, 0);
     report = mmap(0, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED) leave(1);
+    stdin_file = syscall(SYS_memfd_create, "stdin", 0);
+    if (stdin_file < 0) leave(1);
     sigemptyset(&ended);
     sigaddset(&ended, SIGCHLD);
     sigprocmask(SIG_BLOCK, &ended, &before);
@@ -256,17 +305,17 @@ static unsigned char next(void)
 /* A whole program reads its standard input itself. */
 static void give_stdin(const unsigned char *from, size_t size)
 {
-    long file = syscall(SYS_memfd_create, "stdin", 0);
-    if (file < 0) return;
+    syscall(SYS_ftruncate, stdin_file, 0);
+    syscall(SYS_lseek, stdin_file, 0, SEEK_SET);
     while (size) {
-        long n = syscall(SYS_write, file, from, size);
+        long n = syscall(SYS_write, stdin_file, from, size);
         if (n <= 0) break;
         from += n;
         size -= (size_t)n;
     }
-    syscall(SYS_lseek, file, 0, SEEK_SET);
-    syscall(SYS_dup3, file, 0, 0);
-    syscall(SYS_close, file);
+    syscall(SYS_lseek, stdin_file, 0, SEEK_SET);
+    syscall(SYS_dup3, stdin_file, 0, 0);
+    syscall(SYS_close, stdin_file);
 }
 
 void __score_bytes(volatile void *object, size_t size, const char *name)

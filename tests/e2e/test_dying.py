@@ -155,13 +155,14 @@ int main(void)
     assert {test.input[40] for test in rows(found) if test.verdict == "return"} >= set(range(7))
 
 
+# It leaves a mark, which only a program may that is not confined.
 ONCE = 'if (open("MARK", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) kill(getpid(), SIGKILL);'
 
 
 @pytest.mark.parametrize("options", [(), ("--clients", "2")], ids=["alone", "fleet"])
 def test_an_end_that_does_not_come_again_is_not_the_program_s(tmp_path: Path, options: tuple[str, ...]) -> None:
     """The same as a kill from outside: the test is what it was on the next target, and that it was retried is said."""
-    found, _ = run(tmp_path, ONCE.replace("MARK", str(tmp_path / "mark")), *options)
+    found, _ = run(tmp_path, ONCE.replace("MARK", str(tmp_path / "mark")), "--unconfined", *options)
     assert (found.summary["stopped"], found.summary["lost"], found.summary["bugs"]) == ("exhausted", 0, [])
     assert (found.summary["retried"], found.code) == (1, 0)
     assert paths(found) == ALL

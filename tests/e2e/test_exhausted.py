@@ -37,7 +37,7 @@ int main(void)
 @pytest.mark.parametrize("clients", ["1", "2"])
 def test_a_first_test_that_differs_is_not_forgotten(tmp_path: Path, clients: str) -> None:
     """Only one of the runs before the first test differs: nobody sees it later."""
-    found = explore(tmp_path, {"p.c": COUNTING % (tmp_path / "runs")}, "--clients", clients)
+    found = explore(tmp_path, {"p.c": COUNTING % (tmp_path / "runs")}, "--unconfined", "--clients", clients)
     assert [what for what, _ in lost(found)] == ["the first test took different paths when run again"]
     assert found.summary["stopped"] == "drained"
 

@@ -129,7 +129,7 @@ def script(folder: Path, text: str) -> Path:
     ],
 )
 def test_a_target_that_is_none(tmp_path: Path, text: str, says: str) -> None:
-    target = NativeTarget(script(tmp_path, text), BUILD_ID)
+    target = NativeTarget(script(tmp_path, text), BUILD_ID, confined=False)  # a shell that starts others
     target.ready_within, target.patience = 1.0, Patience(0.1, 2.0, 0.3)
     started = time.monotonic()
     with pytest.raises(TargetError, match=says):

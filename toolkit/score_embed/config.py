@@ -58,6 +58,7 @@ class Settings:
     compile_commands: Path | None = None
     check: str = "default"
     no_witness: bool = False
+    unconfined: bool = False
     verify: bool = False
     keep: bool = False
     json: bool = False
@@ -178,6 +179,7 @@ def _yes_no(word: str) -> bool:
     raise ValueError("Write `true` or `false`.")
 
 
+UNCONFINED_HELP = "let programs under test, QEMU and `command` links do to this machine what you may do"
 OPTIONS: tuple[Option, ...] = (
     Option("board", str, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"),
     Option("run", _run, "HOW", f"how to run the board's image: {', '.join(RUNS)} (as its profile says)"),
@@ -208,6 +210,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("compile-commands", Path, "FILE", "compile_commands.json of the project: each file's own flags"),
     Option("check", _check, "LIST", f"look for violations: default, all, none or of {', '.join(CHECKS)} (default)"),
     Option("no-witness", _yes_no, "", "do not run what is kept again under gcc's sanitizers (boards native, native32)"),
+    Option("unconfined", _yes_no, "", UNCONFINED_HELP),
     Option("verify", _yes_no, "", "have the target send stored values and compare them (slow)"),
     Option("keep", _yes_no, "", "keep the instrumented C in the result folder"),
     Option("json", _yes_no, "", "print summary.json instead of tables"),
@@ -217,6 +220,7 @@ _LISTS = (
     Option("cflags", str, "", "", many=True),
 )
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
+_NOT_IN_PROJECT = ("resume", "retry-lost", "unconfined")  # a folder may be a stranger's: it does not say what he may do
 RESUMABLE = (
     "resume",
     "port",
@@ -226,6 +230,7 @@ RESUMABLE = (
     "retry-lost",
     "clients",
     "cluster",
+    "unconfined",
     "json",
 )  # what may be said again when a campaign goes on
 
@@ -289,7 +294,7 @@ def _from_project(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     doc = yamlfile.read(path)
-    doc.check_keys([name for name in _BY_NAME if name not in ("resume", "retry-lost")], "key")
+    doc.check_keys([name for name in _BY_NAME if name not in _NOT_IN_PROJECT], "key")
     found: dict[str, Any] = {}
     for key, value in doc.values.items():
         option = _BY_NAME[key]

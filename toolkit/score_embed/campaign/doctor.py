@@ -17,6 +17,8 @@ from pathlib import Path
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, NativeRun, QemuRun
 from score_embed.campaign import folder as workplace
+from score_embed.confine.layers import layers, require
+from score_embed.confine.rights import Rights
 from score_embed.contract.outcome import Run, Verdict
 from score_embed.device.desk import DeskTarget
 from score_embed.device.port import holder
@@ -46,6 +48,7 @@ class Finding:
 def machine() -> Iterator[Finding]:
     """What does not depend on a board."""
     yield _solver()
+    yield _confinement()
     yield _serial()
 
 
@@ -71,6 +74,17 @@ def _solver() -> Finding:
     if answer.result is Result.SAT:
         return Finding("Z3", "solves")
     return Finding("Z3", f"answers {answer.result.value} to a simple question", "Install z3-solver again.")
+
+
+def _confinement() -> Finding:
+    """Which layers keep programs under test from this machine."""
+    try:
+        require(Rights())
+    except UsageError as error:
+        return Finding("confinement", error.what, error.hint)
+    found = layers()
+    missing = "".join(f"; not to be had: {layer}" for layer in found.missing)
+    return Finding("confinement", f"{', '.join(found.active)}{missing}")
 
 
 def _serial() -> Finding:

@@ -106,18 +106,18 @@ def compiler_version(board: Board) -> str:
     return done.stdout.partition("\n")[0]
 
 
-def start_target(board: Board, elf: Path, build_id: bytes) -> Target:
-    """Only the module of the target that is started is imported."""
+def start_target(board: Board, elf: Path, build_id: bytes, confined: bool = True) -> Target:
+    """Only the module of the target that is started is imported. `confined`: it may do to this machine only what it must."""
     if isinstance(board.run, QemuRun):
         from score_embed.device.qemu import QemuTarget
 
-        target = QemuTarget(elf, build_id, board.run)
+        target = QemuTarget(elf, build_id, board.run, confined=confined)
         target.guarded = not (board.firmware and board.firmware.watchdog == "none")
         return target
     if isinstance(board.run, DeskRun):
         from score_embed.device.desk import DeskTarget
 
-        return DeskTarget(elf, build_id, board.run, board.cc)
+        return DeskTarget(elf, build_id, board.run, board.cc, confined)
     from score_embed.device.native import NativeTarget
 
-    return NativeTarget(elf, build_id, board.run.emulator)
+    return NativeTarget(elf, build_id, board.run.emulator, confined=confined)

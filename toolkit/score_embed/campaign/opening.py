@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score_embed import __version__, config
+from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.campaign import folder as workplace
 from score_embed.campaign.first_test import Difference
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.status import Steps
+from score_embed.confine.layers import layers
 from score_embed.contract.outcome import Target
 from score_embed.contract.program import Whole
 from score_embed.contract.words import Note
@@ -26,7 +28,7 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.image.toolchain import SUFFIXES
-from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, VERSIONS, Program
+from score_embed.results.parts import CONFINED, PROGRAM, SETTINGS, SOURCES, VERSIONS, Confined, Program
 from score_embed.results.sourcemap import source_map
 from score_embed.results.store import Store
 from score_embed.witness import program, witness
@@ -54,14 +56,14 @@ def begin(
     board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
     check_sources(settings)
-    name = settings.entry or c_files(settings.sources)[0].stem
+    name, confined = settings.entry or c_files(settings.sources)[0].stem, not settings.unconfined
     folder = workplace.make_folder(settings.out, name)
     beside = _second_witness(settings, board)
     try:
         with Steps(f"{name} on {board.name}") as steps:
             image = build(settings, board, folder, steps, beside.begin if beside else None)
             steps("waiting for the target")
-            target = stack.enter_context(ready_target(board, image)) if elsewhere is None else None
+            target = stack.enter_context(ready_target(board, image, confined)) if elsewhere is None else None
     except BaseException:
         workplace.discard(folder)
         raise
@@ -73,6 +75,7 @@ def begin(
     if beside is not None:
         _keep_witness(beside, record)
     write_down(record, settings, board)
+    note_confinement(record, board, confined)
     return Opened(settings, board, image, record, target)
 
 
@@ -92,8 +95,9 @@ def go_on(
         board.require_tools()
     else:
         board = load_board(find_profile(settings.board), settings.run, settings.port)
-    image = load_image(record.folder / workplace.IMAGE)
-    target = stack.enter_context(ready_target(board, image)) if with_target else None
+    image, confined = load_image(record.folder / workplace.IMAGE), not settings.unconfined
+    note_confinement(record, board, confined)
+    target = stack.enter_context(ready_target(board, image, confined)) if with_target else None
     return Opened(settings, board, image, record, target)
 
 
@@ -112,15 +116,16 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
         time=settings.time,
         max_tests=settings.max_tests,
         until_bug=settings.until_bug,
+        unconfined=settings.unconfined,
         retry_lost=settings.retry_lost,
         json=settings.json,
     )
 
 
 @contextmanager
-def ready_target(board: Board, image: Image) -> Iterator[Target]:
+def ready_target(board: Board, image: Image, confined: bool = True) -> Iterator[Target]:
     """A target that answers: whether there is one is known before anything is written down."""
-    target = workplace.start_target(board, image.elf, image.build_id)
+    target = workplace.start_target(board, image.elf, image.build_id, confined)
     try:
         try:
             _ = target.info
@@ -206,6 +211,19 @@ def write_down(record: Store, settings: config.Settings, board: Board) -> None:
     """All that resume and replay need, besides the image itself."""
     record.put(SETTINGS, dataclasses.replace(settings, board=str(board.path)))
     record.put(VERSIONS, {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
+    record.commit()
+
+
+def note_confinement(record: Store, board: Board, confined: bool) -> None:
+    """What this session's targets may not do; of several sessions, what holds for all."""
+    if isinstance(board.run, DeskRun) and not board.run.program:
+        return  # nothing is started here
+    now, before = layers(confined), record.get(CONFINED)
+    if now.active and now.missing:
+        print(f"warning: targets are confined without {'; '.join(now.missing)}", file=sys.stderr)
+    active = [layer for layer in now.active if before is None or layer in before.active]
+    missing = dict.fromkeys((*(before.missing if before else ()), *now.missing))
+    record.put(CONFINED, Confined(tuple(active), tuple(missing)))
     record.commit()
 
 

@@ -36,14 +36,14 @@ class Replayed:
         return self.row.verdict == Verdict.LOST.value
 
 
-def witness_again(folder: Path, number: int) -> str | None:
+def witness_again(folder: Path, number: int, confined: bool = True) -> str | None:
     """What the sanitizers print of a test in which the second witness found something; None if it did not."""
     with Store.read(folder) as record:
         if all(found.test != number for found in record.found_by_witness()):
             return None
         test = record.test(number)
     assert test is not None
-    process = WitnessProcess(folder / PROGRAM)
+    process = WitnessProcess(folder / PROGRAM, confined)
     try:
         process.send(test.input)
         answer = process.take(PATIENCE)
@@ -55,7 +55,9 @@ def witness_again(folder: Path, number: int) -> str | None:
     return "" if answer is None else answer.text
 
 
-def replay_tests(folder: Path, wanted: int | None, port: str | None = None) -> list[Replayed]:
+def replay_tests(
+    folder: Path, wanted: int | None, port: str | None = None, confined: bool = True
+) -> list[Replayed]:
     """Run test number `wanted`, or all, again. `port`: where the board is now."""
     with Store.open(folder) as record:
         settings = recorded_settings(record)
@@ -66,7 +68,7 @@ def replay_tests(folder: Path, wanted: int | None, port: str | None = None) -> l
         board = find_board(settings.board, settings.run, port or settings.port)
         board.require_tools()
         image = load_image(folder / workplace.IMAGE)
-    target = workplace.start_target(board, image.elf, image.build_id)
+    target = workplace.start_target(board, image.elf, image.build_id, confined)
     try:
         runner = Runner(target, settings, image)
         results: list[Replayed] = []

@@ -34,6 +34,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, or its name in the lab file")
     sub.add_argument("--image", metavar="FILE", type=Path, help="the image that the board holds, if it keeps that one")
     sub.add_argument("--wait", metavar="TIME", default="5m", help="how long to go on without the server (5m)")
+    sub.add_argument("--unconfined", action="store_true", help=config.UNCONFINED_HELP)
     sub.add_argument("--incarnation", type=int, help=argparse.SUPPRESS)
     sub.add_argument("--parent", type=int, help=argparse.SUPPRESS)  # to die with
     sub.add_argument("--work", action="append", default=[], help=argparse.SUPPRESS)  # SLOT:NUMBER:FOLDER of a campaign
@@ -60,6 +61,7 @@ def execute(values: argparse.Namespace) -> int:
         load_image(values.image).build_id if values.image else b"",
         patience,
         *_work(values.work),
+        unconfined=values.unconfined,
     )
     keys = keyring.read(values.keys, "client") if values.keys else None
     quiet = values.parent is not None

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from score_embed import config
 from score_embed.campaign import replaying
 from score_embed.cli.output import Printer
 from score_embed.errors import ReplayMismatch, UsageError
@@ -18,6 +19,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     sub.add_argument("test", nargs="?", metavar="TEST", help="number of one test; all tests if absent")
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, if it is another one now")
+    sub.add_argument("--unconfined", action="store_true", help=config.UNCONFINED_HELP)
     sub.set_defaults(execute=execute)
 
 
@@ -27,7 +29,8 @@ def execute(values: argparse.Namespace) -> int:
         if not values.test.isdecimal():
             raise UsageError(f"{values.test!r} is not the number of a test", "command line", "Give a number.")
         wanted = int(values.test)
-    results = replaying.replay_tests(values.folder, wanted, values.port)
+    confined = not values.unconfined
+    results = replaying.replay_tests(values.folder, wanted, values.port, confined)
     failed = [result for result in results if not result.same]
     table = Table("test", "inputs", "verdict", "again", "path")
     for result in results if wanted is not None else [result for result in results if not result.same or result.was_lost]:
@@ -41,7 +44,7 @@ def execute(values: argparse.Namespace) -> int:
         console.print(table)
     if wanted is not None and results[0].output:
         console.print(Text("output:\n" + results[0].output.decode("utf-8", "backslashreplace")))
-    said = replaying.witness_again(values.folder, wanted) if wanted is not None else None
+    said = replaying.witness_again(values.folder, wanted, confined) if wanted is not None else None
     if said is not None:
         console.print(Text(f"the second witness:\n{said.strip() or '(nothing this time)'}"))
     lost = sum(result.was_lost for result in results)

@@ -7,14 +7,20 @@ profile says how. A test whose board or line fails under it is run again, then j
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from score_embed.board.desk import DeskRun
+from score_embed.confine.rights import Rights
+from score_embed.confine.start import start
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.device.commands import Commands
 from score_embed.device.patience import Patience
@@ -36,6 +42,14 @@ _PAUSE, _PAUSE_BYTES = 0.01, 10  # seconds, and the time of so many bytes
 _PATIENCE = 10  # times as long if nothing damaged came
 
 
+def _bridge() -> Rights:
+    """Of the program that leads to a board: it may be ssh, or a debugger that starts others."""
+    devices = ("/dev", "/run")
+    return Rights(
+        commands=True, network=True, reads=("/proc", "/sys"), writes=(*devices, "/tmp", tempfile.gettempdir())
+    )
+
+
 class _Mute(NoReady):
     """The board said nothing that we understand."""
 
@@ -45,11 +59,12 @@ class DeskTarget(WiredTarget):
     hello_again = 0.25
     grace = 2.0
 
-    def __init__(self, elf: Path, build_id: bytes, how: DeskRun, compiler: str) -> None:
+    def __init__(self, elf: Path, build_id: bytes, how: DeskRun, compiler: str, confined: bool = True) -> None:
         self._where = how.program[0] if how.program else how.port
         super().__init__(self._where, build_id, how.test_seconds)
         self.ready_within = how.boot_seconds
         self._how = how
+        self._rights = _bridge() if confined else None
         self._commands = Commands(elf, compiler, how.port, how.probe)
         self._lock: PortLock | None = None
         self._port: Port | None = None
@@ -146,13 +161,12 @@ class DeskTarget(WiredTarget):
     def _open_program(self) -> Line:
         words = self._commands.fill(self._how.program)
         try:
-            self._process = subprocess.Popen(
-                words,
+            self._process = start(
+                [shutil.which(words[0]) or words[0], *words[1:]],
+                self._rights,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._said,
-                bufsize=0,
-                start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
             )
         except OSError as error:
             what = f"the program that leads to the board cannot be run: {error.strerror}"
@@ -182,6 +196,9 @@ class DeskTarget(WiredTarget):
         except subprocess.TimeoutExpired:
             process.kill()
             return process.wait()
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # what it started
 
     # --- bringing the board to READY
 

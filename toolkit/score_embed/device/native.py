@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from score_embed.confine.rights import Rights
+from score_embed.confine.start import start
 from score_embed.contract.outcome import Verdict
 from score_embed.device.startup import Seen, of_process
 from score_embed.device.wired import Ending, WiredTarget
@@ -19,8 +21,13 @@ from score_embed.link.transport import Channel
 
 
 class NativeTarget(WiredTarget):
-    def __init__(self, elf: Path, build_id: bytes, emulator: Sequence[str] = (), watchdog: float = 10) -> None:
+    def __init__(
+        self, elf: Path, build_id: bytes, emulator: Sequence[str] = (), watchdog: float = 10, confined: bool = True
+    ) -> None:
         super().__init__(str(elf), build_id, watchdog)
+        # An emulator has threads of its own.
+        own = (os.path.dirname(elf.absolute()), os.getcwd())
+        self._rights = Rights(threads=bool(emulator), reads=own) if confined else None
         self._elf = elf.absolute()
         self._emulator = tuple(emulator)
         self._process: subprocess.Popen[bytes] | None = None
@@ -33,18 +40,20 @@ class NativeTarget(WiredTarget):
             # Found here: the process has no PATH. The last word tells the runtime.
             command = [shutil.which(self._emulator[0]) or self._emulator[0], *self._emulator[1:], *command, "emulated"]
         try:
-            self._process = subprocess.Popen(
+            self._process = start(
                 command,
+                self._rights,
+                environment={},  # the program's environment must be the same in every run
                 pass_fds=(to_target, from_target),
-                stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # what constructors write before the first test is not ours to print
                 stderr=subprocess.PIPE,  # until the first test: what the program writes is captured by the runtime
-                start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
-                env={},  # the program's environment must be the same in every run
+                same_addresses=not self._emulator,
             )
-        except OSError as error:
+        except BaseException as error:
             os.close(ours_in)
             os.close(ours_out)
+            if not isinstance(error, OSError):
+                raise
             raise TargetError(
                 f"the image cannot be started: {error.strerror}", str(self._elf), "was it built for this machine?"
             ) from None

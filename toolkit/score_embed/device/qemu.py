@@ -1,22 +1,25 @@
 """The QEMU target: a machine in an emulator, the link its first UART or two semihosting FIFOs, QMP to reset it.
 
-UART and QMP are socket pairs, so nothing listens anywhere. QEMU gets SIGKILL when its host dies.
+UART and QMP are socket pairs, so nothing listens anywhere. QEMU gets SIGKILL when its host dies. Semihosting executes what
+the firmware asks for (SYS_SYSTEM, SYS_OPEN, SYS_REMOVE …) as QEMU's own process: hence that process may do little.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
+import re
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from score_embed.board.profile import QemuRun
+from score_embed.confine.rights import Rights
+from score_embed.confine.start import start
 from score_embed.contract.outcome import Verdict
 from score_embed.device.startup import LOOKS, PAUSE, Seen, by_monitor
 from score_embed.device.wired import RESTARTED, Ending, WiredTarget
@@ -34,15 +37,10 @@ _PACKAGES = {
 _WITHOUT_RESET = ("qemu-system-avr",)  # its system_reset resets the devices and lets the CPU run on
 _STARTED_AGAIN = 86  # exit status of a machine that was reset: it finds no FIFOs any more (runtime/bare/semihosting.c)
 _FATAL = "qemu: fatal:"  # the processor cannot go on
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
-
-
-def _die_with(parent: int) -> None:
-    """In the child before exec: SIGKILL when the parent dies, also if it just did."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
+# What QEMU is made of, where distributions put it.
+_SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/qemu", "/nix/store", "/gnu/store")
+_NETWORKS = ("-nic", "-netdev", "-net", "-gdb", "-s", "-vnc")
+_SOCKETS = ("tcp:", "udp:", "unix:", "telnet:", "websocket:", "socket,")
 
 
 class _Ends:
@@ -52,6 +50,7 @@ class _Ends:
         self.arguments: list[str] = []
         self.passed: list[int] = []  # descriptors that QEMU gets, closed here once it has them
         self.folder: str | None = None  # QEMU's working folder, if the link lies in it
+        self.files: tuple[str, ...] = ()  # of the link
         self.channel: Channel
 
     def close_passed(self) -> None:
@@ -79,12 +78,20 @@ def _semihosting() -> _Ends:
     names = [os.path.join(ends.folder, name) for name in ("sc.in", "sc.out")]
     for name in names:
         os.mkfifo(name, 0o600)
+    ends.files = tuple(names)
     ends.arguments = ["-semihosting-config", "enable=on,target=native"]
     # Neither end may wait for the other: to open a FIFO for both is always possible on Linux.
     write_fd = os.open(names[0], os.O_RDWR | os.O_CLOEXEC)
     read_fd = os.open(names[1], os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     ends.channel = Channel(read_fd, write_fd)
     return ends
+
+
+def _files_of(options: Sequence[str], folder: str | None) -> tuple[str, ...]:
+    """The files that a profile's options name: `-dtb FILE`, `file=FILE,format=raw`."""
+    parts = (part for word in options for part in (word, *re.split("[,=]", word)))
+    places = (os.path.join(folder or "", part) for part in parts if part)
+    return tuple(dict.fromkeys(os.path.abspath(place) for place in places if os.path.isfile(place)))
 
 
 class QemuTarget(WiredTarget):
@@ -94,9 +101,10 @@ class QemuTarget(WiredTarget):
         build_id: bytes,
         how: QemuRun,
         watchdog: float = 10,
+        confined: bool = True,
     ) -> None:
         super().__init__(f"{how.command} -M {how.machine}", build_id, watchdog)
-        self._elf, self._how = elf.absolute(), how
+        self._elf, self._how, self._confined = elf.absolute(), how, confined
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None  # to its monitor; QEMU greets there and waits
         self._qmp: Qmp | None = None
@@ -109,7 +117,8 @@ class QemuTarget(WiredTarget):
         number = theirs.detach()
         ends.passed.append(number)
         how = self._how
-        arguments = [how.command, "-M", how.machine, *how.options, how.loader, str(self._elf)]
+        command = shutil.which(how.command) or how.command
+        arguments = [command, "-M", how.machine, *how.options, how.loader, str(self._elf)]
         arguments += ["-nodefaults", "-display", "none", "-monitor", "none", *ends.arguments]
         arguments += ["-chardev", f"socket,id=q0,fd={number}", "-mon", "chardev=q0,mode=control"]
         try:
@@ -125,18 +134,8 @@ class QemuTarget(WiredTarget):
         return ends.channel
 
     def _start_process(self, arguments: list[str], ends: _Ends) -> subprocess.Popen[bytes]:
-        parent = os.getpid()
         try:
-            return subprocess.Popen(
-                arguments,
-                pass_fds=ends.passed,
-                cwd=ends.folder,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the host: it ends the test in good order
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                preexec_fn=lambda: _die_with(parent),
-            )
+            return start(arguments, self._rights(arguments[0], ends), pass_fds=ends.passed, cwd=ends.folder)
         except FileNotFoundError:
             package = _PACKAGES.get(Path(self._how.command).name, "qemu-system")
             raise UsageError(
@@ -144,6 +143,30 @@ class QemuTarget(WiredTarget):
             ) from None
         except OSError as error:
             raise TargetError(f"cannot start {self._how.command}: {error.strerror}") from None
+
+    def _rights(self, command: str, ends: _Ends) -> Rights | None:
+        """Semihosting lets the firmware open files as QEMU: it sees none but the link's and those that its profile names."""
+        if not self._confined:
+            return None
+        options = self._how.options
+        named = _files_of(options, ends.folder)
+        folders = [word for word in options if os.path.isabs(word) and os.path.isdir(word)]
+        own = os.path.dirname(os.path.realpath(command))
+        return Rights(
+            threads=True,
+            network=any(word in _NETWORKS or word.startswith(_SOCKETS) for word in options),
+            everything=False,
+            reads=(
+                *_SYSTEM,
+                own,
+                os.path.join(own, "../share"),
+                os.path.join(own, "../lib"),
+                str(self._elf),
+                *folders,
+                *named,
+            ),
+            writes=(*ends.files, *named),
+        )
 
     def _connected(self) -> None:
         self._remove_folder()  # both ends are open: should this process be killed, nothing is left

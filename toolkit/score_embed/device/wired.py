@@ -21,6 +21,8 @@ from score_embed.link.message import Ready
 from score_embed.link.session import Known, Request, Result, Session, WrongImage
 from score_embed.link.transport import Line, LinkClosed
 
+# Times the patience for one answer that goes on and on: a program that writes to the link itself never ends.
+_MOST_PATIENCES = 20
 _STARTS = 5  # of an instance that somebody kills before it is ready
 SEEN = 24  # bytes of what a mute target sent, for the message
 
@@ -182,10 +184,9 @@ class WiredTarget(ABC):
             known = session.known
             self._stop()
             return _judged(Ending(Verdict.SIGNAL, stopped.number, f"stopped by signal {stopped.number}"), known)
-        except WrongImage:
-            raise
         except TargetError as error:
-            if session.bad_frames > damaged and not self.sound:
+            # Where nothing else can be on the line it was the program that babbled, or said to be another image.
+            if not self.sound and (session.bad_frames > damaged or isinstance(error, WrongImage)):
                 raise
             known = session.known
             self._stop()
@@ -291,6 +292,7 @@ class WiredTarget(ABC):
             self.patience.learn(needless=session.late > 0)
         self._hurried, session.late = False, 0
         attempt, held, deadline = session.reruns, session.held, self._patience_ends()
+        last = time.monotonic() + _MOST_PATIENCES * (self._watchdog + self.grace) if self.sound else float("inf")
         patience = self.patience.first
         while session.result is None:
             doubtful = session.doubtful
@@ -308,7 +310,7 @@ class WiredTarget(ABC):
             if session.reruns != attempt:  # a new attempt has its own time
                 attempt, held, deadline = session.reruns, session.held, self._patience_ends()
             if session.held > held:  # on a slow line an answer may take long
-                held, deadline = session.held, max(deadline, time.monotonic() + self.grace)
+                held, deadline = session.held, min(last, max(deadline, time.monotonic() + self.grace))
             if out and not channel.send(out, deadline):
                 return None
         return session.result

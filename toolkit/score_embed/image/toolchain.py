@@ -54,7 +54,8 @@ SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", 
 CALLED = {
     "posix": frozenset(
         {
-            *("close", "dup2", "execv", "fcntl", "ftruncate", "lseek", "madvise", "memcpy", "memfd_create", "memset"),
+            *("close", "dup2", "execv", "fcntl", "ftruncate", "getrlimit", "lseek", "madvise", "memcpy", "memset"),
+            "memfd_create",
             *("mincore", "munmap", "open", "personality", "prctl", "pread", "raise", "read", "setitimer", "setrlimit"),
             *("sigaction", "sigaltstack", "sigemptyset", "signal", "sigprocmask", "strchr", "strlen", "strstr"),
             *("syscall", "write", *_WRAPPED),

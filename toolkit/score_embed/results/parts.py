@@ -38,6 +38,13 @@ class Program(Struct, frozen=True):
     within: tuple[str, ...] = ()  # bounds of its inputs, in words
 
 
+class Confined(Struct, frozen=True):
+    """The layers that keep targets from this machine, and those that it does not have, each with the reason."""
+
+    active: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Part(Generic[T]):
     key: str
@@ -51,6 +58,7 @@ SOURCES = Part("sources", SourceMap)
 PROGRESS = Part("progress", Progress)
 FLEET = Part("fleet", FleetFigures)
 WITNESS = Part("witness", WitnessState)
+CONFINED = Part("confined", Confined)
 FLEET_NUMBER = Part("fleet number", int)
 EPOCH = Part("epoch", int)
 

@@ -21,7 +21,7 @@ from score_embed.explore.pair import Pair
 from score_embed.results import witnessed
 from score_embed.results.coverage import Coverage
 from score_embed.results.lost import MOST_SHOWN, LostTest
-from score_embed.results.parts import FLEET, PROGRAM, PROGRESS, WITNESS
+from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, WITNESS
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
@@ -42,6 +42,7 @@ def of(record: Store) -> dict[str, Any]:
     sources, totals, tally = record.sources(), progress.totals, progress.tally
     solver = tally.solver
     coverage = Coverage(sources.directions, record.coverage())
+    confined = record.get(CONFINED)
     state, fleet = record.get(WITNESS), record.get(FLEET)
     lost = list(record.lost.all())
     reasons = {(index, reason): count for index, reason, count in tally.unflipped}
@@ -80,6 +81,7 @@ def of(record: Store) -> dict[str, Any]:
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
         "incomplete": _incomplete(sources, progress.notes, tally.notes, lost),
         "link": to_builtins(progress.link),
+        "confined": to_builtins(confined) if confined else {},  # empty: no target is a process of this machine
         "memory": to_builtins(progress.memory),
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
         "witness": witnessed.summary(record.witness_counts(), state) if state else {},  # empty: none was wanted

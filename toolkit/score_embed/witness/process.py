@@ -11,6 +11,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from score_embed.confine.rights import Rights
+from score_embed.confine.start import start
+
 _HELLO = struct.Struct("<4s4xQQ")
 _ANSWER = struct.Struct("<IIII")
 _SIZE = struct.Struct("<I")
@@ -38,7 +41,8 @@ class Died(Exception):
 class WitnessProcess:
     """Started by the first input; after `Died` the next one starts another."""
 
-    def __init__(self, program: Path) -> None:
+    def __init__(self, program: Path, confined: bool = True) -> None:
+        self._rights = Rights(children=True, reads=(str(program.absolute()), os.getcwd())) if confined else None
         self.span = (0, 0)  # where the program lies in its memory
         self._program = program
         self._process: subprocess.Popen[bytes] | None = None
@@ -85,14 +89,14 @@ class WitnessProcess:
         self._got.clear()
         self._greeted = False
         try:
-            process = subprocess.Popen(
+            process = start(
                 [str(self._program.absolute())],
+                self._rights,
+                environment={},  # as the tests have it
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                bufsize=0,
-                start_new_session=True,  # Ctrl-C is for the host
-                env={},  # as the tests have it
+                same_addresses=True,
             )
         except OSError as error:
             raise Died(error.strerror or str(error)) from None

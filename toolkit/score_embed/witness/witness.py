@@ -54,7 +54,7 @@ def of(record: Store, settings: Settings) -> Witness | None:
 class Witness:
     def __init__(self, record: Store, settings: Settings, program: Path) -> None:
         self._record, self._settings = record, settings
-        self._process = WitnessProcess(program)
+        self._process = WitnessProcess(program, not settings.unconfined)
         self._judged: Judge | None = None
         self.has_found = False  # in this session, a confirmed bug
         self._known: set[tuple[str, Place]] = set()

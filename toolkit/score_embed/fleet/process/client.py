@@ -53,6 +53,7 @@ class ClientOptions:
     patience: float = 300.0
     work: Mapping[int, Path] = field(default_factory=dict)
     slot: int = 0
+    unconfined: bool = False  # never the server's to say
 
 
 class ClientProcess:
@@ -224,7 +225,7 @@ class ClientProcess:
             self._executor = None
         folder = self._options.work.get(campaign)
         work = WorkNotes(folder, self._options.slot) if folder is not None else None
-        self._executor = Executor(self._options.name, self._jobs[campaign], self._wants_end, work)
+        self._executor = Executor(self._options.name, self._jobs[campaign], self._wants_end, not self._options.unconfined, work)
         self._queue.inner = self._executor.queue
         self._working_on = campaign
 

@@ -24,13 +24,13 @@ from score_embed.solve.query import Stopped
 
 class Executor:
     def __init__(
-        self, client: str, job: ReadyJob, wants_end: Callable[[], bool], work: WorkNotes | None = None
+        self, client: str, job: ReadyJob, wants_end: Callable[[], bool], confined: bool, work: WorkNotes | None = None
     ) -> None:
         """Start a target. `wants_end`: asked before each question to the solver; if so, the rest of a run is left to
         a pair of its own. `work`: where pairs in work are noted, if the campaign's folder is here."""
         settings, image = job.settings, job.image
         self._client, self._work, self._in_work = client, work, False
-        self._target = start_target(job.board, image.elf, image.build_id)
+        self._target = start_target(job.board, image.elf, image.build_id, confined)
         try:
             self._worker = Worker(self._target, settings, image, room)
         except BaseException:

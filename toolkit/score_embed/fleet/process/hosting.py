@@ -59,7 +59,8 @@ def serve(
     stack.callback(line.close)
     hosted = [host(opened, stack) for opened in campaigns]
     work = {each.record.number: each.record.store.folder for each in hosted}
-    launcher = LocalLauncher(line.address, folder, devices, work=work)
+    unconfined = any(opened.settings.unconfined for opened in campaigns)
+    launcher = LocalLauncher(line.address, folder, devices, unconfined=unconfined, work=work)
     session = FleetSession(line, hosted, launcher, plan, Timing())
     if line.also:
         print(f"listening at {line.also}", file=sys.stderr, flush=True)

@@ -67,6 +67,7 @@ class LocalLauncher:
     folder: Path
     devices: Sequence[str] = ()
     keys: Path | None = None
+    unconfined: bool = False
     work: Mapping[int, Path] = field(default_factory=dict)
     _clients: list[_Client] = field(default_factory=list)
     _lives: dict[str, int] = field(default_factory=dict)
@@ -111,7 +112,7 @@ class LocalLauncher:
         log = self.folder / f"client-{name}.log"
         try:
             process = start_client(
-                self.address, name, life, local_line(self.folder, name, life), device, self.keys, log, self.work
+                self.address, name, life, local_line(self.folder, name, life), device, self.keys, log, self.unconfined, self.work
             )
         except OSError as error:
             raise StorageError(f"cannot start a client: {error.strerror}", str(self.folder), "") from error
@@ -156,6 +157,7 @@ def start_client(
     device: str,
     keys: Path | None,
     log: Path,
+    unconfined: bool,
     work: Mapping[int, Path] | None = None,
 ) -> subprocess.Popen[bytes]:
     """A client as a child of this process, with which it dies; what it has to say goes into `log`. Raises OSError."""
@@ -163,6 +165,7 @@ def start_client(
     command += ["--incarnation", str(life), "--parent", str(os.getpid()), "--listen", listen]
     command += ["--port", device] if device else []
     command += ["--keys", str(keys)] if keys is not None else []
+    command += ["--unconfined"] if unconfined else []
     slot = slot_of(name)
     if slot is not None:
         command += [word for at, to in (work or {}).items() for word in ("--work", f"{slot}:{at}:{to.resolve()}")]

@@ -54,7 +54,7 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         folder = stack.enter_context(socket_folder())
         line, key = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))
         stack.callback(line.close)
-        launcher = RayLauncher(line.address, folder if is_near else None, key, ports)
+        launcher = RayLauncher(line.address, folder if is_near else None, key, ports, settings.unconfined)
         clients = settings.clients or (1 if is_near else _devices() or 1)
         plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time, until_bug=settings.until_bug)
         session = FleetSession(line, [hosted], launcher, plan, Timing())
@@ -139,10 +139,13 @@ class _Client:
 
 class RayLauncher:
     """`folder`: for sockets, if the clients are on this machine; None: they may be anywhere. `key`: for them; `ports`:
-    of the boards, if each client needs one of this machine's."""
+    of the boards, if each client needs one of this machine's. `unconfined`: their targets."""
 
-    def __init__(self, address: str, folder: Path | None, key: str = "", ports: Sequence[str] = ()) -> None:
+    def __init__(
+        self, address: str, folder: Path | None, key: str = "", ports: Sequence[str] = (), unconfined: bool = False
+    ) -> None:
         self._address, self._folder, self._key, self._ports = address, folder, key, ports
+        self._unconfined = unconfined
         self._clients: list[_Client] = []
 
     def __len__(self) -> int:
@@ -163,7 +166,7 @@ class RayLauncher:
         options = {"num_cpus": 0, "resources": {RESOURCE: 1}, "max_concurrency": 2}
         again = {"max_restarts": -1, "max_task_retries": -1}  # if its node is lost
         actor = ray.remote(RayWorker).options(**options, **again).remote()
-        end = actor.serve.remote(self._address, name, str(self._folder or ""), self._key, port)
+        end = actor.serve.remote(self._address, name, str(self._folder or ""), self._key, port, self._unconfined)
         self._clients.append(_Client(name, port, actor, end))
 
     def reap(self) -> list[Ended]:

@@ -18,7 +18,7 @@ class RayWorker:
         self._process: subprocess.Popen[bytes] | None = None
         self._leaves = False
 
-    def serve(self, address: str, name: str, folder: str, key: str, port: str) -> tuple[int, str]:
+    def serve(self, address: str, name: str, folder: str, key: str, port: str, unconfined: bool) -> tuple[int, str]:
         """Run a client to its end; returns its exit code and last words. `folder`: for its socket, on the server's
         machine."""
         with tempfile.TemporaryDirectory(prefix="score-embed-") as own:
@@ -29,7 +29,7 @@ class RayWorker:
                 with os.fdopen(os.open(keys, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
                     out.write(key)
             listen = local_line(folder, name, life) if folder else f"tcp://{_host()}:*"
-            self._process = start_client(address, name, life, listen, port, keys, log)
+            self._process = start_client(address, name, life, listen, port, keys, log, unconfined)
             if self._leaves:
                 self._process.terminate()
             return self._process.wait(), last_words(log)
