@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from proof import FULL
 
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.reporting import Batches
-from score_embed.fleet.messages import Ack, Bye, Nack, Pairs, Peer, Results, Stored, ToServer
+from score_embed.fleet.messages import Ack, Bye, Pairs, Peer, Results, Stored
 from score_embed.fleet.protocol import ClientAction, ServerAction, Status
 from score_embed.fleet.server.frontier import Commit, Write
 from score_embed.fleet.server.server import Server
@@ -129,16 +128,6 @@ class NoReqId(Client):
         self._receiving.take(message)
 
 
-class NackLost(Client):
-    def __init__(self, *args) -> None:  # type: ignore[no-untyped-def]
-        super().__init__(*args)
-        self._conversation.say = partial(self._say, self._conversation.say)  # type: ignore[method-assign]
-
-    def _say(self, say: Callable[[ToServer], None], message: ToServer) -> None:
-        if not isinstance(message, Nack):
-            say(message)
-
-
 class _AlwaysClear(Batches):
     clear = True
 
@@ -195,7 +184,6 @@ MUTANTS = [
     AcknowledgeBeforeCommit,
     NoIncarnation,
     NoReqId,
-    NackLost,
     EmptyBeforeFlush,
     ChildrenNotAtomic,
     DrainWithoutHandOver,

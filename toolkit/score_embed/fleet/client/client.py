@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from score_embed.fleet import tickets
 from score_embed.fleet.client.conversation import ClientTimer, Conversation, Effect
 from score_embed.fleet.client.giving import Giving
 from score_embed.fleet.client.queue import Queue
@@ -118,10 +119,10 @@ class Client:
         self._say_hello()
         return self._conversation.take_effects()
 
-    def receive(self, message: FromServer, now: float) -> list[Effect]:
-        """A message for this client, from the server or another client."""
+    def receive(self, message: FromServer, now: float, direct: bool = False) -> list[Effect]:
+        """A message for this client. `direct`: not from the server, but from who says to be another client."""
         self._conversation.now = now
-        if self._concerns_us(message):
+        if self._concerns_us(message) and (not direct or self.is_welcome(message)):
             self._event(self._event_of(message), message)
         return self._conversation.take_effects()
 
@@ -148,6 +149,10 @@ class Client:
         for timer in self._conversation.timers.due(now):
             self.timers[timer]()
         return self._conversation.take_effects()
+
+    def is_welcome(self, message: FromServer) -> bool:
+        """May this have been said by another client? Only pairs, and only with a ticket of the server's."""
+        return isinstance(message, Pairs) and tickets.is_good(self._conversation.secret, message)
 
     @property
     def peer(self) -> Peer:
@@ -239,6 +244,7 @@ class Client:
     def _begin(self, message: Welcome) -> None:
         conversation = self._conversation
         conversation.epoch, conversation.campaign = message.epoch, message.campaign
+        conversation.secret = message.secret
         self._reporting.batches.whole = message.whole
         conversation.timers.clear(ClientTimer.HELLO)
         self._reporting.send_again()
@@ -253,6 +259,7 @@ class Client:
             self._say_hello()
             return
         self._reporting.batches.whole = message.whole
+        conversation.secret = message.secret
         conversation.timers.clear(ClientTimer.HELLO)
         if message.epoch == conversation.epoch:
             return
@@ -270,6 +277,7 @@ class Client:
         """Begin another life. What the server knows is others' now; what it does not know yet stays with us."""
         other_work = not isinstance(why, Rejoin)
         self._conversation.peer = Peer(self.peer.client, self.peer.incarnation + 1)
+        self._conversation.secret = b""
         self._giving.forget()
         self._receiving.forget()
         self._conversation.timers.clear_all()
@@ -303,8 +311,8 @@ class Client:
     # Results ------------------------------------------------------------------------------------------------
 
     def _book(self, result: Result) -> None:
-        self._queue.add(result.children)
-        self._reporting.batches.add(result)
+        if self._reporting.batches.add(result):
+            self._queue.add(result.children)
         if self.state is ClientState.BUSY:
             self._reporting.wait_for_more()
 
@@ -322,8 +330,8 @@ class Client:
         self._giving.settle(message, take_back=self.state is not ClientState.LEAVING)
 
     def _is_ours_alone(self, ident: bytes) -> bool:
-        """The server does not know, or not yet, that this pair is here: so nobody else can get it from us."""
-        return self._reporting.batches.is_fresh(ident) or self._receiving.is_not_noted(ident)
+        """The server does not know yet that this pair is here: so nobody else can get it from us."""
+        return self._reporting.batches.is_fresh(ident)
 
 
 _REPORTING = frozenset({ClientState.BUSY, ClientState.FLUSHING, ClientState.LEAVING})

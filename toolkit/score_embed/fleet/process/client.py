@@ -30,8 +30,10 @@ _ASK_AGAIN = 2.0
 _GLANCE = 0.002  # seconds between two looks at the line while there is work
 _BREATH = 0.05  # … and while a test is in work
 _SENT_AWAY = 20
+_STRANGE = 64  # late and forged hand-overs, until it listens to other clients no more
 _PATIENCE = 1.0  # seconds that a test may go on when the client is to leave
 
+_Heard = tuple[bool, service.Frame]  # was it the server that said it?
 Answer = TypeVar("Answer", service.Job, service.ImagePart)
 
 
@@ -60,7 +62,8 @@ class ClientProcess:
         self._executor: Executor | None = None
         self._working_on = 0  # the campaign of `_executor`
         self._next: Pair | None = None  # to be run
-        self._waiting: deque[service.Frame] = deque()  # came while a test was in work, or an answer was waited for
+        self._waiting: deque[_Heard] = deque()  # came while a test was in work, or an answer was waited for
+        self._strange = 0  # frames that came to where it listens and were not asked for
         self._busy = False  # a test is in work
         self._wake_at = float("inf")
         self._looked = self._heard = time.monotonic()
@@ -93,7 +96,7 @@ class ClientProcess:
             idle = 0.0 if self._next is not None or self._waiting else min(0.25, max(0.0, self._wake_at - now))
             self._listen(idle)
             while self._waiting and self._end is None:
-                self._take(self._waiting.popleft())
+                self._take(*self._waiting.popleft())
             self._tick()
             if self._interrupt.wanted and self._leaving is None:
                 self._leave()
@@ -131,11 +134,11 @@ class ClientProcess:
         if now >= self._looked + _BREATH:
             self._listen(0.0)
             for _ in range(len(self._waiting)):
-                frame = self._waiting.popleft()
+                is_server, frame = self._waiting.popleft()
                 if isinstance(frame, Welcome):
-                    self._waiting.append(frame)  # another target is for after the test
+                    self._waiting.append((is_server, frame))  # another target is for after the test
                 else:
-                    self._take(frame)
+                    self._take(is_server, frame)
             self._tick()
             if self._interrupt.wanted and self._leaving is None:
                 self._leave()
@@ -147,14 +150,25 @@ class ClientProcess:
     # The line -----------------------------------------------------------------------------------------------
 
     def _listen(self, seconds: float) -> None:
-        for frame in self._caller.wait(seconds):
+        """Only what the server says is believed. Others may hand pairs over, if they have a ticket of the server's."""
+        for is_server, data in self._caller.wait(seconds):
             try:
-                self._waiting.append(service.decode(frame))
+                frame = service.decode(data)
             except DecodeError:
+                self._strange += not is_server
                 continue  # as if it had been lost
+            if is_server:
+                self._waiting.append((True, frame))
+            elif isinstance(frame, Pairs) and self._client.is_welcome(frame):
+                self._waiting.append((False, frame))
+            else:
+                self._strange += 1
+        if self._strange > _STRANGE:
+            self._strange = 0
+            self._caller.listen_no_more()
         self._looked = time.monotonic()
 
-    def _take(self, frame: service.Frame) -> None:
+    def _take(self, is_server: bool, frame: service.Frame) -> None:
         if not isinstance(frame, FromServer):
             return  # the late answer to a question, or not for clients
         if isinstance(frame, Welcome) and frame.to == self._client.peer:
@@ -169,7 +183,7 @@ class ClientProcess:
             if self._sent_away > _SENT_AWAY:
                 what = f"another client of the server is called {self._options.name!r}"
                 raise UsageError(what, "the server", "Choose a --name that nobody else has.")
-        self._carry_out(self._client.receive(frame, time.monotonic()))
+        self._carry_out(self._client.receive(frame, time.monotonic(), direct=not is_server))
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -191,12 +205,12 @@ class ClientProcess:
     def _carry_out(self, effects: list[Effect]) -> None:
         for effect in effects:
             match effect:
-                case Send(message, to, address):
+                case Send(message, to, address, key):
                     frame = service.encode(message)
                     if to is None:
                         self._caller.send(frame)
                     elif isinstance(message, Pairs):
-                        self._caller.send_to(address, frame)
+                        self._caller.send_to(address, key, frame)
                 case Run(pair):
                     self._next = pair
                 case Wake(at):
@@ -243,7 +257,7 @@ class ClientProcess:
         """The answer to a question, asked again and again. Raises UsageError if it is a problem, TargetError if none
         comes."""
         deadline = time.monotonic() + _ANSWER
-        kept: list[service.Frame] = list(self._waiting)
+        kept: list[_Heard] = list(self._waiting)
         self._waiting.clear()
         try:
             while time.monotonic() < deadline and not self._interrupt.wanted:
@@ -252,12 +266,12 @@ class ClientProcess:
                 while (now := time.monotonic()) < again and not self._interrupt.wanted:
                     self._listen(min(0.25, again - now))
                     while self._waiting:
-                        frame = self._waiting.popleft()
+                        is_server, frame = self._waiting.popleft()
                         if isinstance(frame, kind) and fits(frame):
                             return frame
                         if isinstance(frame, service.Problem):
                             raise UsageError(frame.what, "the server", frame.hint)
-                        kept.append(frame)
+                        kept.append((is_server, frame))
         finally:
             self._waiting.extendleft(reversed(kept))
         raise TargetError(f"the server did not answer within {_ANSWER:.0f} s", "", "Does it still run?")

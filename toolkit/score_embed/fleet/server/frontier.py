@@ -16,6 +16,8 @@ from typing import Protocol
 
 from score_embed.fleet.messages import Pair, Peer, Result
 
+_FORMER = 4  # clients that are remembered of each pair: who has been away for longer runs in vain
+
 
 @dataclass(frozen=True, slots=True)
 class Write:
@@ -69,6 +71,7 @@ class Frontier:
         self.tests = 0  # recorded since the server started
         self._owner: dict[bytes, Peer | None] = dict(frontier)
         self._held: dict[Peer, dict[bytes, None]] = {}
+        self._former: dict[bytes, tuple[str, ...]] = {}  # clients that had a pair which is another's now, or brought it
         self._pool: dict[bytes, None] = {}  # nobody's, the first to come first
         for ident, owner in frontier.items():
             self._place(ident, owner)
@@ -98,16 +101,26 @@ class Frontier:
     def owners(self) -> list[Peer]:
         return list(self._held)
 
+    def may_finish(self, ident: bytes, client: str) -> bool:
+        """Was this pair of the frontier ever given to that client? Nobody else can have run it."""
+        owner = self._owner[ident]
+        return (owner is not None and owner.client == client) or client in self._former.get(ident, ())
+
     def held(self, peer: Peer) -> int:
         return len(self._held.get(peer, ()))
 
     # Changes ------------------------------------------------------------------------------------------------
 
-    def add(self, pair: Pair, owner: Peer | None) -> None:
-        """A pair is known now. Its parent is not done, so it is not done either; if it is known, its owner stays."""
+    def add(self, pair: Pair, owner: Peer | None, author: str = "") -> None:
+        """A pair is known now. Its parent is not done, so it is not done either; if it is known, its owner stays.
+
+        `author`: the client that found it, if it may have run it though it is not its owner.
+        """
         if pair.id in self._owner:
             return
         self._owner[pair.id] = owner
+        if owner is None and author:
+            self._former[pair.id] = (author,)
         self._place(pair.id, owner)
         self._known[pair.id] = pair
 
@@ -117,6 +130,7 @@ class Frontier:
             self._again.append(result)
             return False
         self._forget(result.id, self._owner.pop(result.id))
+        self._former.pop(result.id, None)
         self._known.pop(result.id, None)
         self._moved.pop(result.id, None)
         self._tests[result.id] = result
@@ -129,6 +143,8 @@ class Frontier:
         if before == owner:
             return
         self._forget(ident, before)
+        if before is not None:
+            self._former[ident] = (*self._former.get(ident, ()), before.client)[-_FORMER:]
         self._owner[ident] = owner
         self._place(ident, owner)
         if ident not in self._known:

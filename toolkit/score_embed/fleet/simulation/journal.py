@@ -60,7 +60,7 @@ class Journal:
 
     def read(self, campaign: int, ids: Sequence[bytes]) -> list[Pair]:
         known = self.records[campaign].known
-        return [known[ident] for ident in ids]
+        return [known[ident] for ident in ids if ident in known]
 
     @property
     def known(self) -> int:

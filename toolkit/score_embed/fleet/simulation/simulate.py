@@ -35,6 +35,7 @@ from score_embed.fleet.messages import (
     decode,
     encode,
 )
+from score_embed.fleet.origin import Origin, Standing
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.server import table as server_table
 from score_embed.fleet.server.frontier import Commit
@@ -77,6 +78,11 @@ class Node:
     @property
     def name(self) -> str:
         return f"c{self.number}"
+
+    @property
+    def origin(self) -> Origin:
+        """As the line proves it: each client has a key of its own."""
+        return Origin(Standing.KEY, self.name, host=self.name)
 
 
 @dataclass
@@ -151,22 +157,23 @@ class World:
         self._server_life += 1
         self._committing = None
         self._server_free_at = self.now
-        self.server = self.server_type(self.journal.snapshot(), self.journal.read, self.timing, self.seed)
+        secret = blake2b(b"%d %d" % (self.seed, self._server_life), digest_size=32).digest()
+        self.server = self.server_type(self.journal.snapshot(), self.journal.read, self.timing, self.seed, secret)
         self._carry_out(None, self.server.start(self.now))
         for campaign, tree in enumerate(self.trees, start=1):
             self._carry_out(None, self.server.open(campaign, image(campaign), tree.first, self.now))
 
-    def _server_receives(self, message: Any) -> None:
+    def _server_receives(self, origin: Origin, message: Any) -> None:
         if self.server is None:
             return
         results = len(message.results) if isinstance(message, Results) else 0
         start = max(self.now, self._server_free_at)
         self._server_free_at = start + self.costs.message + self.costs.result * results
-        self._at(self._server_free_at, self._server_takes, self._server_life, message)
+        self._at(self._server_free_at, self._server_takes, self._server_life, origin, message)
 
-    def _server_takes(self, life: int, message: Any) -> None:
+    def _server_takes(self, life: int, origin: Origin, message: Any) -> None:
         if self.server is not None and life == self._server_life:
-            self._carry_out(None, self.server.receive(message, self.now))
+            self._carry_out(None, self.server.receive(message, self.now, origin))
 
     def _server_commits(self, life: int, commit: Commit) -> None:
         if self.server is not None and life == self._server_life:
@@ -183,14 +190,14 @@ class World:
     def _start_client(self, node: Node) -> None:
         node.life += 1
         node.incarnation = max(node.incarnation + 1, int(self.now * 1000))
-        address = node.name if self.direct else ""
+        address = f"tcp://{node.name}:1" if self.direct else ""
         node.client = self.client_type(Peer(node.name, node.incarnation), Stack(), self.timing, address)
         node.joined = node.free_at = self.now
         self._carry_out(node, node.client.start(self.now))
 
-    def _client_receives(self, node: Node, message: Any) -> None:
+    def _client_receives(self, node: Node, message: Any, direct: bool) -> None:
         if node.client is not None:
-            self._carry_out(node, node.client.receive(message, self.now))
+            self._carry_out(node, node.client.receive(message, self.now, direct))
 
     def _client_ran(self, node: Node, life: int, result: Result) -> None:
         if node.client is None or life != node.life:
@@ -256,9 +263,10 @@ class World:
         for late in self.faults.fates(self._rng, self.now, source, target):
             at = self.now + self.costs.latency + self.costs.jitter * self._rng.random() + late
             if to is None:
-                self._at(at, self._server_receives, message)
+                assert node is not None
+                self._at(at, self._server_receives, node.origin, message)
             else:
-                self._at(at, self._client_receives, self.nodes[target], message)
+                self._at(at, self._client_receives, self.nodes[target], message, node is not None)
 
     def _end(self, node: Node) -> None:
         if node.ended is None:
@@ -275,7 +283,7 @@ class World:
                 self._reported[message.peer, message.batch] = tuple(result.id for result in message.results)
             case Stored():
                 for ident in self._reported.pop((message.to, message.batch), ()):
-                    if not any(ident in record.done for record in self.journal.records.values()):
+                    if ident not in message.refused and not any(ident in record.done for record in self.journal.records.values()):
                         raise Violation("a result was acknowledged and is not in the record")
 
     def _watch_stop(self, message: Stop) -> None:
