@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from fleets import TIMING, survive, troubled
+from liars import KINDS, Liar
 from proof import FULL
 
 from score_embed.fleet.client.client import Client
@@ -202,3 +203,24 @@ def test_mutants_are_killed(mutant: type) -> None:
             print(f"killed by seed {seed}: {violation}")
             return
     pytest.fail("no schedule killed it")
+
+
+# Liars: whatever one of them says, the others find all there is ----------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_liars_change_nothing(kind: str) -> None:
+    """Of three clients and more, up to a third lie, while all else goes wrong, too."""
+    for seed in range(500 if FULL else 8):
+        deceived(kind, seed)
+
+
+def deceived(kind: str, seed: int) -> World:
+    world = troubled(seed, largest=10)
+    for number in range(1, 1 + max(1, world.clients // 3)):
+        world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed)  # type: ignore[index]
+    survive(world)
+    everything = [pair.id for tree in world.trees for pair in pairs(tree)]
+    assert sorted(everything) == sorted(ident for record in world.journal.records.values() for ident in record.done)
+    assert set(world.expelled) <= {f"c{number}" for number in world.liars}
+    return world

@@ -115,6 +115,13 @@ class Ledger:
         if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
             self._write_files(self._test(number, entry, inputs, where), is_first_of_bug)
 
+    def confirm(self, bug: Bug) -> None:
+        """Somebody else has seen it, too."""
+        if not bug.confirmed:
+            bug.confirmed = True
+            self._record.put_bug(bug)
+        self.has_bug = True
+
     def count(self, counted: Counted) -> None:
         """What a worker has counted since it was last asked."""
         self.tally.add(counted.tally)

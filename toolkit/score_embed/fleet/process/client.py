@@ -31,6 +31,7 @@ _GLANCE = 0.002  # seconds between two looks at the line while there is work
 _BREATH = 0.05  # … and while a test is in work
 _SENT_AWAY = 20
 _STRANGE = 64  # late and forged hand-overs, until it listens to other clients no more
+_CHECKS = 16  # that wait at most
 _PATIENCE = 1.0  # seconds that a test may go on when the client is to leave
 
 _Heard = tuple[bool, service.Frame]  # was it the server that said it?
@@ -63,6 +64,7 @@ class ClientProcess:
         self._working_on = 0  # the campaign of `_executor`
         self._next: Pair | None = None  # to be run
         self._waiting: deque[_Heard] = deque()  # came while a test was in work, or an answer was waited for
+        self._checks: deque[service.Check] = deque()  # what others say, to be run
         self._strange = 0  # frames that came to where it listens and were not asked for
         self._busy = False  # a test is in work
         self._wake_at = float("inf")
@@ -92,7 +94,7 @@ class ClientProcess:
     def _turn(self) -> None:
         """Listen, then run a test if there is one to run."""
         now = time.monotonic()
-        if self._next is None or now >= self._looked + _GLANCE:
+        if (self._next is None and not self._checks) or now >= self._looked + _GLANCE:
             idle = 0.0 if self._next is not None or self._waiting else min(0.25, max(0.0, self._wake_at - now))
             self._listen(idle)
             while self._waiting and self._end is None:
@@ -101,7 +103,9 @@ class ClientProcess:
             if self._interrupt.wanted and self._leaving is None:
                 self._leave()
             self._require_server()
-        if self._next is not None and self._end is None:
+        if self._checks and self._end is None and self._leaving is None:
+            self._check(self._checks.popleft())
+        elif self._next is not None and self._end is None:
             pair, self._next = self._next, None
             self._run_pair(pair)
 
@@ -116,6 +120,22 @@ class ClientProcess:
             self._carry_out(self._client.ran(result, time.monotonic()))
         finally:
             self._busy = False
+
+    def _check(self, claim: service.Check) -> None:
+        """Somebody else says how this test ended: see."""
+        if self._executor is None or claim.campaign != self._working_on:
+            return
+        self._busy = True
+        try:
+            seen = self._executor.check(claim.input, claim.fresh)
+        except ScoreError as error:
+            self._fail(error)
+            return
+        finally:
+            self._busy = False
+        peer, epoch = self._client.peer, 0
+        end = seen.verdict.value, seen.code, seen.path_hash
+        self._caller.send(service.encode(service.Checked(peer, epoch, claim.number, *end)))
 
     def _fail(self, error: ScoreError) -> None:
         """The target is lost: what it was to run is for others. Report what is done, and go."""
@@ -169,6 +189,10 @@ class ClientProcess:
         self._looked = time.monotonic()
 
     def _take(self, is_server: bool, frame: service.Frame) -> None:
+        if isinstance(frame, service.Check):
+            if len(self._checks) < _CHECKS:
+                self._checks.append(frame)
+            return
         if not isinstance(frame, FromServer):
             return  # the late answer to a question, or not for clients
         if isinstance(frame, Welcome) and frame.to == self._client.peer:

@@ -26,6 +26,7 @@ from score_embed.fleet.process.job import OfferedJob
 from score_embed.fleet.protocol import Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
 from score_embed.fleet.server.admission import Expel
+from score_embed.fleet.server.checks import About, Checks, End, Settled
 from score_embed.fleet.server.frontier import Commit, Snapshot
 from score_embed.fleet.server.server import Server
 from score_embed.fleet.server.sessions import Session
@@ -34,6 +35,7 @@ from score_embed.fleet.tickets import SECRET_BYTES
 from score_embed.fleet.transport.line import Heard, Sender
 from score_embed.witness.witness import Witness
 
+_ABLE = frozenset({Status.IDLE, Status.BUSY, Status.SERVING_REQ})  # to run what others have said
 _ORDER_HINT = "Give orders with --keys orders.key, or on the server's machine by its campaign's folder: --server DIR."
 
 Orders = Callable[[service.Order], service.Done]  # raises ScoreError
@@ -85,6 +87,8 @@ class FleetServer:
         self._heard: dict[str, float] = {}  # client → when last
         self._working_on: dict[str, int] = {}  # client → campaign
         self._senders: dict[str, Sender] = {}  # client → whence its frames come
+        self._origins: dict[str, Origin] = {}  # … and who has proved to be it
+        self._checks = Checks()
         self._commit: Commit | None = None  # to be carried out when all frames at hand are taken in
         self._wake_at = float("inf")
 
@@ -109,6 +113,7 @@ class FleetServer:
             self._wake_at = float("inf")
             self._carry_out(self.protocol.tick(now))
         self._carry_commits_out()
+        self._check()
 
     def remove(self, wanted: Callable[[Session], bool], count: int | None = None) -> None:
         """Let clients leave."""
@@ -132,6 +137,11 @@ class FleetServer:
         if isinstance(frame, Pairs):
             self.messages[kind] += 1
             self._carry_out(self.protocol.receive(frame, now, origin))
+        elif isinstance(frame, service.Checked):
+            client = frame.peer.client
+            if origin.may_be(client):
+                end = End(frame.verdict, frame.code, frame.path_hash)
+                self._checks.answer(frame.number, client, origin.witness(client), end)
         elif isinstance(frame, FromClient):
             assert isinstance(frame, ToServer)
             client = frame.peer.client
@@ -143,6 +153,7 @@ class FleetServer:
             if isinstance(frame, Ack) and frame.giver != SERVER:
                 self.messages["Pairs"] += 1  # which went directly
             self._senders[client] = sender
+            self._origins[client] = origin
             self._carry_out(self.protocol.receive(frame, now, origin))
             self._note_attendance(client, now)
         elif isinstance(frame, service.JobWanted | service.ImagePartWanted | service.Order):
@@ -215,6 +226,40 @@ class FleetServer:
         for hosted in self._campaigns.values():
             hosted.record.ledger.note(Note.CLIENT_EXPELLED.of(shown(client), shown(why)))
 
+    def _check(self) -> None:
+        """Let clients run again what others have said, and draw the conclusions."""
+        if not len(self._checks) and not any(campaign.held for campaign in self.protocol.campaigns.values()):
+            return
+        now, there = self._now(), self._able()
+        for number, claim, client in self._checks.to_ask(there, now):
+            fresh = claim.about is About.BUG
+            self._line.send(self._senders[client], service.encode(service.Check(number, claim.campaign, claim.input, fresh)))
+        for claim, settled in self._checks.settled(there):
+            self._campaigns[claim.campaign].record.conclude(claim, settled)
+            if settled is Settled.CONTRADICTED and claim.client in self._origins:
+                why = "two others have seen a test of it end otherwise"
+                self._carry_out(self.protocol.fault(claim.client, self._origins[claim.client], why, now))
+        for claim in self._checks.alone(there):
+            self._campaigns[claim.campaign].record.has_nobody_else(claim)
+        for number in self._campaigns:
+            self._carry_out(self.protocol.hold(number, self._checks.holds(number, there), now))
+        self._carry_commits_out()
+
+    def _able(self) -> dict[str, tuple[str, int]]:
+        """Clients that can run what others have said: as whom each counts, and its campaign."""
+        return {s.peer.client: (s.origin.witness(s.peer.client), s.campaign) for s in self.present if s.status in _ABLE}
+
+    def _take_claims(self) -> None:
+        """What was reported and others are to run again. Until they have, the campaign is not finished."""
+        for number, hosted in self._campaigns.items():
+            claims = hosted.record.take_claims()
+            for claim in claims:
+                origin = self._origins.get(claim.client)
+                claim.author = origin.witness(claim.client) if origin is not None else claim.client
+                self._checks.add(claim)
+            if claims and self._checks.holds(number, self._able()):
+                self._carry_out(self.protocol.hold(number, True, self._now()))
+
     def _carry_commits_out(self) -> None:
         while self._commit is not None:
             commit, self._commit = self._commit, None
@@ -224,6 +269,7 @@ class FleetServer:
                     hosted.record.apply(writes[number])
                 if number in writes or hosted.record.epoch != commit.epoch:
                     hosted.record.commit(commit.epoch, self.protocol.counts, self.messages)
+            self._take_claims()
             self._carry_out(self.protocol.committed(commit.number, self._now()))
 
     def _read(self, campaign: int, ids: Sequence[bytes]) -> Sequence[Pair]:

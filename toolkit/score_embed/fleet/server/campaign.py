@@ -28,6 +28,7 @@ class Campaign:
         self.frontier = Frontier(opened.campaign, opened.frontier)
         self.matcher = Matcher(self.frontier, timing, rng)
         self.finished = False
+        self.held = False  # something is to be checked by who is here
         self._limit = opened.limit
 
     def record(self, message: Results, owner: Peer | None) -> Taken:

@@ -189,6 +189,15 @@ class Server:
             self._members.assigned[session.peer.client] = campaign
         return self.remove(lambda session: session in chosen, None, now, again=True)
 
+    def hold(self, campaign: int, held: bool, now: float) -> list[Effect]:
+        """As long as it is held a campaign is not finished: what its clients say is checked by others of them."""
+        self._table.now = now
+        found = self._table.campaigns[campaign]
+        was, found.held = found.held, held
+        if was and not held:
+            self._finish_if_done(found)
+        return self._done()
+
     def lost(self, client: str, now: float) -> list[Effect]:
         """Somebody knows that this client is dead: no need to wait until it was silent for long."""
         self._table.now = now
@@ -250,7 +259,7 @@ class Server:
     def _finish_if_done(self, campaign: Campaign) -> None:
         """STOP if and only if the durable frontier is empty. To be asked right after a commit."""
         frontier = campaign.frontier
-        if campaign.finished or len(frontier) or frontier.changed:
+        if campaign.finished or campaign.held or len(frontier) or frontier.changed:
             return
         campaign.finished = True
         for session in list(self._table.sessions.values()):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappop, heappush
@@ -24,6 +24,7 @@ from score_embed.fleet.messages import (
     SERVER as SERVER_PEER,
 )
 from score_embed.fleet.messages import (
+    DecodeError,
     Message,
     Pair,
     Pairs,
@@ -38,6 +39,7 @@ from score_embed.fleet.messages import (
 from score_embed.fleet.origin import Origin, Standing
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.server import table as server_table
+from score_embed.fleet.server.admission import Expel
 from score_embed.fleet.server.frontier import Commit
 from score_embed.fleet.server.server import Server
 from score_embed.fleet.simulation.faults import SERVER, Change, Crash, Faults
@@ -100,6 +102,7 @@ class World:
     server_type: type[Server] = Server
     client_type: type[Client] = Client
     journal_type: type[Journal] = Journal
+    liars: Mapping[int, Callable[..., Client]] = field(default_factory=dict)  # by number: clients that are not of ours
 
     def __post_init__(self) -> None:
         self.now = 0.0
@@ -115,7 +118,8 @@ class World:
         self._rng = random.Random(self.seed)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._made = 0
-        self._ended = 0  # clients
+        self._ended = 0  # clients that do not lie
+        self.expelled: dict[str, str] = {}  # client → why
         self._server_life = 0
         self._server_free_at = self._server_wakes_at = 0.0
         self._committing: Commit | None = None
@@ -144,7 +148,7 @@ class World:
             if not events:
                 raise Violation("the fleet is busy with itself")
             what(*args)
-            if self._ended == len(self.nodes):
+            if self._ended == len(self.nodes) - len(self.liars):
                 break
 
     def _at(self, time: float, what: Callable[..., None], *args: Any) -> None:
@@ -191,7 +195,8 @@ class World:
         node.life += 1
         node.incarnation = max(node.incarnation + 1, int(self.now * 1000))
         address = f"tcp://{node.name}:1" if self.direct else ""
-        node.client = self.client_type(Peer(node.name, node.incarnation), Stack(), self.timing, address)
+        make = self.liars.get(node.number, self.client_type)
+        node.client = make(Peer(node.name, node.incarnation), Stack(), self.timing, address)
         node.joined = node.free_at = self.now
         self._carry_out(node, node.client.start(self.now))
 
@@ -225,6 +230,8 @@ class World:
                 case Wake(at) if node is not None:
                     node.wakes_at = at
                     self._at(max(at, self.now), self._client_wakes, node, node.life, at)
+                case Expel(client, _, why):
+                    self.expelled[client] = why
                 case Commit():
                     self._committing = effect
                     rows = sum(len(write.tests) for write in effect.writes)
@@ -238,7 +245,7 @@ class World:
         self.run_count += 1
         self.runs[pair.id] += 1
         if self.checked:
-            if self.runs[pair.id] > 1 and not self._given_up():
+            if self.runs[pair.id] > 1 and not self._given_up() and not self.liars:
                 raise Violation("a pair was run twice and nobody was given up")
             self.digest.update(f"{self.now} {node.number} ".encode() + pair.id)
         tree = self._by_seed[seed_of(pair)]
@@ -252,10 +259,14 @@ class World:
         relayed = node is None and isinstance(message, Pairs) and message.giver != SERVER_PEER
         self.messages["Relayed" if relayed else kind] += 1
         if self.checked:
-            self._watch(message)
+            if node is None or node.number not in self.liars:
+                self._watch(message)
             frame = encode(message)
             self.digest.update(f"{self.now} ".encode() + frame)
-            message = decode(frame)
+            try:
+                message = decode(frame)
+            except DecodeError:
+                return  # somebody lies
         source = SERVER if node is None else node.number
         target = SERVER if to is None else int(to.client[1:])
         if isinstance(message, Pairs):
@@ -271,7 +282,7 @@ class World:
     def _end(self, node: Node) -> None:
         if node.ended is None:
             node.ended = self.now
-            self._ended += 1
+            self._ended += node.number not in self.liars
 
     # What must never happen ---------------------------------------------------------------------------------
 
@@ -281,7 +292,7 @@ class World:
                 self._watch_stop(message)
             case Results():
                 self._reported[message.peer, message.batch] = tuple(result.id for result in message.results)
-            case Stored():
+            case Stored() if int(message.to.client[1:]) not in self.liars:
                 for ident in self._reported.pop((message.to, message.batch), ()):
                     if ident not in message.refused and not any(ident in record.done for record in self.journal.records.values()):
                         raise Violation("a result was acknowledged and is not in the record")
@@ -364,7 +375,7 @@ class World:
 
     def verify(self) -> None:
         """Everybody has stopped, and everything is done."""
-        left = [node.name for node in self.nodes if node.ended is None]
+        left = [node.name for node in self.nodes if node.ended is None and node.number not in self.liars]
         if left:
             raise Violation(f"after {self.now:.1f} s these have not stopped: {', '.join(left)}")
         lost = sum(tree.tests for tree in self.trees) - self.journal.done
