@@ -23,6 +23,7 @@ from score_embed.fleet.protocol import ClientAction, ServerAction, Status
 from score_embed.fleet.server.frontier import Commit, Write
 from score_embed.fleet.server.server import Server
 from score_embed.fleet.server.sessions import Session
+from score_embed.fleet.simulation.faults import Faults
 from score_embed.fleet.simulation.journal import Journal, Violation
 from score_embed.fleet.simulation.simulate import World
 from score_embed.fleet.simulation.trees import SHAPES, Tree, pairs
@@ -217,8 +218,10 @@ def test_liars_change_nothing(kind: str) -> None:
 
 def deceived(kind: str, seed: int) -> World:
     world = troubled(seed, largest=10)
+    if kind in ("finishes", "steals"):  # a pair that was given to a liar and lost on its way is its own, and it does not know
+        world.faults = Faults()
     for number in range(1, 1 + max(1, world.clients // 3)):
-        world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed)  # type: ignore[index]
+        world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed, set())  # type: ignore[index]
     survive(world)
     everything = [pair.id for tree in world.trees for pair in pairs(tree)]
     assert sorted(everything) == sorted(ident for record in world.journal.records.values() for ident in record.done)

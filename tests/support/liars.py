@@ -58,15 +58,17 @@ _PAUSE = 0.05  # seconds between two lies
 
 
 class Liar(Client):
-    """`kind`: of `KINDS`. `clients`: how many there are to be lied about."""
+    """`kind`: of `KINDS`. `clients`: how many there are to be lied about; `had`: pairs that were its own in any life."""
 
-    def __init__(self, kind: str, trees: Sequence[Explorable], clients: int, seed: int, peer: Peer, *rest: Any) -> None:
+    def __init__(
+        self, kind: str, trees: Sequence[Explorable], clients: int, seed: int, had: set[bytes], peer: Peer, *rest: Any
+    ) -> None:
         super().__init__(peer, *rest)
         self.kind, self.lies = kind, 0
         self._rng = random.Random(f"{seed} {peer}")
         self._all = [pair for tree in trees for pair, _ in zip(pairs(tree), range(200), strict=False)]
         self._clients = clients
-        self._had: set[bytes] = set()  # pairs that were its own: of those nobody can tell what it has seen
+        self._had = had  # of those nobody can tell what it has seen
         self._quiet = 0.0  # until then it says nothing more
 
     def receive(self, message: Any, *rest: Any) -> Any:
