@@ -16,7 +16,7 @@ import msgspec
 import pytest
 import zmq
 from proof import FULL
-from test_many_clients import MANY, PATHS, SLOWLY, check_whole, recorded, run, until
+from test_many_clients import MANY, check_whole, recorded, run, until
 from test_server import clients, fleet, free_port, processes
 
 from score_embed.campaign.describing import Counted, Entry
@@ -53,6 +53,8 @@ from score_embed.results.bugs import Place
 from score_embed.results.progress import Memory
 
 MOST = 2**63 - 1
+PROGRAM, PATHS = MANY.replace("12", "10"), 1024
+SLOWLY = ("--", "-DSLOW=60000")
 MANY_TIMES = 10_000 if FULL else 1_500
 MEMORY = 300 << 20  # bytes that the server may take more than before
 
@@ -95,10 +97,15 @@ class Evil:
         raise AssertionError(f"no {kind.__name__} came")
 
     def join(self) -> Welcome:
-        self.say(Hello(self.peer, 0, VERSION, "", "here", 0, b""))
-        welcome: Welcome = self.hear(Welcome)
-        self.campaign, self.epoch = welcome.campaign, welcome.epoch
-        return welcome
+        """In a new life, as often as it takes: what came before may have been too much."""
+        for _ in range(20):
+            self.peer = Peer(self.name, self.peer.incarnation + 1)
+            self.say(Hello(self.peer, 0, VERSION, "", "here", 0, b""))
+            with suppress(AssertionError):
+                welcome: Welcome = self.hear(Welcome, 1.0)
+                self.campaign, self.epoch = welcome.campaign, welcome.epoch
+                return welcome
+        raise AssertionError("it is not let in")
 
     def results(self, *tests: Result, batch: int = 1) -> Results:
         return Results(self.peer, self.epoch, self.campaign, batch, 0, tests)
@@ -204,7 +211,7 @@ def large(evil: Evil) -> None:
     """The line of who says more than it may is cut; it comes back, for a while."""
     evil.say(msgspec.msgpack.encode([68, "status", None, "x" * (10 << 20), "", ""]), bytes(10 << 20))
     time.sleep(0.3)
-    for _ in range(40):
+    for _ in range(8):
         evil.say(bytes((4 << 20) - 100))
 
 
@@ -281,7 +288,7 @@ def memory_of(process: int) -> int:
 @contextmanager
 def attacked(work: Path, *more: str) -> Iterator[tuple[Callable[..., Evil], Any]]:
     """A server with two clients of its own that explore; and a way to make an evil one, with a key or without."""
-    (work / "p.c").write_text(MANY)
+    (work / "p.c").write_text(PROGRAM)
     keys.make(work / "k", ["evil", "honest"])
     address = f"tcp://127.0.0.1:{free_port()}"
     with processes() as start:
@@ -304,7 +311,7 @@ def attacked(work: Path, *more: str) -> Iterator[tuple[Callable[..., Evil], Any]
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("one")
-    (folder / "p.c").write_text(MANY)
+    (folder / "p.c").write_text(PROGRAM)
     assert run(folder, "--out", "o", "p.c")["paths"] == PATHS
     return folder / "o"
 
@@ -313,14 +320,15 @@ def test_whatever_a_client_says_the_campaign_ends_as_it_should(tmp_path: Path, w
     with attacked(tmp_path) as (make, server):
         before = memory_of(server._popen.pid)
         stranger = make(with_key=False)
-        print("st", flush=True); truncated(stranger); print("w", flush=True)
+        truncated(stranger)
         wrong_order(stranger)
         crowd = slow_and_many(int(stranger.address.rpartition(":")[2]))
-        next(crowd); print("crowd",flush=True)
+        next(crowd)
         evil = make()
         evil.join()
         for attack in ATTACKS:
-            began = time.monotonic(); attack(evil); print(attack.__name__, time.monotonic() - began, flush=True)
+            attack(evil)
+            time.sleep(0.3)
             assert server.runs, attack.__name__
             if attack is large:
                 evil.line = evil.connect()

@@ -33,6 +33,7 @@ from score_embed.fleet.process.inspection import Inspector, Unsound
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
 from score_embed.fleet.process.socket_folder import socket_folder
+from score_embed.fleet.server.checks import About, End, Settled
 from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
 from score_embed.results.bugs import Place
@@ -134,7 +135,16 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         assert [row.outcome for row in record.tests()][-4:] == ["new", "redundant", "mispredicted", "no path"]
         assert len(campaign.ledger.bugs) == before + 1
         (found,) = (b for b in record.bugs() if b.kind == "abort")
-        assert (found.count, found.confirmed, found.place.stack) == (2, True, ("f", "main"))
+        assert (found.count, found.confirmed, found.place.stack) == (2, False, ("f", "main"))
+        assert [claim.about for claim in CampaignRecord(record, b"").claims].count(About.BUG) == 2  # the next session asks
+        (claim,) = (claim for claim in campaign.take_claims() if claim.about is About.BUG)
+        assert (claim.client, claim.end, claim.input) == ("1", End("abort", 0, 101), b"in")
+        assert not campaign.ledger.has_bug
+        campaign.has_nobody_else(claim)  # then its own client's second look is all there is
+        assert campaign.ledger.has_bug
+        campaign.conclude(claim, Settled.CONFIRMED)
+        campaign.commit(1, {}, {})
+        assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [True]
         assert {c["name"]: c["tests"] for c in summary.of(record)["fleet"]["clients"]} == {"1": 3, "2": 1}
 
 
@@ -172,6 +182,17 @@ def test_an_answer_is_no_test(folder: Path) -> None:
     assert (after["runs"], after["re_asked"]) == (before["runs"], before["re_asked"] + 1)
     assert after["solver"]["sat"] == before["solver"]["sat"] + 1
     assert [(c["tests"], c["busy"]) for c in after["fleet"]["clients"]] == [(0, 1.5)]
+
+
+def test_what_several_clients_failed_with_is_done_and_told_of(folder: Path) -> None:
+    with Store.open(folder) as record:
+        campaign = CampaignRecord(record, b"")
+        write(campaign, known=[(said(pair("one")), None)])
+        write(campaign, aside=[pair("one").id])
+        found = summary_after(campaign)
+        assert Note.CLIENTS_FAILED in {item["what"] for item in found["incomplete"]}
+        assert pair("one").id not in campaign.opened().frontier
+        assert campaign.ledger.outcome == "drained"
 
 
 def summary_after(campaign: CampaignRecord) -> dict[str, Any]:

@@ -302,3 +302,19 @@ def test_what_was_answered_is_asked_again_without_a_long_pause() -> None:
     timers.clear("a")
     timers.repeat("a", 7.0)
     assert timers.due(8.0) == ["a"]
+
+
+def test_a_pair_that_three_clients_lose_their_targets_with_is_set_aside() -> None:
+    line = Line(a=1)
+    first = line.trees[1].first
+    for number, name in enumerate(("one", "two", "two", "three"), start=1):
+        client = line.clients[name] = Client(Peer(name, number), Stack(), Timing(), "here")
+        line.carry_out(name, client.start(line.now))
+        line.settle()
+        while name not in line.to_run:
+            line.step()
+        assert line.to_run.pop(name)[1].id == first.id
+        line.carry_out(name, client.leave(line.now, broken=True, tested=True))  # "two" counts once
+        line.settle()
+        assert (line.server.counts["set aside"], line.server.campaigns[1].finished) == ((0, False), (1, True))[number > 3]
+        line.clients.pop(name)

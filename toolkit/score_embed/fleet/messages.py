@@ -134,7 +134,9 @@ class Leave(ToClient, frozen=True, tag=5):
 
 
 class Bye(FromClient, frozen=True, tag=6):
-    """Everything I had is with you. What is still assigned to me is free."""
+    """Everything I had is with you. What is still assigned to me is free. `failed`: the pair that my target was lost with."""
+
+    failed: Annotated[bytes, Meta(max_length=16)] = b""
 
 
 class Gone(ToClient, frozen=True, tag=7):

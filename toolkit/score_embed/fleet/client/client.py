@@ -79,6 +79,7 @@ class Client:
         self._reporting = Reporting(self._conversation, queue)
         self._receiving = Receiving(self._conversation, queue)
         self._giving = Giving(self._conversation, queue)
+        self._failed = b""  # the pair that its target was lost with
         self._again = False  # told to leave, and to join once more
         # What carries an action out takes the message (or the result) of the event.
         self.actions: dict[ClientAction, Callable[[Any], None]] = {
@@ -134,11 +135,12 @@ class Client:
             self._event(ClientEvent.RAN, result)
         return self._conversation.take_effects()
 
-    def leave(self, now: float, broken: bool = False) -> list[Effect]:
-        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it."""
+    def leave(self, now: float, broken: bool = False, tested: bool = False) -> list[Effect]:
+        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it. `tested`: the
+        target was lost with it."""
         self._conversation.now = now
-        if broken:
-            self._running = None
+        if broken and self._running is not None:
+            self._failed, self._running = self._running.id if tested else b"", None
         if (self.state, ClientEvent.LEAVE) in CLIENT:
             self._event(ClientEvent.LEAVE, Leave(self.peer, again=False))
         return self._conversation.take_effects()
@@ -295,7 +297,7 @@ class Client:
         self._giving.refuse_held()
 
     def _say_bye(self) -> None:
-        self._conversation.say(Bye(self.peer, self._conversation.epoch))
+        self._conversation.say(Bye(self.peer, self._conversation.epoch, self._failed))
         if self.state is ClientState.PARTING:
             self._conversation.repeat(ClientTimer.BYE)
 

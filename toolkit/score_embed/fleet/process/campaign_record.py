@@ -84,6 +84,9 @@ class CampaignRecord:
             self.store.pairs.add([(pair.id, b"", pair.data)], _text(owner))
         for ident, owner in write.moved:
             self.store.pairs.move(ident, _text(owner))
+        for ident in write.aside:
+            self.ledger.note(Note.CLIENTS_FAILED)
+            self.store.pairs.done(ident)
         for result in write.again:
             self._compare(result)
 

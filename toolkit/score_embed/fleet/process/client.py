@@ -115,7 +115,7 @@ class ClientProcess:
         try:
             result = self._executor.run(pair)
         except ScoreError as error:
-            self._fail(error)
+            self._fail(error, tested=True)
         else:
             self._carry_out(self._client.ran(result, time.monotonic()))
         finally:
@@ -137,12 +137,12 @@ class ClientProcess:
         end = seen.verdict.value, seen.code, seen.path_hash
         self._caller.send(service.encode(service.Checked(peer, epoch, claim.number, *end)))
 
-    def _fail(self, error: ScoreError) -> None:
+    def _fail(self, error: ScoreError, tested: bool = False) -> None:
         """The target is lost: what it was to run is for others. Report what is done, and go."""
         self._failed = error
         self._leaving = time.monotonic()
         self._next = None
-        self._carry_out(self._client.leave(time.monotonic(), broken=True))
+        self._carry_out(self._client.leave(time.monotonic(), broken=True, tested=tested))
 
     def _leave(self) -> None:
         self._leaving = time.monotonic()

@@ -12,6 +12,8 @@ from score_embed.fleet.protocol import Timing
 from score_embed.fleet.server.frontier import Frontier, Opened
 from score_embed.fleet.server.matching import Matcher
 
+FAILURES = 3  # of different clients with a pair, until it is set aside
+
 
 class Taken(NamedTuple):
     """What became of results: how many were new; the children that are not the owner's, since they are done, or another's;
@@ -30,6 +32,7 @@ class Campaign:
         self.finished = False
         self.held = False  # something is to be checked by who is here
         self._limit = opened.limit
+        self._failed: dict[bytes, set[str]] = {}  # who has lost its target with a pair; for look-ups only
 
     def record(self, message: Results, owner: Peer | None) -> Taken:
         """Take results in, each once; their children are the owner's from now on. A client can only be done with pairs
@@ -53,6 +56,18 @@ class Campaign:
             drop += self._take_children(result, owner, author)
             new += self.frontier.done(result)
         return Taken(new, tuple(drop[:MAX_DROP]), tuple(refused))
+
+    def fail(self, ident: bytes, peer: Peer, witness: str) -> bool:
+        """A client has lost its target with a pair of its own. True if that is one too many, and the pair is set aside."""
+        if ident not in self.frontier or self.frontier.owner(ident) != peer:
+            return False
+        failed = self._failed.setdefault(ident, set())
+        failed.add(witness)
+        if len(failed) < FAILURES:
+            return False
+        del self._failed[ident]
+        self.frontier.set_aside(ident)
+        return True
 
     @property
     def limited(self) -> bool:

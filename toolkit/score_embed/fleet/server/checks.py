@@ -86,9 +86,9 @@ class Checks:
         for number, claim in self._open.items():
             if claim.asked and now < claim.due and claim.asked in there:
                 continue
+            claim.asked = ""
             client = next((name for name in there if name not in busy and _may_say(claim, *there[name])), None)
-            if client is None:
-                claim.asked = ""
+            if client is None or claim.tries > _TRIES:
                 continue
             busy.add(client)
             claim.asked, claim.due, claim.tries = client, now + _PATIENCE, claim.tries + 1

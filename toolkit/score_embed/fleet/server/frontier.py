@@ -27,6 +27,7 @@ class Write:
     tests: Sequence[Result]  # their children are in `known`, or in `tests` themselves
     known: Sequence[tuple[Pair, Peer | None]]  # with the owner
     moved: Sequence[tuple[bytes, Peer | None]]
+    aside: Sequence[bytes] = ()  # pairs that too many clients have failed with: done, and told of
     again: Sequence[Result] = ()  # tests of pairs that were done before; their paths are to be compared
 
 
@@ -76,6 +77,7 @@ class Frontier:
         for ident, owner in frontier.items():
             self._place(ident, owner)
         self._tests: dict[bytes, Result] = {}
+        self._aside: list[bytes] = []
         self._again: list[Result] = []
         self._known: dict[bytes, Pair] = {}
         self._moved: dict[bytes, None] = {}
@@ -137,6 +139,14 @@ class Frontier:
         self.tests += result.is_test
         return True
 
+    def set_aside(self, ident: bytes) -> None:
+        """Nobody is to run this pair any more."""
+        self._forget(ident, self._owner.pop(ident))
+        self._former.pop(ident, None)
+        self._known.pop(ident, None)
+        self._moved.pop(ident, None)
+        self._aside.append(ident)
+
     def move(self, ident: bytes, owner: Peer | None) -> None:
         """A pair of the frontier has another owner now."""
         before = self._owner[ident]
@@ -165,14 +175,14 @@ class Frontier:
 
     @property
     def changed(self) -> bool:
-        return bool(self._tests or self._known or self._moved or self._again)
+        return bool(self._tests or self._known or self._moved or self._aside or self._again)
 
     def take_changes(self) -> Write:
         """All changes since this was last called."""
         known = [(pair, self._owner[ident]) for ident, pair in self._known.items()]
         moved = [(ident, self._owner[ident]) for ident in self._moved]
-        write = Write(self.campaign, tuple(self._tests.values()), known, moved, self._again)
-        self._tests, self._known, self._moved, self._again = {}, {}, {}, []
+        write = Write(self.campaign, tuple(self._tests.values()), known, moved, self._aside, self._again)
+        self._tests, self._known, self._moved, self._aside, self._again = {}, {}, {}, [], []
         return write
 
     # How ----------------------------------------------------------------------------------------------------

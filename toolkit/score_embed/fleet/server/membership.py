@@ -103,9 +103,13 @@ class Members:
     def ask_to_join(self, session: Session, _: ToServer) -> None:
         self._table.say(Rejoin(session.peer, self._table.epoch, given_up=False))
 
-    def part(self, session: Session, _: Bye) -> None:
-        """It goes with nothing left to report; its pairs are free."""
-        frontier = self._table.campaign_of(session).frontier
+    def part(self, session: Session, message: Bye) -> None:
+        """It goes with nothing left to report; its pairs are free, but for one that too many have failed with."""
+        campaign = self._table.campaign_of(session)
+        frontier = campaign.frontier
+        if message.failed:
+            who = session.origin.witness(session.peer.client)
+            self._table.counts["set aside"] += campaign.fail(message.failed, session.peer, who)
         self._table.counts["handed back"] += frontier.free(session.peer)
         self._table.say_then(Gone(session.peer))
 

@@ -45,6 +45,10 @@ class Journal:
                 if not pair.data:
                     raise Violation("a pair is known without its data")
                 record.known[pair.id], record.owner[pair.id] = pair, owner
+        for ident in write.aside:
+            record.done[ident] = None
+            record.known.pop(ident, None)
+            record.owner.pop(ident, None)
         for ident, owner in write.moved:
             if ident in record.known:
                 record.owner[ident] = owner
