@@ -137,7 +137,7 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         (found,) = (b for b in record.bugs() if b.kind == "abort")
         assert (found.count, found.confirmed, found.place.stack) == (2, False, ("f", "main"))
         assert [claim.about for claim in CampaignRecord(record, b"").claims].count(About.BUG) == 2  # the next session asks
-        (claim,) = (claim for claim in campaign.take_claims() if claim.about is About.BUG)
+        *_, claim = (claim for claim in campaign.take_claims() if claim.about is About.BUG)
         assert (claim.client, claim.end, claim.input) == ("1", End("abort", 0, 101), b"in")
         assert not campaign.ledger.has_bug
         campaign.has_nobody_else(claim)  # then its own client's second look is all there is
