@@ -61,6 +61,7 @@ def settings(source: Path, out: Path, options: dict[str, Any]) -> config.Setting
 def said(summary: dict[str, Any], folder: Path) -> dict[str, Any]:
     """All that does not depend on time, and that a single campaign has."""
     found = {key: value for key, value in summary.items() if key not in ("seconds", "memory", "fleet")}
+    found["bugs"] = [{**bug, "confirmed": None} for bug in found["bugs"]]  # by another client: there is none
     found["solver"] = {key: value for key, value in found["solver"].items() if "seconds" not in key}
     found["link"] = {key: found["link"][key] for key in ("crc_errors", "reruns")}
     with closing(sqlite3.connect(folder / "campaign.db")) as db:

@@ -220,8 +220,12 @@ def deceived(kind: str, seed: int) -> World:
     world = troubled(seed, largest=10)
     if kind in ("finishes", "steals"):  # a pair that was given to a liar and lost on its way is its own, and it does not know
         world.faults = Faults()
+
+    def done() -> set[bytes]:
+        return {ident for record in world.journal.records.values() for ident in record.done}
+
     for number in range(1, 1 + max(1, world.clients // 3)):
-        world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed, set())  # type: ignore[index]
+        world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed, set(), done)  # type: ignore[index]
     survive(world)
     everything = [pair.id for tree in world.trees for pair in pairs(tree)]
     assert sorted(everything) == sorted(ident for record in world.journal.records.values() for ident in record.done)

@@ -7,7 +7,7 @@ else besides, to the server or to other clients, or keep to itself what it shoul
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 from score_embed.fleet.client.client import Client
@@ -37,7 +37,7 @@ from score_embed.fleet.messages import (
     Welcome,
 )
 from score_embed.fleet.protocol import Run, Send
-from score_embed.fleet.simulation.trees import Explorable, pairs
+from score_embed.fleet.simulation.trees import Explorable, pairs, seed_of
 from score_embed.fleet.tickets import marks
 
 MOST = 2**63 - 1
@@ -51,6 +51,7 @@ KINDS = (
     "exaggerates",
     "is silent",
     "drops",
+    "revives",
     "reports nothing",
 )
 _SHARE = 0.2  # of its steps at which it lies
@@ -58,18 +59,31 @@ _PAUSE = 0.05  # seconds between two lies
 
 
 class Liar(Client):
-    """`kind`: of `KINDS`. `clients`: how many there are to be lied about; `had`: pairs that were its own in any life."""
+    """`kind`: of `KINDS`. `clients`: how many there are to be lied about; `had`: pairs that were its own in any life;
+    `done`: those that are done."""
 
     def __init__(
-        self, kind: str, trees: Sequence[Explorable], clients: int, seed: int, had: set[bytes], peer: Peer, *rest: Any
+        self,
+        kind: str,
+        trees: Sequence[Explorable],
+        clients: int,
+        seed: int,
+        had: set[bytes],
+        done: Callable[[], Container[bytes]],
+        peer: Peer,
+        *rest: Any,
     ) -> None:
         super().__init__(peer, *rest)
         self.kind, self.lies = kind, 0
         self._rng = random.Random(f"{seed} {peer}")
         self._all = [pair for tree in trees for pair, _ in zip(pairs(tree), range(200), strict=False)]
-        self._clients = clients
+        self._clients, self._trees = clients, trees
+        self._done = done
         self._had = had  # of those nobody can tell what it has seen
         self._quiet = 0.0  # until then it says nothing more
+
+    def is_done(self, ident: bytes) -> bool:
+        return ident in self._done()
 
     def receive(self, message: Any, *rest: Any) -> Any:
         if isinstance(message, Pairs):
@@ -78,6 +92,16 @@ class Liar(Client):
 
     def ran(self, result: Result, now: float) -> Any:
         self._had.update(child.id for child in result.children)
+        if self.kind == "revives" and now >= self._quiet:  # it has found what was done long ago, it says
+            seed = self._trees[self.campaign - 1].seed
+            known = {child.id for child in result.children} | {result.id}
+            others = tuple(
+                pair
+                for pair in self._some()
+                if pair.id not in known and seed_of(pair) == seed and self.is_done(pair.id)
+            )
+            result = Result(result.id, result.payload, (*result.children, *others))
+            self._quiet = now + 1.0
         return self._and_lie(super().ran(result, now))
 
     def tick(self, *arguments: Any) -> Any:
@@ -88,6 +112,8 @@ class Liar(Client):
             return [effect for effect in effects if not isinstance(effect, Run)]
         if self.kind == "reports nothing":
             return [e for e in effects if not (isinstance(e, Send) and isinstance(e.message, Results))]
+        if self.kind == "revives":
+            return effects
         if self.kind == "cheats":
             return [self._cheated(effect) for effect in effects]
         if self._rng.random() < _SHARE and self._conversation.now >= self._quiet:

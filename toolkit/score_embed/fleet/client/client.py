@@ -96,7 +96,7 @@ class Client:
             ClientAction.DROP_BATCH: self._reporting.drop_batch,
             ClientAction.SAY_EMPTY: lambda _: self._receiving.say_empty(),
             ClientAction.TAKE: self._receiving.take,
-            ClientAction.DROP_ACK: self._receiving.drop_ack,
+            ClientAction.DROP_ACK: self._drop_ack,
             ClientAction.HOLD: self._giving.hold,
             ClientAction.REFUSE: self._giving.refuse,
             ClientAction.REFUSE_HELD: lambda _: self._giving.refuse_held(),
@@ -327,6 +327,9 @@ class Client:
     def _say_empty_again(self) -> None:
         if self.state is ClientState.IDLE:
             self._receiving.say_empty()
+
+    def _drop_ack(self, message: Noted) -> None:
+        self._reporting.batches.own(self._receiving.drop_ack(message))
 
     def _settle(self, message: Settled) -> None:
         self._giving.settle(message, take_back=self.state is not ClientState.LEAVING)

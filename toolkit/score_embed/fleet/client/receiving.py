@@ -60,13 +60,16 @@ class Receiving:
         if self._acks:
             self._conversation.repeat(ClientTimer.ACKS)
 
-    def drop_ack(self, message: Noted) -> None:
+    def drop_ack(self, message: Noted) -> list[bytes]:
+        """Returns the pairs that are ours from now on."""
         self._acks.pop(message.req, None)
         dropped = set(message.drop)
-        self._queue.add([pair for pair in self._held.pop(message.req, ()) if pair.id not in dropped])
+        ours = [pair for pair in self._held.pop(message.req, ()) if pair.id not in dropped]
+        self._queue.add(ours)
         self._queue.drop(message.drop)
         if not self._acks:
             self._conversation.timers.clear(ClientTimer.ACKS)
+        return [pair.id for pair in ours]
 
     def _say_ack(self, ack: Ack) -> None:
         conversation = self._conversation

@@ -7,7 +7,7 @@ In order, so that a pair never becomes done before the pair it came from. A pair
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -104,6 +104,10 @@ class Batches:
                 self._fresh.difference_update(child.id for child in result.children)
                 self.add(result)
         return True
+
+    def own(self, idents: Iterable[bytes]) -> None:
+        """These are ours now, whoever found them."""
+        self._void.difference_update(idents)
 
     def is_void(self, ident: bytes) -> bool:
         """It was found below a test that is another's."""

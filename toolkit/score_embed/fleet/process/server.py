@@ -82,7 +82,8 @@ class FleetServer:
         self._inspectors = {number: Inspector(h.record.store.sources()) for number, h in self._campaigns.items()}
         epoch = max(hosted.record.epoch for hosted in campaigns)
         opened = [hosted.record.opened(hosted.limit) for hosted in campaigns]
-        self.protocol = Server(Snapshot(epoch, opened), self._read, timing, secret=secrets.token_bytes(SECRET_BYTES))
+        secret = secrets.token_bytes(SECRET_BYTES)
+        self.protocol = Server(Snapshot(epoch, opened), self._read, timing, secret=secret, past=self._past)
         self.messages: Counter[str] = Counter()  # sent by anybody, as far as they come by here
         self._heard: dict[str, float] = {}  # client → when last
         self._working_on: dict[str, int] = {}  # client → campaign
@@ -274,6 +275,9 @@ class FleetServer:
 
     def _read(self, campaign: int, ids: Sequence[bytes]) -> Sequence[Pair]:
         return self._campaigns[campaign].record.read(ids)
+
+    def _past(self, campaign: int, ids: Sequence[bytes]) -> set[bytes]:
+        return self._campaigns[campaign].record.store.pairs.done_among(ids)
 
     # Orders -------------------------------------------------------------------------------------------------
 

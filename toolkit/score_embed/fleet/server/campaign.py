@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from score_embed.fleet import tickets
-from score_embed.fleet.messages import MAX_DROP, Ack, Peer, Result, Results
+from score_embed.fleet.messages import MAX_DROP, Ack, Pair, Peer, Results
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.server.frontier import Frontier, Opened
 from score_embed.fleet.server.matching import Matcher
@@ -34,15 +34,17 @@ class Campaign:
         self._limit = opened.limit
         self._failed: dict[bytes, set[str]] = {}  # who has lost its target with a pair; for look-ups only
 
-    def record(self, message: Results, owner: Peer | None) -> Taken:
+    def record(self, message: Results, owner: Peer | None, done: Container[bytes] = ()) -> Taken:
         """Take results in, each once; their children are the owner's from now on. A client can only be done with pairs
-        that it was given, or found below those: of any other neither the result nor a child is taken."""
+        that it was given, or found below those: of any other neither the result nor a child is taken. `done`: children that
+        are done; who says that it has found them now lies."""
         new = 0
         drop: list[bytes] = []
         refused: list[bytes] = []
         void: set[bytes] = set()  # found below what is refused
         author = message.peer.client
-        for result in message.results:
+        last = {result.id: place for place, result in enumerate(message.results)}
+        for place, result in enumerate(message.results):
             known = result.id in self.frontier
             if result.id in void if not known else not self.frontier.may_finish(result.id, author):
                 refused.append(result.id)
@@ -53,7 +55,8 @@ class Campaign:
                 # It stays to be done, and its children unknown.
                 drop += [child.id for child in result.children]
                 continue
-            drop += self._take_children(result, owner, author)
+            children = tuple(child for child in result.children if child.data or last.get(child.id, -1) > place)
+            drop += self._take_children(result.id, children, owner, author, done)
             new += self.frontier.done(result)
         return Taken(new, tuple(drop[:MAX_DROP]), tuple(refused))
 
@@ -78,12 +81,15 @@ class Campaign:
         """As many tests were recorded as somebody wants."""
         return self._limit is not None and self.frontier.tests >= self._limit
 
-    def _take_children(self, result: Result, owner: Peer | None, author: str) -> list[bytes]:
+    def _take_children(
+        self, parent: bytes, children: Sequence[Pair], owner: Peer | None, author: str, done: Container[bytes]
+    ) -> list[bytes]:
         """Make them known, unless the test is done: then they are known. Returns those that are not the owner's."""
-        if result.id in self.frontier:
-            for child in result.children:
-                self.frontier.add(child, owner, author)
-        return [child.id for child in result.children if not self._belongs(child.id, owner)]
+        if parent in self.frontier:
+            for child in children:
+                if child.id not in done and not self.frontier.has_just_done(child.id):
+                    self.frontier.add(child, owner, author)
+        return [child.id for child in children if not self._belongs(child.id, owner)]
 
     def _belongs(self, ident: bytes, owner: Peer | None) -> bool:
         return ident in self.frontier and self.frontier.owner(ident) == owner

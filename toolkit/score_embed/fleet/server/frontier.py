@@ -10,7 +10,7 @@ Owners are kept in the record too, so that a server that starts again takes away
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -64,6 +64,12 @@ class Reader(Protocol):
     def __call__(self, campaign: int, ids: Sequence[bytes]) -> Sequence[Pair]: ...
 
 
+class Past(Protocol):
+    """Which of these pairs are done, as far as that is committed."""
+
+    def __call__(self, campaign: int, ids: Sequence[bytes]) -> Container[bytes]: ...
+
+
 class Frontier:
     """One campaign's frontier in memory, as it will be once the pending changes are committed."""
 
@@ -77,6 +83,7 @@ class Frontier:
         for ident, owner in frontier.items():
             self._place(ident, owner)
         self._tests: dict[bytes, Result] = {}
+        self._under_way: Collection[bytes] = ()  # those that are being committed, or were last
         self._aside: list[bytes] = []
         self._again: list[Result] = []
         self._known: dict[bytes, Pair] = {}
@@ -91,6 +98,10 @@ class Frontier:
     @property
     def pool(self) -> int:
         return len(self._pool)
+
+    def has_just_done(self, ident: bytes) -> bool:
+        """It is done, and that is not committed yet."""
+        return ident in self._tests or ident in self._under_way
 
     def is_bare(self, ident: bytes) -> bool:
         """It came without its data, because its result was to come with it."""
@@ -175,13 +186,20 @@ class Frontier:
 
     @property
     def changed(self) -> bool:
-        return bool(self._tests or self._known or self._moved or self._aside or self._again)
+        """Something is to be committed."""
+        return self.is_ahead or bool(self._again)
+
+    @property
+    def is_ahead(self) -> bool:
+        """It is not the durable one. Tests that come once more change nothing: somebody may report them for ever."""
+        return bool(self._tests or self._known or self._moved or self._aside)
 
     def take_changes(self) -> Write:
         """All changes since this was last called."""
         known = [(pair, self._owner[ident]) for ident, pair in self._known.items()]
         moved = [(ident, self._owner[ident]) for ident in self._moved]
         write = Write(self.campaign, tuple(self._tests.values()), known, moved, self._aside, self._again)
+        self._under_way = self._tests.keys()
         self._tests, self._known, self._moved, self._aside, self._again = {}, {}, {}, [], []
         return write
 

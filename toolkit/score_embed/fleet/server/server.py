@@ -31,7 +31,7 @@ from score_embed.fleet.origin import OWN, Origin
 from score_embed.fleet.protocol import ServerAction, ServerEvent, Status, Timing
 from score_embed.fleet.server.admission import Admission
 from score_embed.fleet.server.campaign import Campaign
-from score_embed.fleet.server.frontier import Opened, Reader, Snapshot
+from score_embed.fleet.server.frontier import Opened, Past, Reader, Snapshot
 from score_embed.fleet.server.matching import Grant
 from score_embed.fleet.server.membership import Members
 from score_embed.fleet.server.sessions import Session
@@ -58,14 +58,21 @@ class Server:
     """Call `start`, wait for its commit, then `open` campaigns, `receive`, `committed` and `tick` as things happen."""
 
     def __init__(
-        self, snapshot: Snapshot, read: Reader, timing: Timing, seed: int = 0, secret: bytes = b"of nobody"
+        self,
+        snapshot: Snapshot,
+        read: Reader,
+        timing: Timing,
+        seed: int = 0,
+        secret: bytes = b"of nobody",
+        past: Past = lambda campaign, ids: (),
     ) -> None:
-        """`seed`: of all chance; `secret`: of which tickets are made, unknown to clients."""
+        """`seed`: of all chance; `secret`: of which tickets are made, unknown to clients; `past`: what is done, where
+        clients may be others'."""
         self._snapshot = snapshot
         self._rng = random.Random(seed)
         self._ready = False
         self._early: list[tuple[ToServer | Pairs, Origin]] = []  # messages that came before
-        self._table = StatusTable(snapshot.epoch + 1, timing, secret)
+        self._table = StatusTable(snapshot.epoch + 1, timing, secret, past)
         self._members = Members(self._table)
         self._sharing = Sharing(self._table, read)
         self.actions: dict[ServerAction, Action] = {
@@ -244,7 +251,7 @@ class Server:
 
     def _record(self, session: Session, message: Results) -> None:
         self._note_queue(session, message)
-        new = self._table.record(message, session.peer)
+        new = self._table.record(message, session.peer, session.origin)
         session.tests += new
         if new:
             session.useful = self._table.now
@@ -259,7 +266,7 @@ class Server:
     def _finish_if_done(self, campaign: Campaign) -> None:
         """STOP if and only if the durable frontier is empty. To be asked right after a commit."""
         frontier = campaign.frontier
-        if campaign.finished or campaign.held or len(frontier) or frontier.changed:
+        if campaign.finished or campaign.held or len(frontier) or frontier.is_ahead:
             return
         campaign.finished = True
         for session in list(self._table.sessions.values()):

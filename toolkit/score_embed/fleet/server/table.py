@@ -17,7 +17,7 @@ from score_embed.fleet.protocol import SERVER, Send, ServerAction, ServerEvent, 
 from score_embed.fleet.server.admission import Admission, Expel
 from score_embed.fleet.server.campaign import Campaign
 from score_embed.fleet.server.deals import Deals
-from score_embed.fleet.server.frontier import Commit, Commits
+from score_embed.fleet.server.frontier import Commit, Commits, Past
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.timers import Timers
 
@@ -26,8 +26,9 @@ Action = Callable[[Session, Any], None]  # takes the message of the event, or wh
 
 
 class StatusTable:
-    def __init__(self, epoch: int, timing: Timing, secret: bytes) -> None:
+    def __init__(self, epoch: int, timing: Timing, secret: bytes, past: Past) -> None:
         """`secret`: of which tickets are made."""
+        self._past = past
         self.epoch, self.timing, self.secret = epoch, timing, secret
         self.admission = Admission()
         self.counts: Counter[str] = Counter()
@@ -91,12 +92,14 @@ class StatusTable:
 
     # What is said and kept ----------------------------------------------------------------------------------
 
-    def record(self, message: Results, owner: Peer | None) -> int:
+    def record(self, message: Results, owner: Peer | None, origin: Origin) -> int:
         """Put results into the record; says how many were new."""
         campaign = self.campaigns.get(message.campaign)
         if campaign is None:
             return 0
-        taken = campaign.record(message, owner)
+        children = [child.id for result in message.results for child in result.children if child.id not in campaign.frontier]
+        done = self._past(campaign.number, children) if origin.is_foreign and children else ()
+        taken = campaign.record(message, owner, done)
         self.counts["refused"] += len(taken.refused)
         self.say_then(Stored(message.peer, message.batch, taken.drop, taken.refused))
         return taken.new

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from score_embed.fleet.messages import Pair, Peer
@@ -65,6 +65,9 @@ class Journal:
     def read(self, campaign: int, ids: Sequence[bytes]) -> list[Pair]:
         known = self.records[campaign].known
         return [known[ident] for ident in ids if ident in known]
+
+    def past(self, campaign: int, ids: Sequence[bytes]) -> Container[bytes]:
+        return self.records[campaign].done if campaign in self.records else ()
 
     @property
     def known(self) -> int:

@@ -162,7 +162,8 @@ class World:
         self._committing = None
         self._server_free_at = self.now
         secret = blake2b(b"%d %d" % (self.seed, self._server_life), digest_size=32).digest()
-        self.server = self.server_type(self.journal.snapshot(), self.journal.read, self.timing, self.seed, secret)
+        about = self.journal.read, self.timing, self.seed, secret, self.journal.past
+        self.server = self.server_type(self.journal.snapshot(), *about)
         self._carry_out(None, self.server.start(self.now))
         for campaign, tree in enumerate(self.trees, start=1):
             self._carry_out(None, self.server.open(campaign, image(campaign), tree.first, self.now))
