@@ -105,8 +105,8 @@ class AcknowledgeBeforeCommit(Server):
         super().__init__(*args)
         self._table.record = partial(self._record_at_once, self._table.record)  # type: ignore[method-assign]
 
-    def _record_at_once(self, record, message, owner):  # type: ignore[no-untyped-def]
-        new = record(message, owner)
+    def _record_at_once(self, record, message, owner, origin):  # type: ignore[no-untyped-def]
+        new = record(message, owner, origin)
         self._table.commits._waiting.pop()()
         return new
 
@@ -163,11 +163,11 @@ class LateResultDropped(Server):
         super().__init__(*args)
         self._table.record = partial(self._record_in_time, self._table.record)  # type: ignore[method-assign]
 
-    def _record_in_time(self, record, message, owner):  # type: ignore[no-untyped-def]
+    def _record_in_time(self, record, message, owner, origin):  # type: ignore[no-untyped-def]
         if owner is None and isinstance(message, Results):
             self._table.say(Stored(message.peer, message.batch, ()))
             return 0
-        return record(message, owner)
+        return record(message, owner, origin)
 
 
 class AckNotJournalled(Server):
