@@ -22,7 +22,7 @@ BOARDS = ("native", "mps2-an385")
 KEYS = {
     "v", "program", "board", "strategy", "seed", "stopped", "seconds", "runs", "paths", "redundant", "mispredicted",
     "re_asked",
-    "unchecked", "lost", "within",
+    "unchecked", "retried", "lost", "lost_tests", "within",
     "divergences", "concretized", "forks", "conditions", "solver", "coverage", "bugs", "unflipped", "incomplete", "link",
     "memory", "fleet", "witness",
 }  # fmt: skip

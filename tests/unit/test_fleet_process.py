@@ -21,6 +21,7 @@ from score_embed import config
 from score_embed.campaign.describing import Counted, Entry
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
+from score_embed.errors import StorageError
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
@@ -37,6 +38,7 @@ from score_embed.fleet.server.checks import About, End, Settled
 from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
 from score_embed.results.bugs import Place
+from score_embed.results.lost import LostTest
 from score_embed.results.parts import SOURCES
 from score_embed.results.progress import Memory
 from score_embed.results.sourcemap import Position, SourceMap
@@ -146,6 +148,37 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         campaign.commit(1, {}, {})
         assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [True]
         assert {c["name"]: c["tests"] for c in summary.of(record)["fleet"]["clients"]} == {"1": 3, "2": 1}
+
+
+def test_lost_tests_are_set_aside_and_wait_if_somebody_wants_that(folder: Path) -> None:
+    one, two, rest = pair("one"), pair("two"), pair("rest", 3)
+    of_test = LostTest(rest.id, rest.to_bytes(), b"in", "it died", "p.c", 3)
+    of_question = LostTest(two.id, two.to_bytes(), b"in", "it was killed")
+    answer = AnswerPayload("1", 0.0, False, a_test().counted, of_question)
+    with Store.open(folder) as record:
+        campaign = CampaignRecord(record, b"")
+        write(campaign, known=[(said(one), None), (said(two), None)])
+        before = set(campaign.opened().frontier)
+        lost = result(one, 0, verdict=Verdict.LOST, is_path=False, lost=of_test)
+        write(campaign, lost, Result(two.id, payloads.encode(answer), (), is_test=False))
+        found = summary_after(campaign)
+        assert (found["lost"], {test["why"] for test in found["lost_tests"]}) == (2, {"it died", "it was killed"})
+        assert {"what": "lost: it died", "file": "p.c", "line": 3, "count": 1} in found["incomplete"]
+        assert campaign.ledger.outcome == "drained"
+        assert set(campaign.opened().frontier) == before - {one.id, two.id}
+        assert record.lost.retry() == 2
+        assert set(campaign.opened().frontier) == before - {one.id, two.id} | {rest.id}  # two was done with
+        assert summary_after(campaign)["lost"] == 0
+        record.lost.add(structs.replace(of_test, line="x"))
+        with pytest.raises(StorageError, match="lost tests"):
+            summary_after(campaign)
+
+
+def test_a_lost_test_that_nobody_could_repeat_is_no_payload() -> None:
+    one = pair("one")
+    for broken in (LostTest(one.id, b"short", b"", ""), LostTest(pair("other").id, one.to_bytes(), b"", "")):
+        with pytest.raises(DecodeError):
+            payloads.decode(payloads.encode(a_test(lost=broken)))
 
 
 def test_another_path_the_second_time_is_told_and_not_merged(folder: Path) -> None:

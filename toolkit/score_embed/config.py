@@ -36,6 +36,7 @@ class Settings:
     port: str | None = None
     out: Path | None = None
     resume: Path | None = None
+    retry_lost: bool = False
     first: Path | None = None
     time: float | None = None
     max_tests: int | None = None
@@ -183,6 +184,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("port", str, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
     Option("out", Path, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
     Option("resume", Path, "DIR", "continue the campaign in this folder"),
+    Option("retry-lost", _yes_no, "", "with --resume: run the tests once more that were set aside as lost"),
     Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
@@ -221,6 +223,7 @@ RESUMABLE = (
     "time",
     "max-tests",
     "until-bug",
+    "retry-lost",
     "clients",
     "cluster",
     "json",
@@ -286,7 +289,7 @@ def _from_project(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     doc = yamlfile.read(path)
-    doc.check_keys([name for name in _BY_NAME if name != "resume"], "key")
+    doc.check_keys([name for name in _BY_NAME if name not in ("resume", "retry-lost")], "key")
     found: dict[str, Any] = {}
     for key, value in doc.values.items():
         option = _BY_NAME[key]

@@ -26,6 +26,7 @@ from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
+from score_embed.results.work import WorkNotes
 from score_embed.solve.effort import interrupt as end_question
 from score_embed.witness import witness
 
@@ -42,27 +43,31 @@ def explore(opened: Opened) -> Stop:
     TargetError is raised."""
     assert opened.target is not None
     title = f"{opened.image.program} on {opened.board.name}"
-    with Interrupt(end_question) as interrupt, Status(title) as status:
+    notes = WorkNotes(opened.record.folder)
+    with Interrupt(end_question) as interrupt, Status(title) as status, notes as work:
+        work.count()  # of earlier sessions
+        if opened.settings.retry_lost:
+            work.pardon()
         worker = Worker(opened.target, opened.settings, opened.image)
         begin = _fresh if opened.record.get(PROGRESS) is None else _restored
-        return _Campaign(opened, worker, *begin(opened, worker)).run(interrupt, status)
+        return _Campaign(opened, worker, work, *begin(opened, worker, work)).run(interrupt, status)
 
 
-def _fresh(opened: Opened, worker: Worker) -> tuple[Ledger, Search]:
+def _fresh(opened: Opened, worker: Worker, work: WorkNotes) -> tuple[Ledger, Search]:
     """Find the first test, see that the program is deterministic, and begin with it."""
-    inputs, difference = first_test.find(worker.runner, opened.settings, opened.image, worker.describer)
+    inputs, difference = first_test.find(worker, opened.settings, opened.image, work)
     ledger = opening.begin_books(opened, difference)
-    search = Search(worker.explorer, _queue(opened, worker), inputs)
+    search = Search(worker.explorer, _queue(opened, worker), inputs, work.begin)
     opened.record.pairs.add((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
     return ledger, search
 
 
-def _restored(opened: Opened, worker: Worker) -> tuple[Ledger, Search]:
+def _restored(opened: Opened, worker: Worker, work: WorkNotes) -> tuple[Ledger, Search]:
     """Go on where the record ends."""
     ledger = Ledger(opened.record, opened.record.sources())
     worker.knows(ledger.coverage.covered, ledger.bugs)
     opened.record.pairs.free()
-    search = Search(worker.explorer, _queue(opened, worker))
+    search = Search(worker.explorer, _queue(opened, worker), may_ask=work.begin)
     search.restore(ledger.queue)
     return ledger, search
 
@@ -75,9 +80,10 @@ def _queue(opened: Opened, worker: Worker) -> Queue:
 class _Campaign:
     """A campaign that is ready to run tests."""
 
-    def __init__(self, opened: Opened, worker: Worker, ledger: Ledger, search: Search) -> None:
+    def __init__(self, opened: Opened, worker: Worker, work: WorkNotes, ledger: Ledger, search: Search) -> None:
         self._settings, self._record = opened.settings, opened.record
         self._worker, self._ledger, self._search = worker, ledger, search
+        self._work = work
         self._witness = witness.of(opened.record, opened.settings)
         self._tests = 0  # of this session
 
@@ -89,6 +95,7 @@ class _Campaign:
         self._worker.explorer.stop_if(interrupt.pressing)
         try:
             stopped = self._loop(interrupt, status)
+            self._work.rest()
             self._ledger.end()
             self._commit(stopped)  # who is in a hurry loses nothing
             if self._witness is not None:
@@ -113,6 +120,9 @@ class _Campaign:
             stopped = self._wants_end(interrupt)
             pair = None if stopped else search.next(lambda: self._has_chores(interrupt, status))
             self._settle()
+            if pair is not None and not self._work.begin(pair.id):
+                self._give_up(pair)
+                continue
             if pair is None:
                 self._enter(last)
                 last = None
@@ -160,10 +170,18 @@ class _Campaign:
         if pair.pending:
             self._done(pair, brought)
             self._ledger.totals.re_asked += 1
+            lost = self._worker.lost(test)
+            if lost is not None:
+                self._ledger.set_aside(lost)
             return None
         self._done(pair, brought, test.finished.path_hash if test.outcome.is_path else None)
         self._tests += 1
         return test
+
+    def _give_up(self, pair: Pair) -> None:
+        """The host was killed too often with this pair in work."""
+        self._record.pairs.done(pair.id)
+        self._ledger.set_aside(self._worker.given_up(pair))
 
     def _settle(self) -> None:
         """The record of the flips that were asked meanwhile."""

@@ -10,10 +10,12 @@ from msgspec import Meta, Struct
 
 from score_embed.contract.outcome import Finished, LinkCounters, Verdict
 from score_embed.contract.sites import InputFlag, Site, SiteKind
+from score_embed.explore.pair import Pair
 from score_embed.explore.tally import Index, TallyRows
 from score_embed.image.image import Image
 from score_embed.results.bugs import Place, locate
 from score_embed.results.lines import LineTable
+from score_embed.results.lost import LostTest
 from score_embed.results.progress import Memory
 from score_embed.results.testcase import Named, ValueKind
 from score_embed.trace.path import SymbolicObject
@@ -35,6 +37,8 @@ class Entry(Struct, frozen=True):
     coverage: tuple[Index, ...]  # indices that whoever ran it had not seen covered
     confirmed: bool  # a bug that showed again on a fresh target
     unchecked: Annotated[int, Meta(ge=0, le=2**32 - 1)]  # accesses through pointers of which nobody knows the bounds
+    retried: bool = False  # an earlier target died under it
+    lost: LostTest | None = None  # it is to be repeated
 
 
 class Counted(Struct, frozen=True):
@@ -60,6 +64,11 @@ class Describer:
     def place(self, finished: Finished) -> Place:
         """Where a bug is."""
         return locate(finished, self._image.sites, self._lines)
+
+    def lost(self, pair: Pair, data: bytes, why: str, site: int) -> LostTest:
+        """A test that is set aside. `pair`: what is left of it; `data`: its input; `site`: where it was last seen."""
+        at = self._image.sites.sites.get(site)
+        return LostTest(pair.id, pair.to_bytes(), data, why, at.file if at else "", at.line if at else 0)
 
     def named(self, objects: Iterable[SymbolicObject]) -> tuple[Named, ...]:
         """The symbolic objects of a path with the kind of value they hold."""

@@ -17,6 +17,7 @@ from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 
 INTERRUPTED = 130
+LOST = 7  # no bugs, but tests that are set aside
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,14 @@ def sum_up(record: Store) -> dict[str, Any]:
 def _result(found: dict[str, Any], folder: Path) -> Result:
     if found["stopped"] == Stop.INTERRUPTED:
         return Result(found, folder, INTERRUPTED)
-    return Result(found, folder, 1 if found["bugs"] else 0)
+    if found["bugs"]:
+        return Result(found, folder, 1)
+    return Result(found, folder, LOST if found["lost"] else 0)
+
+
+def exit_code(results: Sequence[Result]) -> int:
+    """Of several campaigns: interrupted comes before bugs, bugs before lost tests."""
+    return next((code for code in (INTERRUPTED, 1, LOST) if any(result.exit_code == code for result in results)), 0)
 
 
 def _tell_how_to_go_on(records: Sequence[Store]) -> None:

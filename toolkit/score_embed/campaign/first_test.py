@@ -22,16 +22,19 @@ from score_embed import config
 from score_embed.campaign.describing import Describer
 from score_embed.campaign.judging import is_doubtful
 from score_embed.campaign.running import Runner
+from score_embed.campaign.worker import Worker
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.errors import NothingToExplore, TargetError, UsageError
 from score_embed.explore.prf import digits, grow, number, prf
 from score_embed.image.image import Image
 from score_embed.results.testcase import First, Named, read_first
+from score_embed.results.work import DEATHS, WorkNotes
 from score_embed.trace.trail import Trail
 
 ROUNDS = 16
 REPEATS = 3
 
+_THE_FIRST = b"the first test".ljust(16)  # as if it were a pair's id
 _OTHERS = 16  # inputs that are tried when the first one ends the target
 
 Complete = Callable[[bytes], tuple[Run, Finished]]  # runs an input with as much as the program asks for
@@ -47,13 +50,25 @@ class Difference:
 
 
 def find(
-    runner: Runner, settings: config.Settings, image: Image, describer: Describer
+    worker: Worker, settings: config.Settings, image: Image, work: WorkNotes
 ) -> tuple[tuple[bytes, ...], Difference | None]:
     """The first test's input; and where its runs differed, if they did, of which the user has been told.
 
     Behind it another one, if the target died of the first before any condition from which tests could be derived.
+    Raises TargetError if the host has died of it.
     """
+    if not work.begin(_THE_FIRST):
+        what = f"{DEATHS} processes of score-embed were killed while they ran the first test"
+        hint = "Begin a new campaign with another one (--first FILE), or try it again: --resume DIR --retry-lost."
+        raise TargetError(what, image.program, hint)
+    found = _find(worker.runner, settings, image, worker.describer)
+    work.rest()
+    return found
 
+
+def _find(
+    runner: Runner, settings: config.Settings, image: Image, describer: Describer
+) -> tuple[tuple[bytes, ...], Difference | None]:
     def layout(finished: Finished, data: bytes) -> tuple[Named, ...]:
         trail = Trail(image.sites, image.verify, image.constants)
         trail.follow(finished.events, data)
@@ -153,7 +168,8 @@ def place(first: First, complete: Complete, layout: Layout) -> bytes:
 
 def check_deterministic(attempt: Callable[[Run], Finished], image: Image, test: Run) -> Difference | None:
     """Run the first test three times; None if all runs agree."""
-    runs = [attempt(test) for _ in range(REPEATS)]
+    tried = [attempt(test) for _ in range(REPEATS)]
+    runs = [run for run in tried if run.verdict is not Verdict.LOST]  # what died on its way says nothing
     for other in runs[1:]:
         if (other.path_hash, other.events) != (runs[0].path_hash, runs[0].events):
             return _where(image, runs[0], other, test.input)

@@ -1,12 +1,18 @@
 """A test whose target died: is that what the program does, or did something else end it?
 
 The target cannot say how such a test ended, nor which way it took. So the test runs again on a fresh target, which this time
-says all at once: each event and each branch that is covered. The same end after the same events, twice, is a verdict like any
-other, and the path is known as far as the target lived; a test that ends differently is LOST.
+says all at once: each event and each branch that is covered. If that one lives, somebody else has ended the first: the test
+ended as the second run says. If it dies, too, further runs decide: two whole accounts of the same end after the same events
+are a verdict like any other, and the path is known as far as the target lived. What ends in another way each time is LOST.
+SIGKILL is what the OOM killer and people use, so it takes four accounts.
+
+The first run is no witness of its end. Its last events were still in the target, so an end from outside, at whatever
+moment, would look like any other that came later.
 """
 
 from __future__ import annotations
 
+import signal
 from hashlib import blake2b
 
 from score_embed.contract.outcome import Finished, Run, Target, Verdict
@@ -14,6 +20,8 @@ from score_embed.contract.sites import MODEL
 from score_embed.image.image import Image
 from score_embed.trace.trail import Trail
 
+_ALIKE, _MOST = 2, 3  # accounts of the same end, of so many at most
+_KILLS, _MOST_KILLED = 4, 6  # … if it is the end that others bring about
 _NEVER = 0xFFFFFFFF
 _BEFORE = 512  # bytes of events: in them lies, mostly, the call of the function that did the harm
 _ROOM = 1 << 16  # bytes of 0 that a program may read behind its input
@@ -39,19 +47,21 @@ class Judge:
 
         Raises TargetError if the target cannot be started again.
         """
-        runs = [self._read(test, first)]
+        known = self._read(test, first)
+        runs: list[Finished] = []  # that said all at once, and died
         try:
-            # Behind what is known it says where it is. That may take long: the last trial goes without.
-            for tell_from in (max(0, len(runs[0].events) - _BEFORE), _NEVER):
-                again = self._run_again(test, tell_from)
+            while len(runs) < (_MOST_KILLED if any(map(_is_kill, (first, *runs))) else _MOST):
+                # Behind what is known it says where it is. That may take long: the others go without.
+                again = self._run_again(test, _NEVER if runs else max(0, len(known.events) - _BEFORE))
                 if not is_doubtful(again):
-                    return _lost(again, first)
-                if again.verdict is not Verdict.LOST and any(_same(before, again) for before in runs):
-                    return again._replace(why_lost="")
+                    return again._replace(retried=True)
                 runs.append(again)
+                alike = [run for run in runs if _same(run, again)]
+                if again.verdict is not Verdict.LOST and len(alike) >= (_KILLS if _is_kill(again) else _ALIKE):
+                    return alike[0]._replace(why_lost="")
         finally:
             self._target.restart()
-        return _lost(max(runs, key=lambda run: len(run.events)), first)
+        return _lost(max((known, *runs), key=lambda run: len(run.events)), first)
 
     def _run_again(self, test: Run, tell_from: int) -> Finished:
         """On a fresh target. What it cannot have meant makes the end doubtful, whatever it is."""
@@ -88,10 +98,15 @@ def _lost(finished: Finished, first: Finished) -> Finished:
     return finished._replace(verdict=Verdict.LOST, code=0, why_lost=why)
 
 
+def _is_kill(finished: Finished) -> bool:
+    """Nobody but the program itself or somebody else does that; of an emulator only somebody else."""
+    kill = signal.SIGKILL
+    return (finished.verdict, finished.code) in ((Verdict.SIGNAL, kill), (Verdict.LOST, -kill))
+
+
 def _same(one: Finished, other: Finished) -> bool:
-    """The same end, after the same events as far as both are known."""
-    known = min(len(one.events), len(other.events))
-    return (one.verdict, one.code) == (other.verdict, other.code) and one.events[:known] == other.events[:known]
+    """The same end, after the same events."""
+    return (one.verdict, one.code, one.events) == (other.verdict, other.code, other.events)
 
 
 def _last_place(trail: Trail, finished: Finished) -> int:

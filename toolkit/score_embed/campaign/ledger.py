@@ -19,6 +19,7 @@ from score_embed.explore.tally import Tally
 from score_embed.results import completeness, summary
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
+from score_embed.results.lost import LostTest
 from score_embed.results.parts import PROGRESS, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
 from score_embed.results.sourcemap import SourceMap
@@ -81,7 +82,7 @@ class Ledger:
     @property
     def outcome(self) -> Stop:
         """What it means that nothing is left to run: all was explored, or something got lost on the way."""
-        return completeness.word(self._sources, self.tally.notes, self.notes)
+        return completeness.word(self._sources, len(self._record.lost), self.tally.notes, self.notes)
 
     def commit(self) -> None:
         """Make durable what was entered, and the totals after it, in one transaction."""
@@ -107,6 +108,8 @@ class Ledger:
         verdict, code = entry.verdict, entry.code
         row = TestRow(number, entry.input, verdict.value, code, entry.path_hash, came, where, inputs, output)
         self._record.add_test(row, is_new)
+        if entry.lost is not None:
+            self.set_aside(entry.lost.numbered(number))
         self._record.add_coverage(fresh, number)
         if bug is not None:
             self._record.put_bug(bug)
@@ -121,6 +124,10 @@ class Ledger:
             bug.confirmed = True
             self._record.put_bug(bug)
         self.has_bug = True
+
+    def set_aside(self, lost: LostTest) -> None:
+        """A test that only runs again if somebody wants that."""
+        self._record.lost.add(lost)
 
     def count(self, counted: Counted) -> None:
         """What a worker has counted since it was last asked."""
@@ -139,7 +146,7 @@ class Ledger:
         totals.runs += 1
         totals.redundant += came is Came.REDUNDANT
         totals.mispredicted += came is Came.MISPREDICTED
-        totals.lost += entry.verdict is Verdict.LOST
+        totals.retried += entry.retried
         totals.unchecked += entry.unchecked
         if is_new:
             totals.paths += 1

@@ -85,6 +85,8 @@ def go_on(
 ) -> Opened:
     """Open the campaign of a record once more, with its `resumed_settings`. Without a target, the board may be
     elsewhere."""
+    if settings.retry_lost:
+        record.lost.retry()
     if with_target:
         board = find_board(settings.board, settings.run, device or settings.port)
         board.require_tools()
@@ -110,6 +112,7 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
         time=settings.time,
         max_tests=settings.max_tests,
         until_bug=settings.until_bug,
+        retry_lost=settings.retry_lost,
         json=settings.json,
     )
 

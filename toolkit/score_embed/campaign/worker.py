@@ -17,11 +17,13 @@ from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Ve
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer, Outcome
-from score_embed.explore.pair import Pair
+from score_embed.explore.pair import Pair, set_aside
 from score_embed.image.image import Image
 from score_embed.results import summary
 from score_embed.results.bugs import Bug, Place, kind_of
+from score_embed.results.lost import LostTest
 from score_embed.results.progress import Memory
+from score_embed.results.work import DEATHS
 from score_embed.solve.chain import default_chain
 from score_embed.trace.concrete import Forks
 from score_embed.trace.trail import Trail
@@ -97,7 +99,16 @@ class Worker:
             fresh,
             confirmed,
             finished.unchecked,
+            finished.retried,
+            self.lost(test),
         )
+
+    def lost(self, test: Tested) -> LostTest | None:
+        """What is to be repeated of a run whose targets died."""
+        run, finished, outcome, _ = test
+        if outcome.set_aside is None:
+            return None
+        return self.describer.lost(outcome.set_aside, run.input, finished.why_lost, finished.site)
 
     def _shows_again(self, run: Run, finished: Finished) -> bool:
         try:
@@ -105,6 +116,11 @@ class Worker:
         except TargetError as error:
             self._lost = error  # the bug is a bug; who runs the next test is told
             return False
+
+    def given_up(self, pair: Pair) -> LostTest:
+        """Of a pair that is not run any more, because processes died of it."""
+        what = f"{DEATHS} processes of score-embed were killed while they had it in work"
+        return self.describer.lost(set_aside(pair, pair.input), pair.input, what, pair.site)
 
     def counted(self) -> Counted:
         now, before = self._target.counters, self._said

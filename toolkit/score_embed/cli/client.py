@@ -37,6 +37,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--wait", metavar="TIME", default="5m", help="how long to go on without the server (5m)")
     sub.add_argument("--incarnation", type=int, help=argparse.SUPPRESS)
     sub.add_argument("--parent", type=int, help=argparse.SUPPRESS)  # to die with
+    sub.add_argument("--work", action="append", default=[], help=argparse.SUPPRESS)  # SLOT:NUMBER:FOLDER of a campaign
     sub.set_defaults(execute=execute)
 
 
@@ -72,8 +73,18 @@ def execute(values: argparse.Namespace) -> int:
         values.port,
         load_image(values.image).build_id if values.image else b"",
         patience,
+        *_work(values.work),
     )
     quiet = values.parent is not None
     with closing(Caller(values.server, keys, values.listen)) as caller, Interrupt(end_question, quiet) as interrupt:
         ClientProcess(caller, options, interrupt, Timing()).run()
     return 0
+
+
+def _work(words: list[str]) -> tuple[dict[int, Path], int]:
+    """Where it notes what it runs, as the server that started it has said."""
+    folders, slot = {}, 0
+    for word in words:
+        place, number, folder = word.split(":", 2)
+        folders[int(number)], slot = Path(folder), int(place)
+    return folders, slot

@@ -65,6 +65,10 @@ def explored(settings: config.Settings) -> Result:
 
 
 def require_sources(settings: config.Settings) -> None:
+    """Of a new campaign."""
+    if settings.retry_lost:
+        hint = "Name the campaign whose lost tests are to be run again with --resume DIR."
+        raise UsageError("--retry-lost is for a campaign that goes on", "command line", hint)
     if not settings.sources:
         hint = f"Name the C files of the program, or list them in {config.PROJECT_FILE} under `sources:`."
         raise UsageError("there is no source file to explore", "command line", hint)

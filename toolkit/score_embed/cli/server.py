@@ -12,6 +12,7 @@ from pathlib import Path
 from score_embed import config
 from score_embed.board.desk import DeskRun
 from score_embed.campaign import opening
+from score_embed.campaign.ending import exit_code
 from score_embed.campaign.opening import Opened
 from score_embed.cli import run
 from score_embed.cli.output import readers_may_leave
@@ -58,7 +59,7 @@ def execute(values: argparse.Namespace) -> int:
         results = hosting.serve(opened, devices, plan, stack, values.listen, keys)
     with readers_may_leave():
         run.tell(results, said.json)
-    return max(result.exit_code for result in results)  # interrupted before bugs before none
+    return exit_code(results)
 
 
 def _begin(settings: config.Settings, stack: ExitStack) -> Opened:

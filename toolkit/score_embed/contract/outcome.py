@@ -38,7 +38,7 @@ class Verdict(StrEnum):
     SIGNAL = "signal"  # one that nobody handles killed or stopped the process; the code is its number
     CORRUPTED = "corrupted"  # what the target said makes no sense: the program overwrote the probe runtime
     DEVICE_WAIT = "device-wait"  # as a hang or the watch-dog, in a loop that reads what is no memory: a device nobody models
-    LOST = "lost"  # the target died, and not in the same way when the test was run again
+    LOST = "lost"  # targets died under the test, each in another way
 
     @property
     def is_bug(self) -> bool:
@@ -91,6 +91,7 @@ class Finished(NamedTuple):
     taken: tuple[int, ...] = ()  # coverage indices that it said at once, of a run that was to say all so
     passed: tuple[tuple[int, int], ...] = ()  # the sites that it said it came by, each after so many bytes of events
     unchecked: int = 0  # accesses through pointers of which nobody knows the bounds
+    retried: bool = False  # an earlier target died under the test, and this is what another one said of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Whether that was the test's doing is not for this module to say: `campaign/judgi
 
 from __future__ import annotations
 
+import signal
 import time
 from abc import ABC, abstractmethod
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from score_embed.link.message import Ready
 from score_embed.link.session import Known, Request, Result, Session, WrongImage
 from score_embed.link.transport import Line, LinkClosed
 
+_STARTS = 5  # of an instance that somebody kills before it is ready
 SEEN = 24  # bytes of what a mute target sent, for the message
 
 RESTARTED = "the target started again by itself; if a watch-dog does it, `feed` of its profile feeds it"
@@ -57,6 +59,10 @@ class _Stopped(Exception):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+
+
+class _KilledEarly(TargetError):
+    """Somebody has killed the instance before it was ready."""
 
 
 class WiredTarget(ABC):
@@ -221,22 +227,25 @@ class WiredTarget(ABC):
     # --- how
 
     def _start(self) -> None:
-        try:
-            if self._channel is None:
-                self._channel = self._launch()
-            self._session = Session(self._build_id)
-            self._handshake(self._channel, self._session)
-            self._connected()
-        except BaseException:
-            self._stop()
-            raise
+        for trial in range(1, _STARTS + 1):
+            try:
+                if self._channel is None:
+                    self._channel = self._launch()
+                self._session = Session(self._build_id)
+                self._handshake(self._channel, self._session)
+                self._connected()
+                return
+            except BaseException as error:
+                self._stop()
+                if not isinstance(error, _KilledEarly) or trial == _STARTS:
+                    raise
 
     def _handshake(self, channel: Line, session: Session) -> None:
         try:
             seen = self._greet(channel, session)
         except LinkClosed:
             status = self._terminate(self.farewell)
-            raise TargetError(
+            raise (_KilledEarly if status == -signal.SIGKILL else TargetError)(
                 f"no READY: {self._last_words(status)}",
                 self._name,
                 "is it an image built by score-embed for this machine?",

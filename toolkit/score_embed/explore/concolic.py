@@ -23,12 +23,14 @@ from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import (
     MOST_LEFT_OUT,
     Decisions,
+    Known,
     LeftOut,
     Pair,
     child,
     decided,
     pending_flip,
     rest,
+    set_aside,
     without,
 )
 from score_embed.explore.scope import Route, Routes, Scope
@@ -61,6 +63,7 @@ class Outcome(NamedTuple):
     is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
     mispredicted: bool
     notes: Mapping[tuple[str, int], int]  # (what, site) → how often: why the campaign's result is incomplete
+    set_aside: Pair | None = None  # what is left of a lost run, for whoever wants it repeated
 
 
 @dataclass(slots=True)
@@ -144,12 +147,13 @@ class Explorer:
         if finished.verdict is Verdict.DEVICE_WAIT:
             waits = Note.WAITS_FOR_VARIABLE if finished.code else Note.WAITS_FOR_DEVICE
             notes[waits.of(finished.address), finished.site] += 1
-        if finished.verdict in (Verdict.WATCHDOG, Verdict.LOST) or finished.why_lost:
+        if finished.verdict is Verdict.WATCHDOG or (finished.why_lost and not lost):
             why = finished.why_lost
             notes[Note.ENDED.of(finished.verdict, why) if why else finished.verdict, finished.site] += 1
         flips = _Flips()
         objects: tuple[SymbolicObject, ...] = ()
         as_predicted = finished.condition_match
+        left = set_aside(pair, data) if lost else None
         if as_predicted and finished.events:
             followed = self._follow(pair, finished, data, flips)
             objects = tuple(self._trail.objects)
@@ -160,8 +164,11 @@ class Explorer:
                 # From any other run nothing is derived.
                 if not (as_predicted and self._check(finished, notes, followed is _Followed.WHOLE)):
                     flips = _Flips()
+                elif lost:
+                    left = self._left(pair, data, flips, followed)
             else:
                 self._trail.rewind(b"", b"", 0)
+                left = None
         elif as_predicted and finished.conditions:
             notes[Note.TRACE_LOST, pair.site] += 1
         mispredicted = not as_predicted and not lost
@@ -169,7 +176,14 @@ class Explorer:
             notes[Note.MISPREDICTED, pair.site] += 1
             self.unflipped.update((index, Unflipped.MISPREDICTED) for index in pair.targets)
         self._book(flips, notes)
-        return Outcome(tuple(flips.children), objects, is_path, mispredicted, notes)
+        return Outcome(tuple(flips.children), objects, is_path, mispredicted, notes, left)
+
+    def _left(self, pair: Pair, data: bytes, flips: _Flips, followed: _Followed) -> Pair | None:
+        """What is to be repeated of a lost run; None if that waits already, or its one flip was answered."""
+        trail, known = self._trail, len(self._trail.conditions)
+        if followed is not _Followed.WHOLE or flips.broken_off or (pair.pending and known > pair.neg_limit):
+            return None
+        return set_aside(pair, data, Known(known, self._decisions.ids[known], trail.counted, trail.condition_hash(known)))
 
     def _book(self, flips: _Flips, notes: _Notes) -> None:
         """Count what came of flips, beside other notes, which get theirs."""

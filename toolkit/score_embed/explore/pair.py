@@ -11,6 +11,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import NamedTuple
 
 from score_embed.errors import StorageError
 from score_embed.explore.lineage import Origin
@@ -119,6 +120,14 @@ def is_serialised(data: bytes, ident: bytes) -> bool:
     return len(data) >= start + ID_BYTES and data[0] == _VERSION and data[start : start + ID_BYTES] == ident
 
 
+def is_pair(data: bytes, ident: bytes) -> bool:
+    """Are these the bytes of a pair of this id? All of it is read."""
+    try:
+        return Pair.from_bytes(data).id == ident
+    except StorageError:
+        return False
+
+
 ROOT = blake2b(digest_size=ID_BYTES).digest()  # the id of no decision at all
 
 
@@ -165,6 +174,28 @@ def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition: Cond
 def asked_later(pair: Pair) -> Pair:
     """A pending flip whose answer was not waited for, under another id: this one is done with."""
     return replace(pair, id=blake2b(pair.id + b"later", digest_size=ID_BYTES).digest())
+
+
+class Known(NamedTuple):
+    """The conditions of a path that were seen."""
+
+    conditions: int
+    decided: bytes  # the id of their decisions
+    counted: int  # of them, by the target
+    condition_hash: int  # over these
+
+
+def set_aside(pair: Pair, data: bytes, known: Known | None = None) -> Pair:
+    """What is left of a pair whose run was lost, under another id: this one is done with.
+
+    `data`: of the run; `known`: what was seen of its path, if it went where it was meant to: that is not flipped again.
+    """
+    ident = blake2b(pair.id + b"lost", digest_size=ID_BYTES).digest()
+    if known is None or pair.pending or known.conditions < max(pair.place, pair.neg_limit):
+        return replace(pair, id=ident, decided=pair.decided or pair.id, route=None, origin=None)
+    at, decisions, counted, condition_hash = known
+    left_out = pair.left_out if at == pair.neg_limit else None
+    return Pair(ident, data, at, at, counted, condition_hash, pair.site, left_out=left_out, decided=decisions)
 
 
 def pending_flip(

@@ -33,9 +33,16 @@ class Answered(NamedTuple):
 class Search:
     """Deterministic: the same runs in the same order give the same pairs."""
 
-    def __init__(self, explorer: Explorer, queue: Queue, firsts: Sequence[bytes] = ()) -> None:
-        """`firsts`: the inputs to begin with; none if the queue's backlog has pairs."""
-        self.explorer, self._queue = explorer, queue
+    def __init__(
+        self,
+        explorer: Explorer,
+        queue: Queue,
+        firsts: Sequence[bytes] = (),
+        may_ask: Callable[[bytes], bool] = lambda ident: True,
+    ) -> None:
+        """`firsts`: the inputs to begin with; none if the queue's backlog has pairs. `may_ask`: is told the id of each
+        pending flip before it is asked; what must not be asked is handed out as if it had to be run."""
+        self.explorer, self._queue, self._may_ask = explorer, queue, may_ask
         self.answered: list[Answered] = []  # since somebody last took them
         if firsts:
             queue.add(first_pairs(firsts))
@@ -49,6 +56,8 @@ class Search:
             try:
                 if enough():
                     raise Stopped
+                if not self._may_ask(pair.id):
+                    return pair
                 outcome = self.explorer.ask(pair)
             except Stopped:
                 self._queue.put_back(pair)

@@ -29,7 +29,6 @@ class Findings:
     kept: tuple[TestRow, ...]  # the tests that brought coverage or a bug, in order
     paths: tuple[TestRow, ...]  # the first tests that took a new path
     witnessed: frozenset[int] = frozenset()  # tests in which the second witness saw something
-    lost: tuple[int, ...] = ()  # the numbers of the tests that were lost
 
     def is_generated(self, file: str) -> bool:
         """Not a file of the user's, such as the harness that `--entry` makes."""
@@ -57,5 +56,4 @@ def read(record: Store, most_paths: int = 0) -> Findings:
         tuple(record.kept_tests()),
         tuple(record.first_paths(most_paths)),
         frozenset(one.test for one in found_elsewhere),
-        tuple(record.lost()),
     )

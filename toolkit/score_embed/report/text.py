@@ -29,7 +29,7 @@ _ENDS = {
     Stop.KILLED: "its process was killed; this is its last commit, at most a second earlier",
     Stop.RUNNING: "it is running now; this is its last commit",
 }
-_MOST_LOST = 10  # numbers of lost tests that are shown
+_MOST_LOST = 10  # lost tests that are shown
 _CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
 # Why a direction was not taken; {n} is how often, {side} what would have to happen.
@@ -116,11 +116,19 @@ def short_reasons(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def lost(found: Findings) -> Iterator[str]:
-    """The tests of which nobody knows how they end, and how to run one once more."""
-    if found.lost:
-        shown = ", ".join(map(str, found.lost[:_MOST_LOST])) + (", …" if len(found.lost) > _MOST_LOST else "")
-        again = f"score-embed replay {shlex.quote(str(found.folder))} {found.lost[0]}"
-        yield f"lost tests: {len(found.lost)} ({shown}); their ends are not known; once more: {again}"
+    """The tests of which nobody knows how they end, and how to run them once more."""
+    tests = found.summary["lost_tests"]
+    if not tests:
+        return
+    again = f"score-embed run --resume {shlex.quote(str(found.folder))} --retry-lost"
+    yield f"lost tests: {len(tests)}; their ends are not known; once more: {again}"
+    for test in tests[:_MOST_LOST]:
+        where = f"{test['file']}:{test['line']}: " if test["file"] else ""
+        named = f"test {test['test']}" if test["test"] is not None else "a test"
+        more = "…" if 2 * test["bytes"] > len(test["input"]) else ""
+        yield f"  {where}{named}, input {test['input'] or '(none)'}{more}: {test['why']}"
+    if len(tests) > _MOST_LOST:
+        yield f"  … and {len(tests) - _MOST_LOST} more: they are in summary.json"
 
 
 _CAUSES: dict[str, str] = {
@@ -186,6 +194,8 @@ def _totals(found: Findings) -> Iterator[str]:
         f"conditions of a path: {depth['mean']} on average, {depth['max']} at most"
     )
     yield from (f"  {line}" for line in lost(found))
+    if summary["retried"]:
+        yield f"  retried: {summary['retried']} tests whose target died once, and that ended on another one"
     if summary["unchecked"]:
         yield f"  bounds: {summary['unchecked']} accesses through pointers to what nobody knows the size of were not checked"
     made = ", ".join(

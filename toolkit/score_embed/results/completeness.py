@@ -2,7 +2,7 @@
 
 `exhausted` is a proof that every feasible path was run, so it is said here only, of all that could not be followed,
 whoever noted it: the explorer (of values and paths), the books (of a first test that differs when it is run again, of a
-fleet's lost or repeated tests), the image (of what was known to be lost when it was built).
+fleet's lost or repeated tests), the tests that are set aside, the image (of what was known to be lost when it was built).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from score_embed.contract.words import Stop
 from score_embed.results.sourcemap import SourceMap
 
 
-def word(sources: SourceMap, *noted: Mapping[Any, int]) -> Stop:
-    """`sources`: of the program, with what its image is known to lose; `noted`: everybody's notes, and how often each
-    was made."""
-    escaped = len(sources.losses) + sum(sum(notes.values()) for notes in noted)
+def word(sources: SourceMap, lost: int, *noted: Mapping[Any, int]) -> Stop:
+    """`sources`: of the program, with what its image is known to lose; `lost`: tests that are set aside; `noted`:
+    everybody's notes, and how often each was made."""
+    escaped = len(sources.losses) + lost + sum(sum(notes.values()) for notes in noted)
     return Stop.DRAINED if escaped else Stop.EXHAUSTED

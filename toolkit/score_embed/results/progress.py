@@ -29,7 +29,7 @@ class Totals(Struct):
     mispredicted: int = 0
     re_asked: int = 0  # runs of a path for a flip of it whose question had been forgotten; they are no tests
     unchecked: int = 0  # accesses through pointers of which nobody knows the bounds
-    lost: int = 0  # tests that the target did not survive, and not in the same way a second time
+    retried: int = 0  # tests whose target died once, and that another one ran to an end
     conditions: int = 0  # of all distinct paths together
     longest: int = 0  # the most of one
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from score_embed.errors import UsageError
-from score_embed.results import pairs
+from score_embed.results import lost, pairs
 from score_embed.results.bugs import Bug
 from score_embed.results.database import Database
+from score_embed.results.lost import LostTable
 from score_embed.results.pairs import PairTable, signed, unsigned
 from score_embed.results.parts import PROGRESS, SOURCES, Part, decoded, encode
 from score_embed.results.progress import Progress
@@ -23,7 +24,7 @@ from score_embed.results.testcase import Value, stem
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 T = TypeVar("T")
-VERSION = 8
+VERSION = 9
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -68,10 +69,11 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.pairs = PairTable(database)
+        self.lost = LostTable(database, self.pairs)
 
     @staticmethod
     def create(folder: Path) -> Store:
-        return Store(Database.create(folder, _SCHEMA + pairs.SCHEMA, VERSION))
+        return Store(Database.create(folder, _SCHEMA + pairs.SCHEMA + lost.SCHEMA, VERSION))
 
     @staticmethod
     def open(folder: Path) -> Store:
@@ -183,10 +185,6 @@ class Store:
         """The tests worth keeping: the first, those that brought coverage, and one for each bug."""
         chosen = f"{_KEPT} UNION SELECT test FROM witnessed WHERE outcome = '{FOUND}'"
         return [self._row(v) for v in self._read(f"SELECT * FROM tests WHERE number IN ({chosen}) ORDER BY number")]
-
-    def lost(self) -> list[int]:
-        """The numbers of the tests that were lost."""
-        return [number for (number,) in self._read("SELECT number FROM tests WHERE verdict = 'lost' ORDER BY number")]
 
     def path_tests(self) -> Iterator[TestRow]:
         """The tests that took a new path, in order."""

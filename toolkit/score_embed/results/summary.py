@@ -14,11 +14,13 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from score_embed.contract.words import Layer, Stop
+from score_embed.contract.outcome import Verdict
+from score_embed.contract.words import Layer, Note, Stop
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
 from score_embed.results import witnessed
 from score_embed.results.coverage import Coverage
+from score_embed.results.lost import MOST_SHOWN, LostTest
 from score_embed.results.parts import FLEET, PROGRAM, PROGRESS, WITNESS
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
@@ -41,6 +43,7 @@ def of(record: Store) -> dict[str, Any]:
     solver = tally.solver
     coverage = Coverage(sources.directions, record.coverage())
     state, fleet = record.get(WITNESS), record.get(FLEET)
+    lost = list(record.lost.all())
     reasons = {(index, reason): count for index, reason, count in tally.unflipped}
     return {
         "v": 1,
@@ -57,7 +60,9 @@ def of(record: Store) -> dict[str, Any]:
         "mispredicted": totals.mispredicted,
         "re_asked": totals.re_asked,
         "unchecked": totals.unchecked,
-        "lost": totals.lost,
+        "retried": totals.retried,
+        "lost": len(lost),
+        "lost_tests": [_lost_test(test) for test in lost],
         "divergences": tally.divergences,
         "concretized": tally.concretized,
         "forks": _forks(sources, tally.forks),
@@ -73,11 +78,24 @@ def of(record: Store) -> dict[str, Any]:
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
         "bugs": [to_builtins(bug) for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
-        "incomplete": _incomplete(sources, progress.notes, tally.notes),
+        "incomplete": _incomplete(sources, progress.notes, tally.notes, lost),
         "link": to_builtins(progress.link),
         "memory": to_builtins(progress.memory),
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
         "witness": witnessed.summary(record.witness_counts(), state) if state else {},  # empty: none was wanted
+    }
+
+
+def _lost_test(lost: LostTest) -> dict[str, Any]:
+    """`test`: its number, null if it had none; `input`: its first bytes in hexadecimal; `bytes`: how many there are."""
+    shown = lost.input[:MOST_SHOWN].hex()
+    return {
+        "test": lost.test,
+        "input": shown,
+        "bytes": len(lost.input),
+        "file": lost.file,
+        "line": lost.line,
+        "why": lost.why,
     }
 
 
@@ -87,18 +105,22 @@ def _waiting(record: Store, coverage: Coverage) -> set[int]:
     found: set[int] = set()
     if not missing:
         return found
-    for data in record.pairs.without_inputs():
+    for data in (*record.pairs.without_inputs(), *(lost.pair for lost in record.lost.all())):
         found.update(missing.intersection(Pair.from_bytes(data).targets))
     return found
 
 
 def _incomplete(
-    sources: SourceMap, noted: Iterable[tuple[str, str, int, int]], lost: Iterable[tuple[str, int, int]]
+    sources: SourceMap,
+    noted: Iterable[tuple[str, str, int, int]],
+    escaped: Iterable[tuple[str, int, int]],
+    lost: Iterable[LostTest],
 ) -> list[dict[str, Any]]:
     """What makes the result incomplete. Functions left as written lose nothing by themselves (count 0): only calls
     with symbolic data do."""
     counts = Counter({(what, file, line): count for what, file, line, count in noted})
-    for what, ident, count in lost:
+    counts.update((Note.ENDED.of(Verdict.LOST, test.why), test.file, test.line) for test in lost)
+    for what, ident, count in escaped:
         at = sources.sites.get(ident)
         counts[what, at.file if at else "", at.line if at else 0] += count
     counts.update(sources.losses)

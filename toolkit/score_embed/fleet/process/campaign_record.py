@@ -152,6 +152,8 @@ class CampaignRecord:
             self.store.pairs.done(result.id, told.entry.path_hash if told.entry.is_path else None)
         else:
             ledger.totals.re_asked += told.again
+            if told.lost is not None:
+                ledger.set_aside(told.lost)
             self.store.pairs.done(result.id)
         ledger.queue += bool(result.children)
         ledger.count(told.counted)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from score_embed import __version__
@@ -26,6 +27,7 @@ from score_embed.fleet.process.executor import Executor
 from score_embed.fleet.process.queue import SwitchedQueue
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.timers import Allowance
+from score_embed.results.work import WorkNotes
 
 _ANSWER = 30.0  # seconds for an answer about the job
 _ASK_AGAIN = 2.0
@@ -69,6 +71,8 @@ class Work(Protocol):
 
     def check(self, data: bytes, fresh: bool) -> Finished: ...
 
+    def rest(self) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -83,7 +87,8 @@ class Wish(Protocol):
 @dataclass(frozen=True)
 class ClientOptions:
     """What was said to this client. `image`: the build id of what its device holds, if it can hold nothing else;
-    `patience`: seconds without a server."""
+    `patience`: seconds without a server; `work`: folders of campaigns, by number, in which it notes what it runs, if
+    they are here, and its `slot` there."""
 
     name: str
     incarnation: int = 0
@@ -93,6 +98,8 @@ class ClientOptions:
     port: str | None = None
     image: bytes = b""
     patience: float = 300.0
+    work: Mapping[int, Path] = field(default_factory=dict)
+    slot: int = 0
 
 
 class ClientProcess:
@@ -154,6 +161,8 @@ class ClientProcess:
         """Listen, then run a test if there is one to run."""
         now = self._now()
         if (self._next is None and not self._checks) or now >= self._looked + _GLANCE:
+            if self._next is None and self._executor is not None:
+                self._executor.rest()
             idle = 0.0 if self._next is not None or self._waiting else min(0.25, max(0.0, self._wake_at - now))
             self._listen(idle)
             while self._waiting and self._end is None:
@@ -313,7 +322,9 @@ class ClientProcess:
     def _start_target(self, campaign: int) -> Work:
         if campaign not in self._jobs:
             self._jobs[campaign] = self._fetch(campaign)
-        return Executor(self._options.name, self._jobs[campaign], self._wants_end)
+        folder = self._options.work.get(campaign)
+        work = WorkNotes(folder, self._options.slot) if folder is not None else None
+        return Executor(self._options.name, self._jobs[campaign], self._wants_end, work)
 
     def _fetch(self, campaign: int) -> jobs.ReadyJob:
         wanted = service.JobWanted(campaign, __version__)

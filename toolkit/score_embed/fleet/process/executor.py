@@ -18,15 +18,19 @@ from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.job import ReadyJob
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
+from score_embed.results.lost import LostTest
+from score_embed.results.work import WorkNotes
 from score_embed.solve.query import Stopped
 
 
 class Executor:
-    def __init__(self, client: str, job: ReadyJob, wants_end: Callable[[], bool]) -> None:
+    def __init__(
+        self, client: str, job: ReadyJob, wants_end: Callable[[], bool], work: WorkNotes | None = None
+    ) -> None:
         """Start a target. `wants_end`: asked before each question to the solver; if so, the rest of a run is left to
-        a pair of its own."""
+        a pair of its own. `work`: where pairs in work are noted, if the campaign's folder is here."""
         settings, image = job.settings, job.image
-        self._client = client
+        self._client, self._work, self._in_work = client, work, False
         self._target = start_target(job.board, image.elf, image.build_id)
         try:
             self._worker = Worker(self._target, settings, image, room)
@@ -45,7 +49,21 @@ class Executor:
         mine = self.queue.taken
         assert mine is not None
         assert mine.id == pair.id
-        return self._answer(mine) if mine.pending else self._test(mine)
+        if self._work is not None and not self._work.begin(mine.id):
+            return self._result(mine, 0.0, False, (), self._worker.given_up(mine))
+        self._in_work = True
+        try:
+            result = self._answer(mine) if mine.pending else self._test(mine)
+        except TargetError:
+            self._in_work = False
+            raise
+        self._in_work = False
+        return result
+
+    def rest(self) -> None:
+        """Nothing waits here."""
+        if self._work is not None:
+            self._work.rest()
 
     def _test(self, pair: Pair) -> Result:
         self._tests += 1
@@ -64,18 +82,24 @@ class Executor:
         began = time.perf_counter()
         again = False
         children: Sequence[Pair] = (asked_later(flip),)
+        lost: LostTest | None = None
         try:
             outcome = self._worker.explorer.ask(flip)
             if outcome is None:
                 again = True
-                outcome = self._worker.finish(flip, self._worker.begin(flip, self._tests)).outcome
+                test = self._worker.finish(flip, self._worker.begin(flip, self._tests))
+                outcome, lost = test.outcome, self._worker.lost(test)
             children = outcome.children
         except Stopped:
             pass
-        data = payloads.encode(
-            AnswerPayload(self._client, time.perf_counter() - began, again, self._worker.counted())
-        )
-        return Result(flip.id, data, self.queue.derived(children), is_test=False)
+        return self._result(flip, time.perf_counter() - began, again, children, lost)
+
+    def _result(
+        self, pair: Pair, seconds: float, again: bool, children: Sequence[Pair], lost: LostTest | None
+    ) -> Result:
+        """Of a pair that was no test."""
+        data = payloads.encode(AnswerPayload(self._client, seconds, again, self._worker.counted(), lost))
+        return Result(pair.id, data, self.queue.derived(children), is_test=False)
 
     def check(self, data: bytes, fresh: bool) -> Finished:
         """How the test of this input ends here; it is no test of the campaign. Raises TargetError."""
@@ -85,3 +109,5 @@ class Executor:
 
     def close(self) -> None:
         self._target.close()
+        if self._work is not None:
+            self._work.close(in_good_order=not self._in_work)

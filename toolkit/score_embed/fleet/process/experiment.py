@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from score_embed.campaign.ending import LOST
 from score_embed.contract.words import Stop
 from score_embed.errors import ScoreError, StorageError, UsageError
 from score_embed.fleet.process.launcher import die_with
@@ -127,7 +128,7 @@ def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -
                 running.append((folder, _start(command, _log(folder))))
         for folder, process in running:
             code = process.wait()
-            if code not in (0, 1):
+            if code not in (0, 1, LOST):
                 raise _failed(folder, code)
     finally:
         _stop([process for _, process in running])

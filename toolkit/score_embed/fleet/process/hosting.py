@@ -28,6 +28,7 @@ from score_embed.fleet.transport.line import Listener
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
+from score_embed.results.work import WorkNotes
 from score_embed.witness import witness
 
 ADDRESS_FILE = "server"  # in the campaign's folder: where its server listens
@@ -56,8 +57,10 @@ def serve(
     folder = stack.enter_context(socket_folder())
     line = Listener(f"ipc://{folder}/server", keys, listen)
     stack.callback(line.close)
-    hosted = [host(opened) for opened in campaigns]
-    session = FleetSession(line, hosted, LocalLauncher(line.address, folder, devices), plan, Timing())
+    hosted = [host(opened, stack) for opened in campaigns]
+    work = {each.record.number: each.record.store.folder for each in hosted}
+    launcher = LocalLauncher(line.address, folder, devices, work=work)
+    session = FleetSession(line, hosted, launcher, plan, Timing())
     if line.also:
         print(f"listening at {line.also}", file=sys.stderr, flush=True)
     records = [opened.record for opened in campaigns]
@@ -120,7 +123,11 @@ def _find_first_test(opened: Opened) -> None:
     record, settings, target = opened.record, opened.settings, opened.target
     if target is not None:
         worker = Worker(target, settings, opened.image)
-        inputs, difference = first_test.find(worker.runner, settings, opened.image, worker.describer)
+        with WorkNotes(record.folder) as work:
+            work.count()
+            if settings.retry_lost:
+                work.pardon()
+            inputs, difference = first_test.find(worker, settings, opened.image, work)
         ledger = opening.begin_books(opened, difference)
         ledger.count(worker.counted())
         target.close()
@@ -132,12 +139,16 @@ def _find_first_test(opened: Opened) -> None:
     ledger.commit()
 
 
-def host(opened: Opened) -> Hosted:
+def host(opened: Opened, stack: ExitStack) -> Hosted:
     record, settings = opened.record, opened.settings
     kept = CampaignRecord(record, opened.image.build_id)
     job = OfferedJob(kept.number, settings, opened.board, opened.image)
     second = witness.of(record, settings)
-    return Hosted(record.folder.resolve().name, opened.image.program, kept, job, settings.max_tests, second)
+    work = stack.enter_context(WorkNotes(record.folder))
+    work.count()  # of earlier sessions
+    if settings.retry_lost:
+        work.pardon()
+    return Hosted(record.folder.resolve().name, opened.image.program, kept, job, settings.max_tests, second, work)
 
 
 def devices_for(settings: config.Settings) -> tuple[str, ...]:

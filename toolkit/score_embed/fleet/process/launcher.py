@@ -12,12 +12,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from score_embed.errors import StorageError, TargetError
+from score_embed.results.work import OWN, SLOTS
 
 _PR_SET_PDEATHSIG = 1
 _LAST = 2000  # characters of what a client wrote at its end
@@ -59,12 +60,14 @@ class _Client:
 
 @dataclass
 class LocalLauncher:
-    """`devices`: the ports of the boards, if each client needs one. `folder`: for sockets and logs."""
+    """`devices`: the ports of the boards, if each client needs one. `folder`: for sockets and logs; `work`: the
+    campaigns' folders, by number, in which clients note what they run."""
 
     address: str
     folder: Path
     devices: Sequence[str] = ()
     keys: Path | None = None
+    work: Mapping[int, Path] = field(default_factory=dict)
     _clients: list[_Client] = field(default_factory=list)
     _lives: dict[str, int] = field(default_factory=dict)
 
@@ -108,7 +111,7 @@ class LocalLauncher:
         log = self.folder / f"client-{name}.log"
         try:
             process = start_client(
-                self.address, name, life, local_line(self.folder, name, life), device, self.keys, log
+                self.address, name, life, local_line(self.folder, name, life), device, self.keys, log, self.work
             )
         except OSError as error:
             raise StorageError(f"cannot start a client: {error.strerror}", str(self.folder), "") from error
@@ -122,6 +125,11 @@ def next_name(taken: Iterable[str]) -> str:
     """The first number that no client has."""
     names = set(taken)
     return next(name for number in range(1, len(names) + 2) if (name := str(number)) not in names)
+
+
+def slot_of(name: str) -> int | None:
+    """The slot in which a client that was started here notes what it runs; None: there are too many."""
+    return int(name) if name.isdecimal() and OWN < int(name) < SLOTS else None
 
 
 def free_device(devices: Sequence[str], taken: Iterable[str]) -> str:
@@ -141,13 +149,23 @@ def local_line(folder: Path | str, name: str, life: int) -> str:
 
 
 def start_client(
-    server: str, name: str, life: int, listen: str, device: str, keys: Path | None, log: Path
+    server: str,
+    name: str,
+    life: int,
+    listen: str,
+    device: str,
+    keys: Path | None,
+    log: Path,
+    work: Mapping[int, Path] | None = None,
 ) -> subprocess.Popen[bytes]:
     """A client as a child of this process, with which it dies; what it has to say goes into `log`. Raises OSError."""
     command = [sys.executable, "-m", "score_embed.cli.main", "client", "--server", server, "--name", name]
     command += ["--incarnation", str(life), "--parent", str(os.getpid()), "--listen", listen]
     command += ["--port", device] if device else []
     command += ["--keys", str(keys)] if keys is not None else []
+    slot = slot_of(name)
+    if slot is not None:
+        command += [word for at, to in (work or {}).items() for word in ("--work", f"{slot}:{at}:{to.resolve()}")]
     with log.open("wb") as errors:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True

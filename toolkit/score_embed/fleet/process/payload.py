@@ -12,7 +12,9 @@ import msgspec
 from msgspec import Meta
 
 from score_embed.campaign.describing import Counted, Entry
+from score_embed.explore.pair import is_pair
 from score_embed.fleet.messages import MAX_PAYLOAD, DecodeError, Name, WireRecord, decoded
+from score_embed.results.lost import LostTest
 
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
@@ -33,6 +35,7 @@ class AnswerPayload(WireRecord, frozen=True, tag="answer"):
     seconds: Seconds
     again: bool  # its path had been forgotten, and was run for it once more
     counted: Counted
+    lost: LostTest | None = None  # it was not answered, and is to be repeated; or a test that was not run
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -57,4 +60,7 @@ def decode(data: bytes) -> TestPayload | AnswerPayload:
     solver = payload.counted.tally.solver
     if not all(0 <= seconds < math.inf for seconds in (solver.seconds, *solver.seconds_by.values())):
         raise DecodeError("times that are none")
+    lost = payload.entry.lost if isinstance(payload, TestPayload) else payload.lost
+    if lost is not None and not is_pair(lost.pair, lost.id):
+        raise DecodeError("a lost test that cannot be repeated")
     return payload

@@ -50,7 +50,7 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         ports = hosting.devices_for(settings) if is_near else ()
         opened = hosting.open_(settings, record, stack, ports)
         opened.record.pairs.free()  # clients of earlier sessions are not waited for
-        hosted = hosting.host(opened)
+        hosted = hosting.host(opened, stack)
         folder = stack.enter_context(socket_folder())
         line, key_of = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))
         stack.callback(line.close)

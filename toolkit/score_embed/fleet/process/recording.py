@@ -38,6 +38,9 @@ def record_tree(folder: Path, most: int | None = None, port: str | None = None) 
         settings, first, program = recorded_settings(record), record.test(1), record.get(PROGRAM)
         if first is None or program is None:
             raise UsageError("the campaign in this folder has run no test", str(folder), "Start a new campaign.")
+        if len(record.lost):
+            hint = f"Repeat them first: score-embed run --resume {folder} --retry-lost"
+            raise UsageError("this campaign has lost tests, so its tree is not known", str(folder), hint)
         wanted = min(summary.of(record)["runs"], most or sys.maxsize)
         paths = record.path_hashes()
     board = find_board(settings.board, settings.run, port or settings.port)

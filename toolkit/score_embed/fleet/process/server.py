@@ -33,6 +33,7 @@ from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.server.table import Effect
 from score_embed.fleet.tickets import SECRET_BYTES
 from score_embed.fleet.transport.line import Heard, Sender
+from score_embed.results.work import WorkNotes
 from score_embed.witness.witness import Witness
 
 _ABLE = frozenset({Status.IDLE, Status.BUSY, Status.SERVING_REQ})  # to run what others have said
@@ -61,6 +62,7 @@ class Hosted:
     job: OfferedJob
     limit: int | None  # tests in this session
     witness: Witness | None = None
+    work: WorkNotes | None = None  # of clients that were started here
 
 
 def shown(text: str) -> str:

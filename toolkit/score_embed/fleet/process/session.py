@@ -17,7 +17,7 @@ from score_embed.campaign.status import Status
 from score_embed.contract.words import Stop
 from score_embed.errors import ScoreError, TargetError, UsageError
 from score_embed.fleet import service
-from score_embed.fleet.process.launcher import Ended, Launcher
+from score_embed.fleet.process.launcher import Ended, Launcher, slot_of
 from score_embed.fleet.process.server import FleetServer, Hosted
 from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport.line import Listener
@@ -75,6 +75,9 @@ class FleetSession:
                 raise
             finally:
                 self._launcher.end(0.0)
+                for hosted in self._campaigns:
+                    if hosted.work is not None:
+                        hosted.work.forget()  # who did not leave in time was killed by us
                 for witness in self._witnesses:
                     witness.close()
         self._write_end()
@@ -144,6 +147,7 @@ class FleetSession:
 
     def _look_after_clients(self) -> None:
         for ended in self._launcher.reap():
+            self._count_death(ended)
             self._server.lost(ended.name)
             if not self._stopped:
                 self._replace(ended)
@@ -151,6 +155,13 @@ class FleetSession:
             if self._server.protocol.finished:
                 return
             raise TargetError("no client is left", "", self._last_words or "Every client was removed.")
+
+    def _count_death(self, ended: Ended) -> None:
+        """What it had in work when it was killed."""
+        slot = slot_of(ended.name)
+        for hosted in self._campaigns:
+            if hosted.work is not None and slot is not None:
+                hosted.work.count(range(slot, slot + 1))
 
     def _replace(self, ended: Ended) -> None:
         """A client that died is started anew; one that went, or has lost its target, is not."""
