@@ -51,12 +51,12 @@ FRONT_END = ("frontend/program.py", "frontend/harness.py", "frontend/whole.py", 
 
 @pytest.mark.parametrize(("rooms", "begins"), [(identity.BUILDING, COMPILING), (identity.INSTRUMENTING, FRONT_END)])
 def test_all_that_takes_part_is_in_the_digest(rooms: tuple[str, ...], begins: tuple[str, ...]) -> None:
-    everybody = {"config.py", "errors.py", "yamlfile.py"}  # profiles' values are in the keys themselves
+    everybody = {"command.py", "config.py", "errors.py", "yamlfile.py"}  # profiles' values are in the keys themselves
     outside = {name for name in reached(*begins) if name.rpartition("/")[0] not in rooms and name not in everybody}
     assert not outside
 
 
-@pytest.mark.parametrize("name", ["__init__.py", "errors.py", "image/extents.py", "frontend/lower/unit.py"])
+@pytest.mark.parametrize("name", ["__init__.py", "command.py", "errors.py", "image/extents.py", "frontend/lower/unit.py"])
 def test_a_change_of_our_sources_is_noticed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "score_embed"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
