@@ -98,15 +98,16 @@ def clients(folder: Path, campaign: str = "o") -> dict[str, str]:
 def test_clients_of_other_machines(work: Path) -> None:
     """With keys, each client with a cache of its own: the image comes from the server. The server is killed on the way."""
     assert run(work, "--out", "whole", "p.c")["paths"] == PATHS
-    score_embed("keys", "k", cwd=work)
+    score_embed("keys", "k", "one", "two", cwd=work)
     address = f"tcp://127.0.0.1:{free_port()}"
     keys = ("--listen", address, "--keys", "k/server.key")
     with processes() as start:
         server = start(work, "server", "--json", "--out", "o", *keys, "p.c", *SLOWLY)
-        join = ("client", "--server", address, "--keys", "k/client.key")
-        one = start(work, *join, "--name", "one", "--listen", "tcp://127.0.0.1:*", XDG_CACHE_HOME=str(work / "c1"))
+        join = ("client", "--server", address)
+        listen = ("--listen", "tcp://127.0.0.1:*")
+        one = start(work, *join, "--keys", "k/one.key", "--name", "one", *listen, XDG_CACHE_HOME=str(work / "c1"))
         until(lambda: recorded(work / "o") > 20)
-        two = start(work, *join, "--name", "two", XDG_CACHE_HOME=str(work / "c2"))
+        two = start(work, *join, "--keys", "k/two.key", "--name", "two", XDG_CACHE_HOME=str(work / "c2"))
         until(lambda: "two" in workers(work / "o"))  # with pairs from "one", by way of the server: nobody reaches it
         server.kill()
         assert recorded(work / "o") < PATHS
@@ -137,6 +138,7 @@ def test_orders(work: Path) -> None:
         assert "there is no client 'x'" in fleet(work, "remove", "--client", "x", "--server", "o", code=2)
         assert "this is no condition" in fleet(work, "remove", "--where", "size > 1", "--server", "o", code=2)
         assert "no campaign called 'x'" in fleet(work, "assign", "1", "x", "--server", "o", code=2)
+        assert "1000000 clients more are too many" in fleet(work, "add", "1000000", "--server", "o", code=2)
         assert "who is to leave?" in fleet(work, "remove", "--server", "o", code=2)
         assert "the server stops" in fleet(work, "stop", "--server", "o")
         out, _ = server.end(130)
@@ -160,7 +162,8 @@ def test_two_campaigns_and_clients_that_move(work: Path) -> None:
         until(lambda: recorded(work / "small") == 512)
         after = recorded(work / "big")
         until(lambda: recorded(work / "big") > after + 200)
-        fleet(work, "stop", "--server", port)
+        assert "not for clients to order" in fleet(work, "stop", "--server", port, code=2)  # anybody reaches this address
+        fleet(work, "stop", "--server", "big")
         server.end(130)
     found = json.loads((work / "small" / "summary.json").read_text())
     assert (found["stopped"], found["paths"], found["fleet"]["redundant"]) == ("exhausted", 512, 0)
@@ -184,11 +187,11 @@ def test_who_is_refused(work: Path) -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
     refused(2, "there are no keys", "server", "--listen", "tcp://0.0.0.0:5470", "slow.c")
     refused(2, "there are no keys", "client", "--server", "tcp://10.1.2.3:5470")
-    refused(2, "not of a server", "server", "--keys", "k/client.key", "slow.c")
+    refused(2, "not a server's", "server", "--keys", "k/client.key", "slow.c")
     refused(2, "both sources and folders", "server", "slow.c", "elsewhere")
     refused(4, "no server answered", "client", "--server", address, "--wait", "1s")
     with processes() as start:
-        start(work, "server", "--clients", "1", "--out", "o", "--listen", address, "--keys", "k/server.key", "slow.c")
+        server = start(work, "server", "--clients", "1", "--out", "o", "--listen", address, "--keys", "k/server.key", "slow.c")
         until(lambda: recorded(work / "o") > 5)
         join = ("client", "--server", address, "--wait", "5s")
         refused(4, "does not accept this key", *join, "--keys", "other/client.key")
@@ -199,8 +202,16 @@ def test_who_is_refused(work: Path) -> None:
         refused(
             2, "cannot listen here", "server", "--listen", address, "--keys", "k/server.key", "--out", "x", "slow.c"
         )
-        refused(2, "another client of the server is called '1'", *good, "--name", "1", "--incarnation", "1")
-        assert set(clients(work)) == {"1"}
+        with processes() as start_too:
+            start_too(work, *good, "--name", "client")
+            until(lambda: "client" in clients(work))
+            refused(2, "another client of the server is called 'client'", *good, "--name", "client", "--incarnation", "1")
+        order = ("fleet", "stop", "--server", address)
+        refused(2, "not the key for orders", *order, "--keys", "k/client.key")
+        refused(2, "'orders', not a client's", *join, "--keys", "k/orders.key")
+        assert "1" in clients(work)
+        fleet(work, "stop", "--server", address, "--keys", "k/orders.key")
+        server.end(130)
 
 
 def test_a_client_leaves_by_itself_and_gives_back_what_it_holds(work: Path) -> None:

@@ -13,7 +13,7 @@ from score_embed.fleet.simulation.trees import SHAPES, Tree
 
 # Everything that is waited for is short, so that little simulated time shows much.
 TIMING = Timing(
-    batch_tests=16, batch_seconds=0.2, resend=0.2, resend_most=1.0, hold=0.2, rest=0.05, status=0.5, dead=3.0
+    batch_tests=16, batch_seconds=0.2, resend=0.2, resend_most=1.0, hold=0.2, rest=0.05, status=0.5, dead=3.0, stall=8.0
 )
 LONGEST = 1000.0  # simulated seconds
 EVENTS = 20_000  # a client

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +30,18 @@ from score_embed.fleet import messages, service
 from score_embed.fleet.messages import DecodeError, Peer, Result
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.campaign_record import CampaignRecord
+from score_embed.fleet.process.inspection import Inspector, Unsound
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
-from score_embed.fleet.process.server import _is_sound as is_sound
 from score_embed.fleet.process.socket_folder import socket_folder
+from score_embed.fleet.server.checks import About, End, Settled
 from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
 from score_embed.results.bugs import Place
 from score_embed.results.lost import LostTest
 from score_embed.results.parts import SOURCES
 from score_embed.results.progress import Memory
+from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.store import Store
 from score_embed.results.testcase import Named
 from score_embed.solve.chain import SolverStats
@@ -134,7 +137,16 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         assert [row.outcome for row in record.tests()][-4:] == ["new", "redundant", "mispredicted", "no path"]
         assert len(campaign.ledger.bugs) == before + 1
         (found,) = (b for b in record.bugs() if b.kind == "abort")
-        assert (found.count, found.confirmed, found.place.stack) == (2, True, ("f", "main"))
+        assert (found.count, found.confirmed, found.place.stack) == (2, False, ("f", "main"))
+        assert [claim.about for claim in CampaignRecord(record, b"").claims].count(About.BUG) == 2  # the next session asks
+        *_, claim = (claim for claim in campaign.take_claims() if claim.about is About.BUG)
+        assert (claim.client, claim.end, claim.input) == ("1", End("abort", 0, 101), b"in")
+        assert not campaign.ledger.has_bug
+        campaign.has_nobody_else(claim)  # then its own client's second look is all there is
+        assert campaign.ledger.has_bug
+        campaign.conclude(claim, Settled.CONFIRMED)
+        campaign.commit(1, {}, {})
+        assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [True]
         assert {c["name"]: c["tests"] for c in summary.of(record)["fleet"]["clients"]} == {"1": 3, "2": 1}
 
 
@@ -203,6 +215,17 @@ def test_an_answer_is_no_test(folder: Path) -> None:
     assert (after["runs"], after["re_asked"]) == (before["runs"], before["re_asked"] + 1)
     assert after["solver"]["sat"] == before["solver"]["sat"] + 1
     assert [(c["tests"], c["busy"]) for c in after["fleet"]["clients"]] == [(0, 1.5)]
+
+
+def test_what_several_clients_failed_with_is_done_and_told_of(folder: Path) -> None:
+    with Store.open(folder) as record:
+        campaign = CampaignRecord(record, b"")
+        write(campaign, known=[(said(pair("one")), None)])
+        write(campaign, aside=[pair("one").id])
+        found = summary_after(campaign)
+        assert Note.CLIENTS_FAILED in {item["what"] for item in found["incomplete"]}
+        assert pair("one").id not in campaign.opened().frontier
+        assert campaign.ledger.outcome == "drained"
 
 
 def summary_after(campaign: CampaignRecord) -> dict[str, Any]:
@@ -326,19 +349,99 @@ def test_mutated_frames_are_decode_errors(seed: int) -> None:
         service.decode(bytes(messages.MAX_FRAME + 1))
 
 
-def test_only_pairs_that_can_be_run_get_into_the_record() -> None:
-    one, two = pair("one"), pair("two")
+MAP = SourceMap("/", {7: Position("p.c", 1, "f")}, {}, (), 0, (), (), {})
+PARENT, CHILD = pair("one"), pair("two")
 
-    def results(*tests: Result) -> messages.Results:
-        return messages.Results(Peer("1", 0), 1, 1, 1, 0, tests)
 
-    bare = messages.Pair(two.id, 1, b"")
-    parent = Result(one.id, b"", (bare,))
-    assert is_sound(results(result(one, 1, children=[two])))
-    assert is_sound(results(parent, result(two, 2)))
-    assert not is_sound(results(parent))
-    for data in (b"x", two.to_bytes()[:10], one.to_bytes(), b"\xff" + two.to_bytes()[1:]):
-        assert not is_sound(results(Result(one.id, b"", (messages.Pair(two.id, 1, data),))))
+def told(*tests: Result, client: str = "1") -> messages.Results:
+    return messages.Results(Peer(client, 0), 1, 1, 1, 0, tests)
+
+
+def without_data(one: Pair) -> messages.Pair:
+    return messages.Pair(one.id, one.depth, b"")
+
+
+def brought(*children: messages.Pair) -> Result:
+    return structs.replace(result(PARENT, 1), children=children)
+
+
+def data_of(one: Pair = CHILD, **fields: Any) -> messages.Pair:
+    changed = replace(one, **fields)
+    return messages.Pair(changed.id, changed.depth, changed.to_bytes())
+
+
+def noting(what: str, site: int = 7, times: int = 1) -> TallyRows:
+    return TallyRows(((what, site, times),), (), 0, 0, SolverStats())
+
+
+def a_bug(place: Place, **fields: Any) -> Result:
+    return result(PARENT, 1, place=place, **{"verdict": Verdict.ABORT, **fields})
+
+
+SOUND: list[tuple[Result, ...]] = [
+    (result(PARENT, 2**64 - 1, children=[CHILD]),),
+    (brought(without_data(CHILD)), result(CHILD, 2)),
+    (brought(data_of(pending=1, decided=bytes(16), targets=range(3, 5))),),
+    (result(PARENT, 1, noting(Note.GAVE_UP)), result(CHILD, 1, noting(Note.ENDED.of("lost", "a\nb"), 0))),
+    (result(PARENT, 1, noting(Note.WAITS_FOR_DEVICE.of(0xE000E010))),),
+    (a_bug(Place("p.c", 3, "f", ("f", "main"))),),
+    (result(PARENT, 0, verdict=Verdict.LOST, is_path=False),),
+    (result(PARENT, 1, code=-(2**63)), result(CHILD, 1, code=2**63 - 1)),
+]
+UNSOUND: dict[str, tuple[Result, ...]] = {
+    "no data, no result": (brought(without_data(CHILD)),),
+    "the result before its pair": (result(CHILD, 2), brought(without_data(CHILD))),
+    "brought once more": (brought(without_data(CHILD)), result(CHILD, 2), brought(without_data(CHILD))),
+    "short": (brought(messages.Pair(CHILD.id, 1, CHILD.to_bytes()[:10])),),
+    "cut within its middle": (brought(messages.Pair(CHILD.id, 1, data_of(decided=bytes(16)).data[:-20])),),
+    "one byte": (brought(messages.Pair(CHILD.id, 1, b"x")),),
+    "another version": (brought(messages.Pair(CHILD.id, 1, b"\xff" + CHILD.to_bytes()[1:])),),
+    "another's data": (brought(messages.Pair(CHILD.id, 1, PARENT.to_bytes())),),
+    "another depth": (brought(messages.Pair(CHILD.id, 2, CHILD.to_bytes())),),
+    "a question of nobody knows what": (brought(data_of(pending=1)),),
+    "asked too often": (brought(data_of(pending=200, decided=bytes(16))),),
+    "leads everywhere": (brought(data_of(targets=range(2**32 - 1))),),
+    "no payload": (Result(PARENT.id, b"", ()),),
+    "nonsense": (Result(PARENT.id, b"nonsense", ()),),
+    "another's name": (result(PARENT, 1, client="2"),),
+    "not what it says": (structs.replace(result(PARENT, 1), is_test=False),),
+    "a code of 64 bits": (result(PARENT, 1, code=2**64 - 1),),
+    "a hash below nothing": (result(PARENT, -1),),
+    "a line of 64 bits": (a_bug(Place("p.c", 2**63, "f", ())),),
+    "a line below nothing": (a_bug(Place("p.c", -1, "f", ())),),
+    "a file's name of 10,000": (a_bug(Place("p" * 10_000, 1, "f", ())),),
+    "a stack of 100": (a_bug(Place("p.c", 1, "f", ("f",) * 100)),),
+    "the place of no bug": (a_bug(Place("p.c", 1, "f", ()), verdict=Verdict.RETURN),),
+    "a number of 10,000 bytes": (result(PARENT, 1, objects=(Named("x", 0, 10_000, "unsigned"),)),),
+    "an input before the first": (result(PARENT, 1, objects=(Named("x", -4, 4, "unsigned"),)),),
+    "the path of a lost test": (result(PARENT, 1, verdict=Verdict.LOST),),
+    "a site of no program": (result(PARENT, 1, noting(Note.GAVE_UP, 8)),),
+    "a note of its own": (result(PARENT, 1, noting("send money")),),
+    "too many times": (result(PARENT, 1, noting(Note.GAVE_UP, 7, 2**63)),),
+    "too many answers": (result(PARENT, 1, TallyRows((), (), 0, 0, SolverStats(sat=2**63))),),
+    "answers below nothing": (result(PARENT, 1, TallyRows((), (), 0, 0, SolverStats(sat=-1))),),
+    "for ever": (result(PARENT, 1, TallyRows((), (), 0, 0, SolverStats(seconds=1e300))),),
+}
+
+
+@pytest.mark.parametrize("tests", SOUND)
+def test_what_clients_of_ours_report_is_sound(tests: tuple[Result, ...]) -> None:
+    Inspector(MAP).inspect(told(*tests))
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_what_no_client_of_ours_reports_does_not_get_near_the_record(name: str) -> None:
+    with pytest.raises(Unsound):
+        Inspector(MAP).inspect(told(*UNSOUND[name]))
+
+
+def test_kinds_of_notes_do_not_fill_the_record() -> None:
+    inspector = Inspector(MAP)
+    for number in range(100):
+        many = tuple((f"lost: {number} {n}", 7, 1) for n in range(1000))
+        with suppress(Unsound):
+            inspector.inspect(told(result(PARENT, 1, TallyRows(many, (), 0, 0, SolverStats()))))
+    assert len(inspector._notes) == 50_000
 
 
 def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ from score_embed.fleet.server.frontier import Commit, Frontier, Snapshot, Write
 from score_embed.fleet.server.server import Server
 from score_embed.fleet.simulation.faults import Faults, Partition
 from score_embed.fleet.simulation.journal import Journal, Violation
+from score_embed.fleet.tickets import secret_of
 from score_embed.fleet.timers import Timers
 
 
@@ -84,7 +85,8 @@ def test_what_comes_before_the_record_is_read_waits() -> None:
     effects = server.start(0.0)
     assert server.receive(Hello(ME, 0, VERSION, "", "", 0, b""), 0.0) == []
     (commit,) = (effect for effect in effects if isinstance(effect, Commit))
-    assert said(server.committed(commit.number, 0.0)) == [Welcome(ME, 1, 1, b"", False)]
+    (welcome,) = said(server.committed(commit.number, 0.0))
+    assert welcome == Welcome(ME, 1, 1, b"", False, secret_of(b"of nobody", ME))
     assert server.epoch == 1
 
 
@@ -169,12 +171,18 @@ def test_pairs_that_come_twice_are_taken_once() -> None:
     receiving = Receiving(Conversation(ME, Timing()), stack)
     message = Pairs(ME, 7, 1, SERVER, (pair(1), pair(2)))
     receiving.take(message)
-    assert (len(stack), receiving.open, receiving.is_not_noted(pair(1).id)) == (2, True, True)
-    stack.drop([pair(1).id])
+    assert (len(stack), receiving.open) == (0, True)  # nobody has said yet that they are ours
     receiving.take(message)
-    assert len(stack) == 1
+    receiving.drop_ack(Noted(ME, 7, (pair(2).id,)))
+    assert ([one.id for one in stack], receiving.open) == ([pair(1).id], False)
+    receiving.take(message)
+    assert receiving.open  # the giver does not know that it came
     receiving.drop_ack(Noted(ME, 7, ()))
-    assert (receiving.open, receiving.is_not_noted(pair(1).id)) == (False, False)
+    assert (len(stack), receiving.open) == (1, False)
+    receiving.take(Pairs(ME, 8, 1, SERVER, (pair(3),)))
+    receiving.forget()
+    receiving.drop_ack(Noted(ME, 8, ()))
+    assert len(stack) == 1  # another life took it
 
 
 def test_of_what_was_taken_the_latest_is_remembered() -> None:
@@ -182,6 +190,7 @@ def test_of_what_was_taken_the_latest_is_remembered() -> None:
     receiving = Receiving(conversation, stack)
     for number in range(REMEMBERED + 1):
         receiving.take(Pairs(ME, number, 1, SERVER, (pair(number),)))
+        receiving.drop_ack(Noted(ME, number, ()))
     conversation.take_effects()
     stack.drop([pair(0).id, pair(1).id])
     receiving.take(Pairs(ME, 1, 1, SERVER, (pair(1),)))
@@ -189,6 +198,7 @@ def test_of_what_was_taken_the_latest_is_remembered() -> None:
     assert isinstance(ack, Ack)
     assert (ack.turn, len(stack)) == (REMEMBERED + 1, REMEMBERED - 1)
     receiving.take(Pairs(ME, 0, 1, SERVER, (pair(0),)))  # this one is not known any more
+    receiving.drop_ack(Noted(ME, 0, ()))
     assert len(stack) == REMEMBERED
 
 
@@ -216,10 +226,10 @@ def test_who_holds_little_gives_nothing() -> None:
 
 def test_what_others_could_have_is_what_the_server_knows() -> None:
     client = joined()
-    effects = give(client, 1, 2, 3)
+    assert not any(isinstance(effect, Run) for effect in give(client, 1, 2, 3))
+    assert (client.waiting, client.sharable) == (0, 0)
+    effects = client.receive(Noted(ME, 3 << 32 | 1, ()), 0.0)
     (running,) = (effect.pair for effect in effects if isinstance(effect, Run))
-    assert (client.waiting, client.sharable) == (2, 0)
-    client.receive(Noted(ME, 3 << 32 | 1, ()), 0.0)
     assert (client.waiting, client.sharable) == (2, 2)
     client.ran(result(int.from_bytes(running.id, "big"), pair(8), pair(9)), 0.0)
     assert (client.waiting, client.sharable) == (3, 2)  # one of the children runs, one is not reported yet
@@ -292,3 +302,19 @@ def test_what_was_answered_is_asked_again_without_a_long_pause() -> None:
     timers.clear("a")
     timers.repeat("a", 7.0)
     assert timers.due(8.0) == ["a"]
+
+
+def test_a_pair_that_three_clients_lose_their_targets_with_is_set_aside() -> None:
+    line = Line(a=1)
+    first = line.trees[1].first
+    for number, name in enumerate(("one", "two", "two", "three"), start=1):
+        client = line.clients[name] = Client(Peer(name, number), Stack(), Timing(), "here")
+        line.carry_out(name, client.start(line.now))
+        line.settle()
+        while name not in line.to_run:
+            line.step()
+        assert line.to_run.pop(name)[1].id == first.id
+        line.carry_out(name, client.leave(line.now, broken=True, tested=True))  # "two" counts once
+        line.settle()
+        assert (line.server.counts["set aside"], line.server.campaigns[1].finished) == ((0, False), (1, True))[number > 3]
+        line.clients.pop(name)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from score_embed.fleet import tickets
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.client.reporting import Batches
@@ -25,6 +26,7 @@ from score_embed.fleet.messages import (
     Rejoin,
     Result,
     Results,
+    Stored,
     encode,
 )
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Status, Timing, Wake
@@ -71,7 +73,8 @@ class Line:
             elif what.to is None:
                 self.carry_out(None, self.server.receive(what.message, self.now))
             elif what.to.client in self.clients:
-                self.carry_out(what.to.client, self.clients[what.to.client].receive(what.message, self.now))
+                client = self.clients[what.to.client]
+                self.carry_out(what.to.client, client.receive(what.message, self.now, direct=bool(what.address)))
 
     def carry_out(self, name: str | None, effects: Sequence[Any]) -> None:
         for effect in effects:
@@ -219,7 +222,7 @@ def test_without_an_address_pairs_go_by_way_of_the_server() -> None:
     assert len(set(line.done[1])) == 200
 
 
-def test_a_stranger_is_asked_to_join_and_its_results_are_taken() -> None:
+def test_a_stranger_is_asked_to_join_and_has_nothing_to_report() -> None:
     """As after a new start of the server: what it does not know it does not throw away."""
     line = Line(a=10)
     peer = Peer("old", 5)
@@ -229,7 +232,10 @@ def test_a_stranger_is_asked_to_join_and_its_results_are_taken() -> None:
     tree = line.trees[1]
     line.carry_out(None, line.server.receive(Results(peer, 1, 1, 1, 0, (tree.run(tree.first),)), 0.0))
     line.settle()
-    assert line.done[1] == [tree.first.id]
+    (stored,) = (send.message for send in line.messages if isinstance(send.message, Stored))
+    assert stored.refused == (tree.first.id,)  # nobody has given it that pair
+    assert set(stored.drop) == {child.id for child in tree.run(tree.first).children}
+    assert line.done[1] == []
     assert line.status() == {"old": Status.AWAITED}
 
 
@@ -264,9 +270,9 @@ def test_no_more_tests_are_recorded_than_wanted(limit: int, slim: bool) -> None:
         result = tree.run(waiting.pop())
         batches.add(result)
         waiting += result.children
-    campaign = Campaign(Opened(1, b"", {tree.first.id: None}, limit), Timing(), random.Random(0))
     peer = Peer("a", 0)
-    new, drop = campaign.record(Results(peer, 1, 1, 1, 0, batches.next().results), peer)
+    campaign = Campaign(Opened(1, b"", {tree.first.id: peer}, limit), Timing(), random.Random(0))
+    new, drop, _ = campaign.record(Results(peer, 1, 1, 1, 0, batches.next().results), peer)
     write = campaign.frontier.take_changes()
     assert new == len(write.tests) == campaign.frontier.tests
     assert new == min(limit, 64) if not slim else new >= min(limit, 64)
@@ -360,7 +366,8 @@ def test_pairs_of_the_pool_fit_into_a_message() -> None:
                 case Send(Pairs(req=req, pairs=pairs, giver=giver) as message):
                     assert len(encode(message)) < MAX_FRAME
                     given += [pair.id for pair in pairs]
-                    waiting.append(Ack(peer, 1, req, giver, 1 + len(given), tuple(pair.id for pair in pairs)))
+                    got = tuple(pair.id for pair in pairs)
+                    waiting.append(Ack(peer, 1, req, giver, 1 + len(given), got, tickets.marks(pairs)))
                     results = tuple(Result(pair.id, b"", ()) for pair in pairs)
                     waiting.append(Results(peer, 1, 1, 1 + len(given), 0, results))
                     waiting.append(Empty(peer, 1, 1 + len(given)))

@@ -6,6 +6,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet.messages import MAX_FRAME
+from score_embed.fleet.origin import OWN, Origin, Standing
 from score_embed.fleet.transport import address, keys
 from score_embed.fleet.transport.line import Caller, Listener
 
@@ -49,42 +51,94 @@ def test_beyond_loopback_with_keys() -> None:
 
 
 def test_keys_are_private_and_never_overwritten(tmp_path: Path) -> None:
-    server, client = keys.make(tmp_path / "k")
-    for path in (server, client):
+    paths = keys.make(tmp_path / "k", ["one", "two"])
+    server, orders, one, two = paths
+    for path in paths:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    mine, theirs = keys.read(server, "server"), keys.read(client, "client")
-    assert (mine.public, theirs.public) == (theirs.other, mine.other)
-    assert len({mine.public, mine.secret, theirs.public, theirs.secret}) == 4
+    mine, theirs = keys.read_server(server), [keys.read(one), keys.read(two), keys.read(orders, orders=True)]
+    assert {their.server for their in theirs} == {mine.public}
+    assert (mine.clients, mine.orders) == ({their.name: their.public for their in theirs[:2]}, theirs[2].public)
+    secrets = [mine.secret, *(their.secret for their in theirs)]
+    assert len({mine.public, *secrets, *(their.public for their in theirs)}) == 8
     with pytest.raises(UsageError, match="already are keys"):
         keys.make(tmp_path / "k")
-    with pytest.raises(UsageError, match="keys of a server, not of a client"):
-        keys.read(server, "client")
-    for text in ("", "{}", "[]", '{"role": "client", "public": "a", "secret": "b", "other": "c"}'):
-        client.write_text(text)
+    with pytest.raises(UsageError, match="already is a key of this name"):
+        keys.make(tmp_path / "k", ["one"])
+    with pytest.raises(UsageError, match="a server's keys, not a client's"):
+        keys.read(server)
+    with pytest.raises(UsageError, match="'orders', not a client's"):
+        keys.read(orders)
+    with pytest.raises(UsageError, match="'one', not the key for orders"):
+        keys.read(one, orders=True)
+    with pytest.raises(UsageError, match="not a server's"):
+        keys.read_server(one)
+    for text in ("", "{}", "[]", '{"role": "client", "name": "x", "public": "a", "secret": "b", "server": "c"}'):
+        one.write_text(text)
         with pytest.raises(UsageError, match="no keys"):
-            keys.read(client, "client")
+            keys.read(one)
     with pytest.raises(UsageError, match="cannot read"):
-        keys.read(tmp_path / "none", "client")
+        keys.read(tmp_path / "none")
+    with pytest.raises(UsageError, match="no keys"):
+        keys.read(Path("/dev/zero"))
+    for name in ("", "7", "a b", "../x", "orders", "server", "x" * 40, "a.b"):
+        with pytest.raises(UsageError, match="cannot be called"):
+            keys.make(tmp_path / "k", [name])
+
+
+def test_keys_that_others_can_read_are_refused(tmp_path: Path) -> None:
+    server, orders, one = keys.make(tmp_path)
+    for path, read in ((server, keys.read_server), (one, keys.read), (orders, partial(keys.read, orders=True))):
+        for mode in (0o640, 0o604, 0o620, 0o666):
+            path.chmod(mode)
+            with pytest.raises(UsageError, match="others can read this key") as caught:
+                read(path)
+            assert "chmod 600" in caught.value.hint
+        path.chmod(0o400)
+        read(path)
+
+
+def test_clients_are_added_and_taken_off_while_the_server_runs(tmp_path: Path) -> None:
+    server, *_ = keys.make(tmp_path, ["one"])
+    ring = keys.KeyRing(server)
+    (two,) = keys.make(tmp_path, ["two"])
+    theirs = keys.read(two)
+    origin = ring.origin(theirs.public, "1.2.3.4")
+    assert origin == Origin(Standing.KEY, "two", theirs.public, "1.2.3.4")
+    keys.revoke(tmp_path, "two")
+    assert ring.origin(theirs.public, "1.2.3.4") is None
+    server.write_text("{")  # while somebody writes it: as it was
+    assert ring.origin(keys.read(tmp_path / "one.key").public, "") is not None
+    server.unlink()
+    assert ring.origin(keys.read(tmp_path / "one.key").public, "") is not None
+
+
+def test_what_a_key_entitles_to() -> None:
+    one, orders = Origin(Standing.KEY, "one"), Origin(Standing.ORDERS, "orders")
+    assert [one.may_be(name) for name in ("one", "one.7", "one7", "two", "o", "")] == [True, True] + 4 * [False]
+    assert not orders.may_be("orders")
+    assert [origin.may_order for origin in (OWN, one, orders, Origin(Standing.LOOPBACK))] == [True, False, True, False]
+    assert one.witness("one.7") == "one"
 
 
 @contextmanager
-def fleet(place: str, folder: Path, ours: bool = False) -> Iterator[tuple[Listener, Caller, Caller]]:
-    """A server and two clients."""
-    server = client = None
+def fleet(place: str, folder: Path, ours: bool = False) -> Iterator[tuple[Listener, Caller, Caller, list[Any]]]:
+    """A server, two clients, and their keys."""
+    server: keys.KeyRing | None = None
+    clients: list[Any] = [None, None]
     if ours:
-        paths = keys.make(folder / "k")
-        server, client = keys.read(paths[0], "server"), keys.read(paths[1], "client")
+        paths = keys.make(folder / "k", ["one", "two"])
+        server, clients = keys.KeyRing(paths[0]), [keys.read(path) for path in paths[2:]]
     listen = "tcp://127.0.0.1:*" if place == "tcp" else f"ipc://{folder}/{{}}"
     with (
         closing(Listener(listen.format("server"), server)) as line,
-        closing(Caller(line.address, client, listen.format("one"))) as one,
-        closing(Caller(line.address, client)) as two,
+        closing(Caller(line.address, clients[0], listen.format("one"))) as one,
+        closing(Caller(line.address, clients[1])) as two,
     ):
         deadline = time.monotonic() + 10
         while not (one.connected and two.connected):
             line.wait(0.02)  # somebody has to judge the keys
             assert time.monotonic() < deadline
-        yield line, one, two
+        yield line, one, two, clients
 
 
 def heard(end: Listener | Caller, line: Listener | None = None) -> list[Any]:
@@ -99,25 +153,29 @@ def heard(end: Listener | Caller, line: Listener | None = None) -> list[Any]:
 
 @pytest.mark.parametrize(("place", "ours"), [("ipc", False), ("tcp", False), ("tcp", True)])
 def test_there_and_back_and_from_hand_to_hand(place: str, ours: bool, tmp_path: Path) -> None:
-    with fleet(place, tmp_path, ours) as (line, one, two):
+    with fleet(place, tmp_path, ours) as (line, one, two, clients):
         one.send(b"from one")
-        ((sender, frame),) = heard(line)
+        ((sender, origin, frame),) = heard(line)
         assert frame == b"from one"
+        assert origin.standing is {"ipc": Standing.OWN}.get(place, Standing.KEY if ours else Standing.LOOPBACK)
+        assert (origin.name, origin.host) == ("one" if ours else "", "" if place == "ipc" else "127.0.0.1")
         line.send(sender, b"x" * 100_000)
-        assert heard(one) == [b"x" * 100_000]
+        assert heard(one) == [(True, b"x" * 100_000)]
         two.send(b"from two")
-        ((other, _),) = heard(line)
-        assert other != sender
-        two.send_to(one.address, b"a gift")
-        assert heard(one, line) == [b"a gift"]
+        ((other, origin, _),) = heard(line)
+        assert (other != sender, origin.name) == (True, "two" if ours else "")
+        key = clients[0].public if ours else ""
+        two.send_to(one.address, key, b"a gift")
+        assert heard(one, line) == [(False, b"a gift")]
         assert (bool(one.address), two.address) == (True, "")
-        two.send_to("tcp://192.168.0.1:7" if not ours else "nowhere", b"dropped")
-        line.send(b"nobody", b"dropped")
+        two.send_to("tcp://192.168.0.1:7" if not ours else "nowhere", "", b"dropped")
+        two.send_to(one.address, "no key", b"dropped")
+        line.send((0, b"nobody"), b"dropped")
         one.send(b"y" * (MAX_FRAME + 1))  # more than the other end takes: dropped, and the line comes back
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
             one.send(b"again")
-            if any(frame == b"again" for _, frame in line.wait(0.05)):
+            if any(heard.frame == b"again" for heard in line.wait(0.05)):
                 break
         else:
             raise AssertionError("the line did not come back")
@@ -125,8 +183,8 @@ def test_there_and_back_and_from_hand_to_hand(place: str, ours: bool, tmp_path: 
 
 def test_who_has_no_key_or_another_is_told(tmp_path: Path) -> None:
     paths, others = keys.make(tmp_path / "k"), keys.make(tmp_path / "other")
-    mine, theirs = keys.read(paths[0], "server"), keys.read(others[1], "client")
-    stranger = keys.Keys("client", theirs.public, theirs.secret, mine.public)
+    mine, theirs = keys.KeyRing(paths[0]), keys.read(others[2])
+    stranger = keys.OwnKeys("client", theirs.public, theirs.secret, mine.keys.public)
     with closing(Listener("tcp://127.0.0.1:*", mine)) as line:
         for given in (stranger, theirs, None):
             with closing(Caller(line.address, given)) as caller:

@@ -118,6 +118,13 @@ class Ledger:
         if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
             self._write_files(self._test(number, entry, inputs, where), is_first_of_bug)
 
+    def confirm(self, bug: Bug) -> None:
+        """Somebody else has seen it, too."""
+        if not bug.confirmed:
+            bug.confirmed = True
+            self._record.put_bug(bug)
+        self.has_bug = True
+
     def set_aside(self, lost: LostTest) -> None:
         """A test that only runs again if somebody wants that."""
         self._record.lost.add(lost)

@@ -12,6 +12,7 @@ from pathlib import Path
 from score_embed import config
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.errors import UsageError
+from score_embed.fleet.origin import APART
 from score_embed.fleet.process.client import ClientOptions, ClientProcess
 from score_embed.fleet.process.launcher import die_with
 from score_embed.fleet.protocol import Timing
@@ -26,9 +27,9 @@ _MOST_NAME = 64
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = "Run tests for a server until nothing is left. The program comes from the server."
     sub.add_argument("--server", metavar="ADDRESS", required=True, help="tcp://HOST:PORT, as the server says it")
-    sub.add_argument("--keys", metavar="FILE", type=Path, help="client.key, which `score-embed keys` made")
+    sub.add_argument("--keys", metavar="FILE", type=Path, help="the key of this client, which `score-embed keys` made")
     sub.add_argument("--listen", metavar="ADDRESS", default="", help="where other clients hand over pairs directly")
-    sub.add_argument("--name", default="", help="a name that no other client has (host and process)")
+    sub.add_argument("--name", default="", help="a name that no other client has (that of the key, and the process)")
     sub.add_argument("--board", metavar="NAME|FILE", help="the board here, if it is not called as at the server")
     sub.add_argument("--run", choices=config.RUNS, help="how to run the board's image")
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, or its name in the lab file")
@@ -41,6 +42,20 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.set_defaults(execute=execute)
 
 
+def _name(given: str, key: str) -> str:
+    """With a key, a client's name begins with that of the key: so nobody can speak in another's name."""
+    if not key:
+        name = given or f"{socket.gethostname()[:40]}-{os.getpid()}"
+    elif not given or given == key:
+        name = given or f"{key}{APART}{os.getpid()}"
+    else:
+        name = f"{key}{APART}{given.removeprefix(key + APART)}"
+    if len(name) > _MOST_NAME or not name.isprintable():
+        what = f"a client's name has at most {_MOST_NAME} characters that can be printed"
+        raise UsageError(what, "command line", "Choose another --name.")
+    return name
+
+
 def execute(values: argparse.Namespace) -> int:
     if values.parent is not None:
         die_with(values.parent)
@@ -48,9 +63,8 @@ def execute(values: argparse.Namespace) -> int:
         patience = config.seconds(values.wait)
     except ValueError as error:
         raise UsageError(f"--wait cannot be {values.wait!r}", "command line", str(error)) from None
-    name = values.name or f"{socket.gethostname()[:40]}-{os.getpid()}"
-    if not 0 < len(name) <= _MOST_NAME:
-        raise UsageError("a client's name has at most 64 characters", "command line", "Choose a shorter --name.")
+    keys = keyring.read(values.keys) if values.keys else None
+    name = _name(values.name, keys.name if keys is not None else "")
     options = ClientOptions(
         name,
         int(time.time() * 1000) if values.incarnation is None else values.incarnation,  # later lives are higher
@@ -63,7 +77,6 @@ def execute(values: argparse.Namespace) -> int:
         *_work(values.work),
         unconfined=values.unconfined,
     )
-    keys = keyring.read(values.keys, "client") if values.keys else None
     quiet = values.parent is not None
     with closing(Caller(values.server, keys, values.listen)) as caller, Interrupt(end_question, quiet) as interrupt:
         ClientProcess(caller, options, interrupt, Timing()).run()

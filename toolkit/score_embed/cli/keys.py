@@ -9,13 +9,27 @@ from score_embed.fleet.transport import keys
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
-    sub.description = "Make server.key for a server and client.key for its clients. Who has client.key may join."
+    sub.description = f"""Make {keys.SERVER_FILE} for a server, {keys.ORDERS}.key for who may give it orders, and a key for
+each client. With the server's keys in DIR already, add clients."""
     sub.add_argument("folder", type=Path, metavar="DIR", help="where to put them")
+    sub.add_argument("names", nargs="*", metavar="NAME", help=f"clients, each of which gets a key ({keys.CLIENT})")
+    sub.add_argument("--revoke", metavar="NAME", help="this client's key opens no door any more")
     sub.set_defaults(execute=execute)
 
 
 def execute(values: argparse.Namespace) -> int:
-    server, client = keys.make(values.folder)
-    print(f"{server}: for `score-embed server --keys`; it stays there")
-    print(f"{client}: for `score-embed client --keys`; copy it to the clients' machines and to nobody else")
+    if values.revoke is not None:
+        keys.revoke(values.folder, values.revoke)
+        print(f"{values.revoke} may not join any more")
+    if values.names or values.revoke is None:
+        for path in keys.make(values.folder, values.names):
+            print(f"{path}: {_purpose(path)}")
     return 0
+
+
+def _purpose(path: Path) -> str:
+    if path.name == keys.SERVER_FILE:
+        return "for `score-embed server --keys`; it stays there"
+    if path.stem == keys.ORDERS:
+        return "for `score-embed fleet … --keys`; who has it may stop the server"
+    return "for `score-embed client --keys`; copy it to that client's machine and to no other"

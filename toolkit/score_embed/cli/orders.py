@@ -47,7 +47,7 @@ def _add(what: argparse._SubParsersAction[argparse.ArgumentParser], name: str, h
     sub.add_argument(
         "--server", metavar="ADDRESS|DIR", default=str(_LATEST), help=f"its address, or its folder ({_LATEST})"
     )
-    sub.add_argument("--keys", metavar="FILE", type=Path, help="client.key, if the address is on another machine")
+    sub.add_argument("--keys", metavar="FILE", type=Path, help="orders.key, if the address is on another machine")
     sub.set_defaults(execute=_execute, order=name)
     return sub
 
@@ -86,12 +86,12 @@ def _address(given: str) -> str:
 
 def _ask(address: str, keys: Path | None, order: service.Order) -> service.Service:
     """The server's answer. Raises UsageError if it refuses, TargetError if there is none."""
-    with closing(Caller(address, keyring.read(keys, "client") if keys else None)) as caller:
+    with closing(Caller(address, keyring.read(keys, orders=True) if keys else None)) as caller:
         caller.reach(_WITHIN)
         caller.send(service.encode(order))
         deadline = time.monotonic() + _WITHIN
         while (left := deadline - time.monotonic()) > 0:
-            for data in caller.wait(left):
+            for _, data in caller.wait(left):
                 try:
                     frame = service.decode(data)
                 except DecodeError:

@@ -38,7 +38,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 def execute(values: argparse.Namespace) -> int:
     given = vars(values)
-    keys = keyring.read(values.keys, "server") if values.keys else None
+    keys = keyring.KeyRing(values.keys) if values.keys else None
     address.check(values.listen, keys is not None)
     folders = [Path(source) for source in values.sources if Path(source).is_dir()]
     if given["resume"]:

@@ -94,6 +94,8 @@ class Note(StrEnum):
     # of campaigns
     FIRST_DIFFERS = "the first test took different paths when run again"
     CLIENT_DIFFERS = "a test took another path when it was run again (client {})"
+    CLIENT_EXPELLED = "client {} was sent away: {}"  # what it had reported before may be wrong
+    CLIENTS_FAILED = "a test with which several clients lost their targets was set aside"
     CLIENT_UNREADABLE = "a client reported a test that cannot be read"
 
     def of(self, *known: object) -> str:

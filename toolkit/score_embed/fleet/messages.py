@@ -12,9 +12,9 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-VERSION = 3
+VERSION = 4
 
-MAX_FRAME = 8 << 20  # bytes
+MAX_FRAME = 4 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
 MAX_PAYLOAD = 1 << 18  # bytes of what else a test brought: verdict, coverage, output
 MAX_RESULTS = 256  # tests in a batch
@@ -24,7 +24,8 @@ MAX_RECEIVERS = 64  # of one REQ
 MAX_DROP = 1 << 16  # ids of pairs not to run, in one answer
 
 PairId = Annotated[bytes, Meta(min_length=16, max_length=16)]
-Name = Annotated[str, Meta(min_length=1, max_length=64)]
+Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f-\x9f]+\Z")]
+Line = Annotated[str, Meta(max_length=1024, pattern=r"^[^\x00-\x1f\x7f-\x9f]*\Z")]  # may be shown on a terminal
 Text = Annotated[str, Meta(max_length=1024)]
 Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Campaign = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -73,8 +74,12 @@ class Result(WireRecord, frozen=True):
 
 
 class Receiver(WireRecord, frozen=True):
+    """Who is to get pairs. `ticket`: shows it that the server asked for them (`tickets`)."""
+
     peer: Peer
-    address: Text  # where its pairs are to be sent; empty: by way of the server
+    address: Line  # where its pairs are to be sent; empty: by way of the server
+    key: Line = ""  # the public key of who listens there
+    ticket: Annotated[bytes, Meta(max_length=16)] = b""
 
 
 class FromClient(WireRecord, frozen=True):
@@ -93,19 +98,21 @@ class Hello(FromClient, frozen=True, tag=1):
     """I am here. Said again until WELCOME comes, and to every new epoch of the server."""
 
     version: Number
-    address: Text  # for direct hand-over
-    where: Text  # host and device, for people
+    address: Line  # for direct hand-over
+    where: Line  # host and device, for people
     campaign: Campaign  # of the pairs it holds; 0: none
     image: Annotated[bytes, Meta(max_length=32)]  # hash of the image the device is bound to; empty: any
 
 
 class Welcome(ToClient, frozen=True, tag=2):
-    """`whole`: perhaps not all results of a batch are wanted, so pairs that are done in it need their data, too."""
+    """`whole`: perhaps not all results of a batch are wanted, so pairs that are done in it need their data, too.
+    `secret`: by which the client knows the server's tickets."""
 
     epoch: Number
     campaign: Campaign
     image: Annotated[bytes, Meta(max_length=32)]
     whole: bool = False
+    secret: Annotated[bytes, Meta(max_length=32)] = b""
 
 
 class Refused(ToClient, frozen=True, tag=3):
@@ -127,7 +134,9 @@ class Leave(ToClient, frozen=True, tag=5):
 
 
 class Bye(FromClient, frozen=True, tag=6):
-    """Everything I had is with you. What is still assigned to me is free."""
+    """Everything I had is with you. What is still assigned to me is free. `failed`: the pair that my target was lost with."""
+
+    failed: Annotated[bytes, Meta(max_length=16)] = b""
 
 
 class Gone(ToClient, frozen=True, tag=7):
@@ -154,10 +163,12 @@ class Results(FromClient, frozen=True, tag=16):
 
 
 class Stored(ToClient, frozen=True, tag=17):
-    """That batch is in the record. `drop`: children that others know already; do not run them."""
+    """That batch is in the record. `drop`: children that others know already; do not run them. `refused`: tests that are
+    not, since somebody else has their pairs."""
 
     batch: Number
     drop: Annotated[tuple[PairId, ...], Meta(max_length=MAX_DROP)]
+    refused: Annotated[tuple[PairId, ...], Meta(max_length=MAX_RESULTS)] = ()
 
 
 class Alive(FromClient, frozen=True, tag=18):
@@ -183,25 +194,28 @@ class Req(ToClient, frozen=True, tag=33):
 
 
 class Pairs(ToClient, frozen=True, tag=34):
-    """The pairs themselves: from the giver, from the giver by way of the server, or from the server's pool."""
+    """The pairs themselves: from the giver, with a ticket; from the giver by way of the server; or from its pool."""
 
     req: Number
     campaign: Campaign
     giver: Peer
     pairs: Annotated[tuple[Pair, ...], Meta(min_length=1, max_length=MAX_PAIRS)]
+    ticket: Annotated[bytes, Meta(max_length=16)] = b""
 
 
 class Ack(FromClient, frozen=True, tag=35):
-    """ACK of the receiver: these pairs are mine now. Sent again until NOTED."""
+    """ACK of the receiver: I would take these pairs. Sent again until NOTED; then they are its own. `marks`: of each, what
+    it says (`tickets.mark`)."""
 
     req: Number
     giver: Peer
     turn: Number
     ids: Annotated[tuple[PairId, ...], Meta(min_length=1, max_length=MAX_PAIRS)]
+    marks: Annotated[bytes, Meta(max_length=8 * MAX_PAIRS)]
 
 
 class Noted(ToClient, frozen=True, tag=36):
-    """That ACK is in the record. `drop`: pairs that are not the giver's any more; do not run them."""
+    """That ACK is in the record. `drop`: pairs that were not the giver's to give, or not what the record has."""
 
     req: Number
     drop: Annotated[tuple[PairId, ...], Meta(max_length=MAX_PAIRS)]

@@ -33,11 +33,12 @@ EPOCH_SHIFT = 32  # the number of a REQ or a hand-over: the epoch of the server 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send a message to the server (`to` is None) or to a client. `address`: reach that client directly."""
+    """Send a message to the server (`to` is None) or to a client. `address`: reach that client directly, there."""
 
     message: Message
     to: Peer | None = None
     address: str = ""
+    key: str = ""  # the public key of who listens there
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Timing:
     rest: float = 0.1  # a client that answered NACK is not asked for so long; twice as long after the next …
     status: float = 5.0  # a client says at least so often that it is alive
     dead: float = 30.0  # a client not heard of for so long is given up
+    stall: float = 600.0  # … and one that holds pairs and brings nothing for so long, while others wait
     least: int = 1  # pairs that a client must have, besides the one it runs, to give some away
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from score_embed.fleet.messages import Campaign, Message, Name, Number, Text, WireRecord, decoded
+from score_embed.fleet.messages import MAX_INPUT, Campaign, FromClient, Message, Name, Number, Text, WireRecord, decoded
 
 MAX_PART = 1 << 20  # bytes of an image in one frame
 MAX_IMAGE = 1 << 30
@@ -102,7 +102,26 @@ class Overview(WireRecord, frozen=True, tag=71):
     clients: Annotated[tuple[ClientRow, ...], Meta(max_length=MAX_CLIENTS)]
 
 
-Service = JobWanted | Job | ImagePartWanted | ImagePart | Order | Done | Problem | Overview
+class Check(WireRecord, frozen=True, tag=72):
+    """To a client: run this, and say how it ends. Somebody else says that it has. `fresh`: on a target that was started
+    for it."""
+
+    number: Number
+    campaign: Campaign
+    input: Annotated[bytes, Meta(max_length=MAX_INPUT)]
+    fresh: bool
+
+
+class Checked(FromClient, frozen=True, tag=73):
+    """It ended so."""
+
+    number: Number
+    verdict: Annotated[str, Meta(max_length=32)]
+    code: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+    path_hash: Annotated[int, Meta(ge=0)]  # the encoding allows no more than 64 bits
+
+
+Service = Check | Checked | JobWanted | Job | ImagePartWanted | ImagePart | Order | Done | Problem | Overview
 Frame = Message | Service
 _decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(Frame)
 _encoder = msgspec.msgpack.Encoder()

@@ -1,4 +1,4 @@
-"""What is due when. A driver needs to know only the next moment at which something is."""
+"""What is due when, and how much of something is allowed. A driver needs to know only the next moment at which something is due."""
 
 from __future__ import annotations
 
@@ -57,3 +57,22 @@ class Timers(Generic[Name]):
             return None
         self._told = soonest
         return soonest
+
+
+class Allowance:
+    """So much a second, and so much at once."""
+
+    def __init__(self, a_second: float, at_once: float) -> None:
+        self._a_second, self._at_once = a_second, at_once
+        self._left = at_once
+        self._at = -NEVER
+
+    def take(self, amount: float, now: float) -> bool:
+        """Take so much, if it is there."""
+        if self._at != -NEVER:
+            self._left = min(self._at_once, self._left + (now - self._at) * self._a_second)
+        self._at = now
+        if amount > self._left:
+            return False
+        self._left -= amount
+        return True

@@ -144,6 +144,16 @@ class PairTable:
             found.update((ident, data + (shared or b"")) for ident, data, shared in self._database.rows(what, part))
         return found
 
+    def done_among(self, idents: Sequence[bytes]) -> set[bytes]:
+        """Those of these pairs that are done."""
+        found: set[bytes] = set()
+        for start in range(0, len(idents), _MOST_IDS):
+            part = tuple(idents[start : start + _MOST_IDS])
+            marks = ",".join("?" * len(part))
+            rows = self._database.rows(f"SELECT id FROM pairs WHERE done = 1 AND id IN ({marks})", part)
+            found.update(row[0] for row in rows)
+        return found
+
     def without_inputs(self) -> Iterator[bytes]:
         """The serialised pairs known but not done, in no order; some lack their input."""
         for (data,) in self._database.each("SELECT data FROM pairs WHERE done = 0"):

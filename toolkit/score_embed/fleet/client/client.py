@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from score_embed.fleet import tickets
 from score_embed.fleet.client.conversation import ClientTimer, Conversation, Effect
 from score_embed.fleet.client.giving import Giving
 from score_embed.fleet.client.queue import Queue
@@ -78,6 +79,7 @@ class Client:
         self._reporting = Reporting(self._conversation, queue)
         self._receiving = Receiving(self._conversation, queue)
         self._giving = Giving(self._conversation, queue)
+        self._failed = b""  # the pair that its target was lost with
         self._again = False  # told to leave, and to join once more
         # What carries an action out takes the message (or the result) of the event.
         self.actions: dict[ClientAction, Callable[[Any], None]] = {
@@ -94,7 +96,7 @@ class Client:
             ClientAction.DROP_BATCH: self._reporting.drop_batch,
             ClientAction.SAY_EMPTY: lambda _: self._receiving.say_empty(),
             ClientAction.TAKE: self._receiving.take,
-            ClientAction.DROP_ACK: self._receiving.drop_ack,
+            ClientAction.DROP_ACK: self._drop_ack,
             ClientAction.HOLD: self._giving.hold,
             ClientAction.REFUSE: self._giving.refuse,
             ClientAction.REFUSE_HELD: lambda _: self._giving.refuse_held(),
@@ -118,10 +120,10 @@ class Client:
         self._say_hello()
         return self._conversation.take_effects()
 
-    def receive(self, message: FromServer, now: float) -> list[Effect]:
-        """A message for this client, from the server or another client."""
+    def receive(self, message: FromServer, now: float, direct: bool = False) -> list[Effect]:
+        """A message for this client. `direct`: not from the server, but from who says to be another client."""
         self._conversation.now = now
-        if self._concerns_us(message):
+        if self._concerns_us(message) and (not direct or self.is_welcome(message)):
             self._event(self._event_of(message), message)
         return self._conversation.take_effects()
 
@@ -133,11 +135,12 @@ class Client:
             self._event(ClientEvent.RAN, result)
         return self._conversation.take_effects()
 
-    def leave(self, now: float, broken: bool = False) -> list[Effect]:
-        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it."""
+    def leave(self, now: float, broken: bool = False, tested: bool = False) -> list[Effect]:
+        """Somebody on this side wants it to go. `broken`: what runs will have no end here; others may run it. `tested`: the
+        target was lost with it."""
         self._conversation.now = now
-        if broken:
-            self._running = None
+        if broken and self._running is not None:
+            self._failed, self._running = self._running.id if tested else b"", None
         if (self.state, ClientEvent.LEAVE) in CLIENT:
             self._event(ClientEvent.LEAVE, Leave(self.peer, again=False))
         return self._conversation.take_effects()
@@ -148,6 +151,10 @@ class Client:
         for timer in self._conversation.timers.due(now):
             self.timers[timer]()
         return self._conversation.take_effects()
+
+    def is_welcome(self, message: FromServer) -> bool:
+        """May this have been said by another client? Only pairs, and only with a ticket of the server's."""
+        return isinstance(message, Pairs) and tickets.is_good(self._conversation.secret, message)
 
     @property
     def peer(self) -> Peer:
@@ -239,6 +246,7 @@ class Client:
     def _begin(self, message: Welcome) -> None:
         conversation = self._conversation
         conversation.epoch, conversation.campaign = message.epoch, message.campaign
+        conversation.secret = message.secret
         self._reporting.batches.whole = message.whole
         conversation.timers.clear(ClientTimer.HELLO)
         self._reporting.send_again()
@@ -253,6 +261,7 @@ class Client:
             self._say_hello()
             return
         self._reporting.batches.whole = message.whole
+        conversation.secret = message.secret
         conversation.timers.clear(ClientTimer.HELLO)
         if message.epoch == conversation.epoch:
             return
@@ -270,6 +279,7 @@ class Client:
         """Begin another life. What the server knows is others' now; what it does not know yet stays with us."""
         other_work = not isinstance(why, Rejoin)
         self._conversation.peer = Peer(self.peer.client, self.peer.incarnation + 1)
+        self._conversation.secret = b""
         self._giving.forget()
         self._receiving.forget()
         self._conversation.timers.clear_all()
@@ -287,7 +297,7 @@ class Client:
         self._giving.refuse_held()
 
     def _say_bye(self) -> None:
-        self._conversation.say(Bye(self.peer, self._conversation.epoch))
+        self._conversation.say(Bye(self.peer, self._conversation.epoch, self._failed))
         if self.state is ClientState.PARTING:
             self._conversation.repeat(ClientTimer.BYE)
 
@@ -303,8 +313,8 @@ class Client:
     # Results ------------------------------------------------------------------------------------------------
 
     def _book(self, result: Result) -> None:
-        self._queue.add(result.children)
-        self._reporting.batches.add(result)
+        if self._reporting.batches.add(result):
+            self._queue.add(result.children)
         if self.state is ClientState.BUSY:
             self._reporting.wait_for_more()
 
@@ -318,12 +328,15 @@ class Client:
         if self.state is ClientState.IDLE:
             self._receiving.say_empty()
 
+    def _drop_ack(self, message: Noted) -> None:
+        self._reporting.batches.own(self._receiving.drop_ack(message))
+
     def _settle(self, message: Settled) -> None:
         self._giving.settle(message, take_back=self.state is not ClientState.LEAVING)
 
     def _is_ours_alone(self, ident: bytes) -> bool:
-        """The server does not know, or not yet, that this pair is here: so nobody else can get it from us."""
-        return self._reporting.batches.is_fresh(ident) or self._receiving.is_not_noted(ident)
+        """The server does not know yet that this pair is here: so nobody else can get it from us."""
+        return self._reporting.batches.is_fresh(ident)
 
 
 _REPORTING = frozenset({ClientState.BUSY, ClientState.FLUSHING, ClientState.LEAVING})

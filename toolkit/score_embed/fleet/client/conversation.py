@@ -32,6 +32,7 @@ class Conversation:
         self.peer, self.timing = peer, timing
         self.epoch = 0  # of the server, as far as it is known
         self.campaign = 0  # that is worked on; 0: none yet
+        self.secret = b""  # by which the server's tickets are known
         self.now = 0.0
         self.timers: Timers[ClientTimer] = Timers(timing.resend, timing.resend_most)
         self._effects: list[Effect] = []

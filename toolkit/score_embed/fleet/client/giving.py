@@ -198,11 +198,11 @@ class Giving:
     def _say_gift(self, gift: Gift, direct: bool) -> None:
         """From client to client; what does not seem to arrive goes by way of the server."""
         conversation, receiver = self._conversation, gift.receiver
-        pairs = Pairs(receiver.peer, gift.req, conversation.campaign, conversation.peer, gift.pairs)
+        to = receiver.peer, gift.req, conversation.campaign, conversation.peer, gift.pairs
         if direct and receiver.address:
-            conversation.do(Send(pairs, receiver.peer, receiver.address))
+            conversation.do(Send(Pairs(*to, receiver.ticket), receiver.peer, receiver.address, receiver.key))
         else:
-            conversation.do(Send(pairs))
+            conversation.do(Send(Pairs(*to)))
 
     def _watch(self) -> None:
         due = self._sharing.due

@@ -7,7 +7,7 @@ In order, so that a pair never becomes done before the pair it came from. A pair
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -33,16 +33,24 @@ class Batches:
         self._waiting: deque[Result] = deque()
         self._bytes = 0  # of those
         self._numbers = 0
+        self._void: set[bytes] = set()  # pairs below tests that are another's; for look-ups only
         self._fresh: set[bytes] = set()  # for look-ups only: its order cannot be relied on
         self.batch: Batch | None = None  # on the way
         self.whole = False  # batches keep the data of pairs that are done in them
 
-    def add(self, result: Result) -> None:
-        """`room` says how many children it may have; a test that would have more leaves a pair for the rest."""
+    def add(self, result: Result) -> bool:
+        """`room` says how many children it may have; a test that would have more leaves a pair for the rest.
+
+        False: nothing came of it, since it was found below a test that is another's.
+        """
         assert len(result.children) <= MAX_PAIRS
+        if result.id in self._void:
+            self._void.update(child.id for child in result.children)
+            return False
         self._waiting.append(result)
         self._bytes += _size(result)
         self._fresh.update(child.id for child in result.children)
+        return True
 
     def is_fresh(self, ident: bytes) -> bool:
         return ident in self._fresh
@@ -80,15 +88,30 @@ class Batches:
         self.batch = Batch(self._numbers, tuple(_slim(result, done) for result in results))
         return self.batch
 
-    def stored(self, number: int) -> bool:
-        """The batch of that number is acknowledged; False if that is old news."""
+    def stored(self, number: int, refused: Container[bytes] = ()) -> bool:
+        """The batch of that number is acknowledged; False if that is old news. `refused`: tests that are another's."""
         batch = self.batch
         if batch is None or batch.number != number:
             return False
         for result in batch.results:
             self._fresh.difference_update(child.id for child in result.children)
+            if result.id in refused:
+                self._void.update(child.id for child in result.children)
         self.batch = None
+        if self._void:
+            waiting, self._waiting, self._bytes = self._waiting, deque(), 0
+            for result in waiting:
+                self._fresh.difference_update(child.id for child in result.children)
+                self.add(result)
         return True
+
+    def own(self, idents: Iterable[bytes]) -> None:
+        """These are ours now, whoever found them."""
+        self._void.difference_update(idents)
+
+    def is_void(self, ident: bytes) -> bool:
+        """It was found below a test that is another's."""
+        return ident in self._void
 
     def _take(self) -> Iterator[Result]:
         """As many results as fit."""
@@ -145,8 +168,10 @@ class Reporting:
         conversation.repeat(ClientTimer.BATCH)
 
     def drop_batch(self, message: Stored) -> None:
-        if not self.batches.stored(message.batch):
+        if not self.batches.stored(message.batch, message.refused):
             return
+        if message.refused:
+            self._queue.drop([pair.id for pair in self._queue if self.batches.is_void(pair.id)])
         self._conversation.timers.clear(ClientTimer.BATCH)
         self._queue.drop(message.drop)
         self.wait_for_more()

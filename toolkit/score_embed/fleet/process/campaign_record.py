@@ -11,16 +11,31 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from score_embed.campaign.ledger import Ledger
+from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note
 from score_embed.explore import pair as explored
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
+from score_embed.fleet.server.checks import About, Claim, End, Settled
 from score_embed.fleet.server.frontier import Opened, Write
+from score_embed.results.bugs import Bug
 from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.parts import EPOCH, FLEET, FLEET_NUMBER
 from score_embed.results.store import Store
+
+SAMPLE = 1 / 256  # of the tests are run again by another client
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A bug that is claimed. `twice`: its client says that it has seen it again, on a fresh target."""
+
+    bug: Bug
+    twice: bool
 
 
 @dataclass(slots=True)
@@ -48,6 +63,8 @@ class CampaignRecord:
         if number is None:
             store.put(FLEET_NUMBER, self.number)
         self.epoch: int = store.get(EPOCH) or 0
+        self._chance = random.SystemRandom()  # nobody is to foretell what is checked
+        self.claims = self._unconfirmed()  # what others are to run again; whoever sees to that takes them
 
     # What the server asks of the record ---------------------------------------------------------------------
 
@@ -67,8 +84,31 @@ class CampaignRecord:
             self.store.pairs.add([(pair.id, b"", pair.data)], _text(owner))
         for ident, owner in write.moved:
             self.store.pairs.move(ident, _text(owner))
+        for ident in write.aside:
+            self.ledger.note(Note.CLIENTS_FAILED)
+            self.store.pairs.done(ident)
         for result in write.again:
             self._compare(result)
+
+    def take_claims(self) -> list[Claim]:
+        """What has come up to be checked since this was last called."""
+        claims, self.claims = self.claims, []
+        return claims
+
+    def conclude(self, claim: Claim, settled: Settled) -> None:
+        """A claim was checked, as far as that was possible."""
+        if settled is Settled.CONFIRMED:
+            if isinstance(claim.key, Found):
+                self.ledger.confirm(claim.key.bug)
+        elif claim.answers:
+            who = claim.client if settled is Settled.CONTRADICTED else ", ".join(sorted({claim.client, *claim.answers}))
+            self.ledger.tally.divergences += 1
+            self.ledger.note(Note.CLIENT_DIFFERS.of(who))
+
+    def has_nobody_else(self, claim: Claim) -> None:
+        """A bug that its client has seen twice stays unconfirmed, but is one where a session is to end with a bug."""
+        if isinstance(claim.key, Found) and claim.key.twice:
+            self.ledger.has_bug = True
 
     def attended(self, client: str, seconds: float) -> None:
         """The client was there for so much longer."""
@@ -107,7 +147,8 @@ class CampaignRecord:
         client.busy += told.seconds
         if isinstance(told, TestPayload):
             client.tests += 1
-            ledger.enter(told.entry)
+            ledger.enter(msgspec.structs.replace(told.entry, confirmed=False))  # nobody else has seen it yet
+            self._claim(told)
             self.store.pairs.done(result.id, told.entry.path_hash if told.entry.is_path else None)
         else:
             ledger.totals.re_asked += told.again
@@ -116,6 +157,33 @@ class CampaignRecord:
             self.store.pairs.done(result.id)
         ledger.queue += bool(result.children)
         ledger.count(told.counted)
+
+    def _claim(self, told: TestPayload) -> None:
+        """What somebody else is to run again."""
+        entry, number = told.entry, self.ledger.totals.runs
+        bug = next((bug for bug in self.ledger.bugs if bug.test == number), None) if entry.place is not None else None
+        is_settled = entry.is_path and entry.verdict is not Verdict.WATCHDOG
+        if bug is not None:
+            about = About.BUG
+        elif is_settled and number == 1:
+            about = About.FIRST
+        elif is_settled and self._chance.random() < SAMPLE:
+            about = About.SAMPLE
+        else:
+            return
+        end = End(entry.verdict.value, entry.code, entry.path_hash)
+        told_bug = Found(bug, entry.confirmed) if bug is not None else None
+        self.claims.append(Claim(self.number, about, entry.input, end, told.client, told.client, told_bug))
+
+    def _unconfirmed(self) -> list[Claim]:
+        """Bugs of earlier sessions that nobody else has seen."""
+        found = []
+        for bug in self.ledger.bugs:
+            row = self.store.test(bug.test) if not bug.confirmed else None
+            if row is not None:
+                end = End(row.verdict, row.code, row.path_hash)
+                found.append(Claim(self.number, About.BUG, row.input, end, "", "", Found(bug, False)))
+        return found
 
     def _compare(self, result: Result) -> None:
         """A test that was recorded before: a board that takes another path the second time is told of, never merged."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from score_embed.campaign.folder import start_target
 from score_embed.campaign.worker import Worker
+from score_embed.contract.outcome import Finished
 from score_embed.errors import TargetError
 from score_embed.explore.pair import Pair, asked_later
 from score_embed.explore.strategy import STRATEGIES
@@ -99,6 +100,12 @@ class Executor:
         """Of a pair that was no test."""
         data = payloads.encode(AnswerPayload(self._client, seconds, again, self._worker.counted(), lost))
         return Result(pair.id, data, self.queue.derived(children), is_test=False)
+
+    def check(self, data: bytes, fresh: bool) -> Finished:
+        """How the test of this input ends here; it is no test of the campaign. Raises TargetError."""
+        if fresh:
+            self._target.restart()
+        return self._worker.runner.replay(0, data)
 
     def close(self) -> None:
         self._target.close()

@@ -23,7 +23,7 @@ from score_embed.fleet.process.server import Hosted
 from score_embed.fleet.process.session import FleetSession, Plan
 from score_embed.fleet.process.socket_folder import socket_folder
 from score_embed.fleet.protocol import Timing
-from score_embed.fleet.transport.keys import Keys
+from score_embed.fleet.transport.keys import KeyRing
 from score_embed.fleet.transport.line import Listener
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import storage_error
@@ -51,7 +51,7 @@ def serve(
     plan: Plan,
     stack: ExitStack,
     listen: str = "",
-    keys: Keys | None = None,
+    keys: KeyRing | None = None,
 ) -> list[Result]:
     """Let clients explore the campaigns. `listen`: where others may join."""
     folder = stack.enter_context(socket_folder())

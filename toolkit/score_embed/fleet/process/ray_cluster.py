@@ -14,7 +14,7 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -52,21 +52,35 @@ def run(settings: config.Settings, record: Store | None) -> Result:
         opened.record.pairs.free()  # clients of earlier sessions are not waited for
         hosted = hosting.host(opened, stack)
         folder = stack.enter_context(socket_folder())
-        line, key = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))
+        line, key_of = _listen(folder, None if is_near else _address_of_this_host(str(settings.cluster)))
         stack.callback(line.close)
-        launcher = RayLauncher(line.address, folder if is_near else None, key, ports, settings.unconfined)
+        launcher = RayLauncher(line.address, folder if is_near else None, key_of, ports, settings.unconfined)
         clients = settings.clients or (1 if is_near else _devices() or 1)
         plan = Plan(f"{opened.image.program} on {opened.board.name}", clients, settings.time, until_bug=settings.until_bug)
         session = FleetSession(line, [hosted], launcher, plan, Timing())
         return hosting.conclude(session, [opened.record], line.address)[0]
 
 
-def _listen(folder: Path, host: str | None) -> tuple[Listener, str]:
-    """The server's line, and the key for clients: none are needed on this machine, fresh ones beyond."""
+KeyOf = Callable[[str], str]  # the key of a client of this name
+
+
+def _listen(folder: Path, host: str | None) -> tuple[Listener, KeyOf]:
+    """The server's line, and the keys for clients: none are needed on this machine, fresh ones beyond."""
     if host is None:
-        return Listener(f"ipc://{folder}/server"), ""
-    server, client = keyring.make(folder)
-    return Listener(f"tcp://{host}:*", keyring.read(server, "server")), client.read_text(encoding="utf-8")
+        return Listener(f"ipc://{folder}/server"), _no_key
+    server = keyring.make(folder)[0]
+
+    def key_of(name: str) -> str:
+        path = keyring.file_of(folder, name)
+        if not path.exists():
+            keyring.add(folder, name)
+        return path.read_text(encoding="utf-8")
+
+    return Listener(f"tcp://{host}:*", keyring.KeyRing(server)), key_of
+
+
+def _no_key(_: str) -> str:
+    return ""
 
 
 @contextlib.contextmanager
@@ -138,13 +152,18 @@ class _Client:
 
 
 class RayLauncher:
-    """`folder`: for sockets, if the clients are on this machine; None: they may be anywhere. `key`: for them; `ports`:
+    """`folder`: for sockets, if the clients are on this machine; None: they may be anywhere. `key_of`: for them; `ports`:
     of the boards, if each client needs one of this machine's. `unconfined`: their targets."""
 
     def __init__(
-        self, address: str, folder: Path | None, key: str = "", ports: Sequence[str] = (), unconfined: bool = False
+        self,
+        address: str,
+        folder: Path | None,
+        key_of: KeyOf = _no_key,
+        ports: Sequence[str] = (),
+        unconfined: bool = False,
     ) -> None:
-        self._address, self._folder, self._key, self._ports = address, folder, key, ports
+        self._address, self._folder, self._key_of, self._ports = address, folder, key_of, ports
         self._unconfined = unconfined
         self._clients: list[_Client] = []
 
@@ -166,7 +185,8 @@ class RayLauncher:
         options = {"num_cpus": 0, "resources": {RESOURCE: 1}, "max_concurrency": 2}
         again = {"max_restarts": -1, "max_task_retries": -1}  # if its node is lost
         actor = ray.remote(RayWorker).options(**options, **again).remote()
-        end = actor.serve.remote(self._address, name, str(self._folder or ""), self._key, port, self._unconfined)
+        key = self._key_of(name)
+        end = actor.serve.remote(self._address, name, str(self._folder or ""), key, port, self._unconfined)
         self._clients.append(_Client(name, port, actor, end))
 
     def reap(self) -> list[Ended]:

@@ -6,6 +6,7 @@ replaced; one whose target is lost is not, and with the last of them the session
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ _START = 30.0  # seconds for the first client to come; then the time begins with
 _DRAIN = 40.0  # seconds that clients may take to leave: a board's test can be long
 _GO = 5.0  # seconds for a process that has nothing left to do
 _INTERNAL = ScoreError.exit_code  # of a client that has met a fault of ours
+MOST_CLIENTS = max(16, 2 * (os.cpu_count() or 1))  # that a server starts by order
 _DEATHS = 5  # of clients without a test in between, until nobody is replaced
 
 
@@ -182,8 +184,12 @@ class FleetSession:
             return service.Done("the server stops when the tests in work have ended")
         if self._stopped:
             raise UsageError("the server is about to stop", "", "Start it again with --resume.")
-        self._launcher.start(order.number or 1)
-        return service.Done(f"{order.number or 1} clients started")
+        wanted, room = order.number or 1, MOST_CLIENTS - len(self._launcher)
+        if wanted > room:
+            what = f"{wanted} clients more are too many: there are {len(self._launcher)} of {MOST_CLIENTS} at most"
+            raise UsageError(what, "", "A target for each processor core is enough; clients elsewhere join by themselves.")
+        self._launcher.start(wanted)
+        return service.Done(f"{wanted} clients started")
 
     def _has_bug(self) -> bool:
         seen = (hosted.record.ledger.has_bug for hosted in self._campaigns)

@@ -10,11 +10,13 @@ Owners are kept in the record too, so that a server that starts again takes away
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from score_embed.fleet.messages import Pair, Peer, Result
+
+_FORMER = 4  # clients that are remembered of each pair: who has been away for longer runs in vain
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Write:
     tests: Sequence[Result]  # their children are in `known`, or in `tests` themselves
     known: Sequence[tuple[Pair, Peer | None]]  # with the owner
     moved: Sequence[tuple[bytes, Peer | None]]
+    aside: Sequence[bytes] = ()  # pairs that too many clients have failed with: done, and told of
     again: Sequence[Result] = ()  # tests of pairs that were done before; their paths are to be compared
 
 
@@ -61,6 +64,12 @@ class Reader(Protocol):
     def __call__(self, campaign: int, ids: Sequence[bytes]) -> Sequence[Pair]: ...
 
 
+class Past(Protocol):
+    """Which of these pairs are done, as far as that is committed."""
+
+    def __call__(self, campaign: int, ids: Sequence[bytes]) -> Container[bytes]: ...
+
+
 class Frontier:
     """One campaign's frontier in memory, as it will be once the pending changes are committed."""
 
@@ -69,10 +78,13 @@ class Frontier:
         self.tests = 0  # recorded since the server started
         self._owner: dict[bytes, Peer | None] = dict(frontier)
         self._held: dict[Peer, dict[bytes, None]] = {}
+        self._former: dict[bytes, tuple[str, ...]] = {}  # clients that had a pair which is another's now, or brought it
         self._pool: dict[bytes, None] = {}  # nobody's, the first to come first
         for ident, owner in frontier.items():
             self._place(ident, owner)
         self._tests: dict[bytes, Result] = {}
+        self._under_way: Collection[bytes] = ()  # those that are being committed, or were last
+        self._aside: list[bytes] = []
         self._again: list[Result] = []
         self._known: dict[bytes, Pair] = {}
         self._moved: dict[bytes, None] = {}
@@ -87,6 +99,10 @@ class Frontier:
     def pool(self) -> int:
         return len(self._pool)
 
+    def has_just_done(self, ident: bytes) -> bool:
+        """It is done, and that is not committed yet."""
+        return ident in self._tests or ident in self._under_way
+
     def is_bare(self, ident: bytes) -> bool:
         """It came without its data, because its result was to come with it."""
         pair = self._known.get(ident)
@@ -98,16 +114,26 @@ class Frontier:
     def owners(self) -> list[Peer]:
         return list(self._held)
 
+    def may_finish(self, ident: bytes, client: str) -> bool:
+        """Was this pair of the frontier ever given to that client? Nobody else can have run it."""
+        owner = self._owner[ident]
+        return (owner is not None and owner.client == client) or client in self._former.get(ident, ())
+
     def held(self, peer: Peer) -> int:
         return len(self._held.get(peer, ()))
 
     # Changes ------------------------------------------------------------------------------------------------
 
-    def add(self, pair: Pair, owner: Peer | None) -> None:
-        """A pair is known now. Its parent is not done, so it is not done either; if it is known, its owner stays."""
+    def add(self, pair: Pair, owner: Peer | None, author: str = "") -> None:
+        """A pair is known now. Its parent is not done, so it is not done either; if it is known, its owner stays.
+
+        `author`: the client that found it, if it may have run it though it is not its owner.
+        """
         if pair.id in self._owner:
             return
         self._owner[pair.id] = owner
+        if owner is None and author:
+            self._former[pair.id] = (author,)
         self._place(pair.id, owner)
         self._known[pair.id] = pair
 
@@ -117,11 +143,20 @@ class Frontier:
             self._again.append(result)
             return False
         self._forget(result.id, self._owner.pop(result.id))
+        self._former.pop(result.id, None)
         self._known.pop(result.id, None)
         self._moved.pop(result.id, None)
         self._tests[result.id] = result
         self.tests += result.is_test
         return True
+
+    def set_aside(self, ident: bytes) -> None:
+        """Nobody is to run this pair any more."""
+        self._forget(ident, self._owner.pop(ident))
+        self._former.pop(ident, None)
+        self._known.pop(ident, None)
+        self._moved.pop(ident, None)
+        self._aside.append(ident)
 
     def move(self, ident: bytes, owner: Peer | None) -> None:
         """A pair of the frontier has another owner now."""
@@ -129,6 +164,8 @@ class Frontier:
         if before == owner:
             return
         self._forget(ident, before)
+        if before is not None:
+            self._former[ident] = (*self._former.get(ident, ()), before.client)[-_FORMER:]
         self._owner[ident] = owner
         self._place(ident, owner)
         if ident not in self._known:
@@ -149,14 +186,21 @@ class Frontier:
 
     @property
     def changed(self) -> bool:
-        return bool(self._tests or self._known or self._moved or self._again)
+        """Something is to be committed."""
+        return self.is_ahead or bool(self._again)
+
+    @property
+    def is_ahead(self) -> bool:
+        """It is not the durable one. Tests that come once more change nothing: somebody may report them for ever."""
+        return bool(self._tests or self._known or self._moved or self._aside)
 
     def take_changes(self) -> Write:
         """All changes since this was last called."""
         known = [(pair, self._owner[ident]) for ident, pair in self._known.items()]
         moved = [(ident, self._owner[ident]) for ident in self._moved]
-        write = Write(self.campaign, tuple(self._tests.values()), known, moved, self._again)
-        self._tests, self._known, self._moved, self._again = {}, {}, {}, []
+        write = Write(self.campaign, tuple(self._tests.values()), known, moved, self._aside, self._again)
+        self._under_way = self._tests.keys()
+        self._tests, self._known, self._moved, self._aside, self._again = {}, {}, {}, [], []
         return write
 
     # How ----------------------------------------------------------------------------------------------------

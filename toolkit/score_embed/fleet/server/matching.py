@@ -30,6 +30,7 @@ class Request:
     receivers: dict[Peer, Session]
     due: float  # when to say it once more
     pause: float
+    tries: int = 1  # times that it was said
 
 
 @dataclass(slots=True)
@@ -148,10 +149,10 @@ class Matcher:
             freed = self._take_off(promise, receiver.peer) or freed
         return freed
 
-    def refused(self, number: int, receivers: tuple[Peer, ...]) -> Session | None:
+    def refused(self, number: int, giver: Session, receivers: tuple[Peer, ...]) -> Session | None:
         """A NACK came: these wait again. Returns the giver if it is free now."""
         request = self._requests.get(number)
-        return self._wait_again(request, receivers) if request is not None else None
+        return self._wait_again(request, receivers) if request is not None and request.giver is giver else None
 
     def open_grant_of(self, receiver: Session) -> Grant | None:
         for grant in self._grants.values():
@@ -166,6 +167,8 @@ class Matcher:
             if match.due <= now:
                 match.pause = min(2 * match.pause, self._timing.resend_most)
                 match.due = now + match.pause
+                if isinstance(match, Request):
+                    match.tries += 1
                 yield match
 
     # How ----------------------------------------------------------------------------------------------------

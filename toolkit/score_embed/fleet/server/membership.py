@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from score_embed.fleet import tickets
 from score_embed.fleet.messages import (
     VERSION,
     Bye,
@@ -22,6 +23,7 @@ from score_embed.fleet.messages import (
     ToServer,
     Welcome,
 )
+from score_embed.fleet.origin import Origin
 from score_embed.fleet.protocol import ServerEvent, Status
 from score_embed.fleet.server.campaign import Campaign
 from score_embed.fleet.server.sessions import Session
@@ -47,7 +49,7 @@ class Members:
             return True
         return isinstance(message, Empty) and message.turn < session.turn
 
-    def stranger(self, message: ToServer, current: Session | None) -> Session | None:
+    def stranger(self, message: ToServer, current: Session | None, origin: Origin) -> Session | None:
         """A message from a client, or a life of one, that is not in the table. Returns its session if it gets one."""
         peer = message.peer
         if isinstance(message, Bye):
@@ -55,7 +57,7 @@ class Members:
             return None
         if self._table.is_over(peer):
             if isinstance(message, Results):
-                self._table.counts["repeated"] += len(message.results) - self._table.record(message, None)
+                self._table.counts["repeated"] += len(message.results) - self._table.record(message, None, origin)
             self._table.say(Rejoin(peer, self._table.epoch, given_up=True))
             return None
         if isinstance(message, Hello):
@@ -73,7 +75,7 @@ class Members:
             return None
         if current is not None:
             self._table.event(current, ServerEvent.SILENT)
-        return self._table.await_hello(peer, campaign)
+        return self._table.await_hello(peer, campaign, origin)
 
     def correct(self, session: Session, campaign: int) -> None:
         """It works on another campaign than the table says, as after a HELLO from before this server's start."""
@@ -88,19 +90,26 @@ class Members:
             self._table.moved(session)
 
     def welcome(self, session: Session, message: Hello) -> None:
-        session.address, session.where = message.address, message.where
+        session.address = message.address if is_its_own(message.address, session.origin) else ""
+        session.where = message.where
         campaign = self._table.campaign_of(session)
         if campaign.finished:
             self._table.event(session, ServerEvent.FINISHED)
         else:
-            self._table.say(Welcome(session.peer, self._table.epoch, campaign.number, campaign.image, campaign.limited))
+            secret = tickets.secret_of(self._table.secret, session.peer)
+            about = self._table.epoch, campaign.number, campaign.image, campaign.limited, secret
+            self._table.say(Welcome(session.peer, *about))
 
     def ask_to_join(self, session: Session, _: ToServer) -> None:
         self._table.say(Rejoin(session.peer, self._table.epoch, given_up=False))
 
-    def part(self, session: Session, _: Bye) -> None:
-        """It goes with nothing left to report; its pairs are free."""
-        frontier = self._table.campaign_of(session).frontier
+    def part(self, session: Session, message: Bye) -> None:
+        """It goes with nothing left to report; its pairs are free, but for one that too many have failed with."""
+        campaign = self._table.campaign_of(session)
+        frontier = campaign.frontier
+        if message.failed:
+            who = session.origin.witness(session.peer.client)
+            self._table.counts["set aside"] += campaign.fail(message.failed, session.peer, who)
         self._table.counts["handed back"] += frontier.free(session.peer)
         self._table.say_then(Gone(session.peer))
 
@@ -119,6 +128,14 @@ class Members:
         session.due = self._table.now + session.pause
         again = any(not campaign.finished for campaign in self._table.campaigns.values())
         self._table.say(Stop(session.peer, session.campaign, again))
+
+
+def is_its_own(address: str, origin: Origin) -> bool:
+    """Does this lead to the client itself? Others are sent there: not to whatever a stranger names."""
+    if not origin.is_foreign:
+        return True
+    host, _, port = address.removeprefix("tcp://").rpartition(":")
+    return address.startswith("tcp://") and host.strip("[]") == origin.host and port.isdigit()
 
 
 def objection(message: Hello, campaigns: Mapping[int, Campaign]) -> tuple[str, str] | None:

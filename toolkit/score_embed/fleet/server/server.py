@@ -27,9 +27,11 @@ from score_embed.fleet.messages import (
     Results,
     ToServer,
 )
+from score_embed.fleet.origin import OWN, Origin
 from score_embed.fleet.protocol import ServerAction, ServerEvent, Status, Timing
+from score_embed.fleet.server.admission import Admission
 from score_embed.fleet.server.campaign import Campaign
-from score_embed.fleet.server.frontier import Opened, Reader, Snapshot
+from score_embed.fleet.server.frontier import Opened, Past, Reader, Snapshot
 from score_embed.fleet.server.matching import Grant
 from score_embed.fleet.server.membership import Members
 from score_embed.fleet.server.sessions import Session
@@ -47,19 +49,30 @@ _EVENTS: dict[type, ServerEvent] = {
     Bye: ServerEvent.BYE,
 }
 _LOOK = "look"  # the timer of what is looked after regularly
-_EARLY = 10_000  # messages kept while the server starts
+_EARLY = 256  # messages kept while the server starts
+_TRIES = 4  # times that a client is asked for pairs until others are
 _REMOVABLE = frozenset({Status.IDLE, Status.BUSY, Status.SERVING_REQ})
 
 
 class Server:
     """Call `start`, wait for its commit, then `open` campaigns, `receive`, `committed` and `tick` as things happen."""
 
-    def __init__(self, snapshot: Snapshot, read: Reader, timing: Timing, seed: int = 0) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        read: Reader,
+        timing: Timing,
+        seed: int = 0,
+        secret: bytes = b"of nobody",
+        past: Past = lambda campaign, ids: (),
+    ) -> None:
+        """`seed`: of all chance; `secret`: of which tickets are made, unknown to clients; `past`: what is done, where
+        clients may be others'."""
         self._snapshot = snapshot
         self._rng = random.Random(seed)
         self._ready = False
-        self._early: list[ToServer | Pairs] = []  # messages that came before
-        self._table = StatusTable(snapshot.epoch + 1, timing)
+        self._early: list[tuple[ToServer | Pairs, Origin]] = []  # messages that came before
+        self._table = StatusTable(snapshot.epoch + 1, timing, secret, past)
         self._members = Members(self._table)
         self._sharing = Sharing(self._table, read)
         self.actions: dict[ServerAction, Action] = {
@@ -102,23 +115,36 @@ class Server:
             self._add_campaign(Opened(campaign, image, {})).frontier.add(first, None)
         return self._done()
 
-    def receive(self, message: ToServer | Pairs, now: float) -> list[Effect]:
+    def receive(self, message: ToServer | Pairs, now: float, origin: Origin = OWN) -> list[Effect]:
+        """A message, and who has proved to have said it."""
         self._table.now = now
-        if self._ready:
-            self._take(message)
+        if not self._table.admission.admits(message, origin):
+            self._table.counts["not admitted"] += 1
+        elif self._ready:
+            self._take(message, origin)
         elif len(self._early) < _EARLY:
-            self._early.append(message)
+            self._early.append((message, origin))
         return self._done()
 
-    def _take(self, message: ToServer | Pairs) -> None:
+    def fault(self, client: str, origin: Origin, why: str, now: float) -> list[Effect]:
+        """Its driver has heard what no client of ours says."""
+        self._table.now = now
+        self._table.fault(client, origin, why)
+        return self._done()
+
+    @property
+    def admission(self) -> Admission:
+        return self._table.admission
+
+    def _take(self, message: ToServer | Pairs, origin: Origin) -> None:
         if isinstance(message, Pairs):
-            self._sharing.relay(message)
+            self._sharing.relay(message, origin)
             return
         session = self._table.sessions.get(message.peer.client)
         if session is None or session.peer != message.peer:
-            session = self._members.stranger(message, session)
+            session = self._members.stranger(message, session, origin)
         if session is not None:
-            session.heard = self._table.now
+            session.heard, session.origin = self._table.now, origin
             if isinstance(message, Hello | Results) and message.campaign not in (0, session.campaign):
                 self._members.correct(session, message.campaign)
             if not self._members.is_late(session, message):
@@ -132,8 +158,8 @@ class Server:
         for campaign in self._table.campaigns.values():
             self._finish_if_done(campaign)
         early, self._early = self._early, []
-        for message in early:
-            self._take(message)
+        for message, origin in early:
+            self._take(message, origin)
         return self._done()
 
     def tick(self, now: float) -> list[Effect]:
@@ -169,6 +195,15 @@ class Server:
         for session in chosen:
             self._members.assigned[session.peer.client] = campaign
         return self.remove(lambda session: session in chosen, None, now, again=True)
+
+    def hold(self, campaign: int, held: bool, now: float) -> list[Effect]:
+        """As long as it is held a campaign is not finished: what its clients say is checked by others of them."""
+        self._table.now = now
+        found = self._table.campaigns[campaign]
+        was, found.held = found.held, held
+        if was and not held:
+            self._finish_if_done(found)
+        return self._done()
 
     def lost(self, client: str, now: float) -> list[Effect]:
         """Somebody knows that this client is dead: no need to wait until it was silent for long."""
@@ -216,8 +251,10 @@ class Server:
 
     def _record(self, session: Session, message: Results) -> None:
         self._note_queue(session, message)
-        new = self._table.record(message, session.peer)
+        new = self._table.record(message, session.peer, session.origin)
         session.tests += new
+        if new:
+            session.useful = self._table.now
         if message.batch > session.batch and not self.full:
             self._table.counts["repeated"] += len(message.results) - new
             session.batch = message.batch
@@ -229,7 +266,7 @@ class Server:
     def _finish_if_done(self, campaign: Campaign) -> None:
         """STOP if and only if the durable frontier is empty. To be asked right after a commit."""
         frontier = campaign.frontier
-        if campaign.finished or len(frontier) or frontier.changed:
+        if campaign.finished or campaign.held or len(frontier) or frontier.is_ahead:
             return
         campaign.finished = True
         for session in list(self._table.sessions.values()):
@@ -243,6 +280,8 @@ class Server:
         for session in list(self._table.sessions.values()):
             if self._table.now - session.heard > self._table.timing.dead:
                 self._table.event(session, ServerEvent.SILENT)
+            elif self._is_stalled(session):
+                self._give_up_stalled(session)
             elif session.status in (Status.LEAVING, Status.STOPPING) and session.due <= self._table.now:
                 session.pause = min(2 * session.pause, self._table.timing.resend_most)
                 (self._members.dismiss if session.status is Status.LEAVING else self._members.stop)(session)
@@ -250,8 +289,23 @@ class Server:
             for match in campaign.matcher.overdue(self._table.now):
                 if isinstance(match, Grant):
                     self._sharing.offer(match)
+                elif match.tries > _TRIES:
+                    self._sharing.ask_others_than(match)
                 else:
                     self._sharing.request(match.giver, match)
+
+    def _is_stalled(self, session: Session) -> bool:
+        """It says that it is alive, and holds pairs for long that bring nothing, while somebody waits for pairs."""
+        campaign, table = self._table.campaign_of(session), self._table
+        if table.now - session.useful <= table.timing.stall or not campaign.frontier.held(session.peer):
+            return False
+        return any(s.campaign == session.campaign and s.status is Status.IDLE for s in table.sessions.values())
+
+    def _give_up_stalled(self, session: Session) -> None:
+        self._table.counts["stalled"] += 1
+        client, origin = session.peer.client, session.origin
+        self._table.event(session, ServerEvent.SILENT)
+        self._table.fault(client, origin, f"it held tests for {self._table.timing.stall:.0f} s and brought nothing")
 
     # How ----------------------------------------------------------------------------------------------------
 

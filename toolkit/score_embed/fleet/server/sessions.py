@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 
 from score_embed.fleet.messages import Peer
+from score_embed.fleet.origin import OWN, Origin
 from score_embed.fleet.protocol import Status
 
 
@@ -17,8 +18,10 @@ class Session:
     campaign: int
     heard: float  # when it was last heard of
     joined: float
+    origin: Origin = OWN
+    useful: float = 0.0  # when it last brought a result, or got pairs
     status: Status = Status.AWAITED
-    address: str = ""
+    address: str = ""  # where others reach it directly; empty: they do not
     where: str = ""
     queue: int = 0  # pairs that it holds, as it last said
     refusals: int = 0  # NACKs since it last had pairs

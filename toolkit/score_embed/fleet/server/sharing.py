@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import partial
 
+from score_embed.fleet import tickets
 from score_embed.fleet.messages import (
     SERVER as SERVER_PEER,
 )
@@ -15,11 +17,13 @@ from score_embed.fleet.messages import (
     Nack,
     Noted,
     Pairs,
+    Peer,
     Receiver,
     Req,
     Settled,
     in_one_message,
 )
+from score_embed.fleet.origin import Origin
 from score_embed.fleet.protocol import EPOCH_SHIFT, ServerEvent
 from score_embed.fleet.server.campaign import Campaign
 from score_embed.fleet.server.frontier import Reader
@@ -34,6 +38,7 @@ class Sharing:
     def __init__(self, table: StatusTable, read: Reader) -> None:
         self._table, self._read = table, read
         self._numbers = itertools.count((table.epoch << EPOCH_SHIFT) + 1)  # of REQs and hand-overs
+        self._by_way_of_server: set[str] = set()  # clients that give nothing directly; for look-ups only
         self.patience = 0.0  # until then, who was not heard of may still be there
 
     def free(self, session: Session, message: Empty) -> None:
@@ -52,39 +57,88 @@ class Sharing:
             self.offer(grant)
 
     def assign(self, session: Session, message: Ack) -> None:
+        """The receiver has got pairs: are they what the record has, and the giver's to give?"""
+        if len(message.marks) != tickets.MARK_BYTES * len(message.ids):
+            self._table.fault(session.peer.client, session.origin, "its ACK has not a mark for each pair")
+            return
         session.turn = max(session.turn, message.turn)
         session.queue = max(session.queue, len(message.ids))
         campaign = self._table.campaign_of(session)
-        self._table.say_then(Noted(session.peer, message.req, campaign.assign(message)))
-        if message.giver != SERVER_PEER:
+        asked = self._table.deals.close(message.req, message.giver, session.peer)
+        marks = self._marks(campaign, message.giver, message.ids) if asked else {}
+        drop, is_wrong = campaign.assign(message, marks)
+        if is_wrong:
+            self._distrust(session, message.giver)
+        if asked and len(drop) < len(message.ids):
+            session.useful = self._table.now
+        self._table.say_then(Noted(session.peer, message.req, drop))
+        if message.giver != SERVER_PEER and (asked or len(drop) < len(message.ids)):
             self._table.say_then(Settled(message.giver, message.req, session.peer, taken=True))
         self._table.relieve(campaign.matcher.arrived(message.req, session))
 
+    def _marks(self, campaign: Campaign, giver: Peer, ids: Sequence[bytes]) -> dict[bytes, bytes]:
+        """What the pairs that are the giver's say in the record."""
+        owned = [ident for ident in dict.fromkeys(ids) if campaign.frontier.owner(ident) == giver]
+        return {pair.id: tickets.mark(pair) for pair in self._read(campaign.number, owned)}
+
+    def _distrust(self, receiver: Session, giver: Peer) -> None:
+        """One of them lies, and nobody knows which. So nothing goes directly to or from them any more: what goes by way of
+        the server it sees, and then it knows."""
+        self._table.counts["wrong hand-overs"] += 1
+        receiver.address = ""
+        self._by_way_of_server.add(giver.client)
+
     def request(self, session: Session, request: Request) -> None:
-        receivers = tuple(Receiver(peer, to.address) for peer, to in request.receivers.items())
+        receivers = tuple(self._receiver(session, to, request.number) for to in request.receivers.values())
+        for receiver in receivers:
+            self._table.deals.open(request.number, session.peer, receiver.peer)
         self._table.say(Req(session.peer, request.number, receivers))
+
+    def _receiver(self, giver: Session, to: Session, req: int) -> Receiver:
+        if not to.address or giver.peer.client in self._by_way_of_server:
+            return Receiver(to.peer, "")
+        ticket = tickets.ticket(tickets.secret_of(self._table.secret, to.peer), req, giver.peer)
+        return Receiver(to.peer, to.address, to.origin.public, ticket)
 
     def ask_others(self, session: Session, message: Nack) -> None:
         matcher = self._table.campaign_of(session).matcher
         matcher.rest(session, self._table.now)
-        self._table.relieve(matcher.refused(message.req, message.receivers))
+        for peer in message.receivers:
+            self._table.deals.close(message.req, session.peer, peer)
+        self._table.relieve(matcher.refused(message.req, session, message.receivers))
+
+    def ask_others_than(self, request: Request) -> None:
+        """It does not answer: those who wait need not wait for it."""
+        matcher = self._table.campaign_of(request.giver).matcher
+        matcher.rest(request.giver, self._table.now)
+        self._table.counts["unanswered"] += 1
+        self._table.relieve(matcher.refused(request.number, request.giver, tuple(request.receivers)))
 
     def answer(self, session: Session, message: Ask) -> None:
         """Was a gift taken? Not if its pairs are still the giver's and the receiver is over."""
         taken = self._table.campaign_of(session).frontier.owner(message.id) != session.peer
-        if not taken and not self._table.is_over(message.receiver):
-            if message.receiver.client in self._table.sessions or self._table.now < self.patience:
+        if not taken and self._table.deals.is_open(message.req, session.peer, message.receiver):
+            is_there = message.receiver.client in self._table.sessions or self._table.now < self.patience
+            if is_there and not self._table.is_over(message.receiver):
                 return  # it may still say ACK
-            self._table.ended[message.receiver.client] = message.receiver.incarnation
+            self._table.deals.close(message.req, session.peer, message.receiver)
         self._table.counts["gifts taken back"] += not taken
         self._table.say_then(Settled(session.peer, message.req, message.receiver, taken))
 
-    def relay(self, message: Pairs) -> None:
-        """Pairs that do not get from client to client directly."""
+    def relay(self, message: Pairs, origin: Origin) -> None:
+        """Pairs that do not get from client to client directly, if they are what the record has."""
         session = self._table.sessions.get(message.to.client)
-        if session is not None and session.peer == message.to:
-            self._table.counts["relayed"] += 1
-            self._table.say(message)
+        giver = self._table.sessions.get(message.giver.client)
+        if giver is None or giver.peer != message.giver or session is None or session.peer != message.to:
+            return
+        if not self._table.deals.is_open(message.req, message.giver, message.to):
+            return
+        marks = self._marks(self._table.campaign_of(giver), message.giver, [pair.id for pair in message.pairs])
+        if any(marks.get(pair.id, mark) != mark for pair in message.pairs if (mark := tickets.mark(pair))):
+            self._table.fault(message.giver.client, origin, "it gave others tests that are not what it has")
+            return
+        self._table.counts["relayed"] += 1
+        self._table.say(message)
 
     def offer(self, grant: Grant) -> None:
         """Send pairs of the pool, once it is durable whose they are."""
@@ -105,6 +159,7 @@ class Sharing:
         if campaign.finished:
             return
         for grant in campaign.matcher.grants(self._numbers, self._table.now):
+            grant.receiver.useful = self._table.now
             self.offer(grant)
         for request in campaign.matcher.requests(self._numbers, self._table.now):
             self._table.event(request.giver, ServerEvent.CHOSEN, request)

@@ -12,20 +12,27 @@ from functools import partial
 from typing import Any
 
 from score_embed.fleet.messages import FromServer, Peer, Results, Stored
+from score_embed.fleet.origin import OWN, Origin
 from score_embed.fleet.protocol import SERVER, Send, ServerAction, ServerEvent, Status, Timing, Wake
+from score_embed.fleet.server.admission import Admission, Expel
 from score_embed.fleet.server.campaign import Campaign
-from score_embed.fleet.server.frontier import Commit, Commits
+from score_embed.fleet.server.deals import Deals
+from score_embed.fleet.server.frontier import Commit, Commits, Past
 from score_embed.fleet.server.sessions import Session
 from score_embed.fleet.timers import Timers
 
-Effect = Send | Commit | Wake
+Effect = Send | Commit | Wake | Expel
 Action = Callable[[Session, Any], None]  # takes the message of the event, or what else belongs to it
 
 
 class StatusTable:
-    def __init__(self, epoch: int, timing: Timing) -> None:
-        self.epoch, self.timing = epoch, timing
+    def __init__(self, epoch: int, timing: Timing, secret: bytes, past: Past) -> None:
+        """`secret`: of which tickets are made."""
+        self._past = past
+        self.epoch, self.timing, self.secret = epoch, timing, secret
+        self.admission = Admission()
         self.counts: Counter[str] = Counter()
+        self.deals = Deals()
         self.campaigns: dict[int, Campaign] = {}
         self.sessions: dict[str, Session] = {}  # by client
         self.ended: dict[str, int] = {}  # client → its last incarnation that is over
@@ -52,6 +59,7 @@ class StatusTable:
         if session.status is Status.GONE:
             del self.sessions[session.peer.client]
             self.ended[session.peer.client] = session.peer.incarnation
+            self.deals.forget(session.peer)
         matcher = self.campaign_of(session).matcher
         if session.status is Status.BUSY:
             matcher.can_give(session)
@@ -70,9 +78,9 @@ class StatusTable:
     def campaign_of(self, session: Session) -> Campaign:
         return self.campaigns[session.campaign]
 
-    def await_hello(self, peer: Peer, campaign: int) -> Session:
+    def await_hello(self, peer: Peer, campaign: int, origin: Origin = OWN) -> Session:
         """A client that has not said HELLO to this server yet."""
-        session = Session(peer, campaign, heard=self.now, joined=self.now)
+        session = Session(peer, campaign, heard=self.now, joined=self.now, origin=origin, useful=self.now)
         self.sessions[peer.client] = session
         return session
 
@@ -84,17 +92,31 @@ class StatusTable:
 
     # What is said and kept ----------------------------------------------------------------------------------
 
-    def record(self, message: Results, owner: Peer | None) -> int:
+    def record(self, message: Results, owner: Peer | None, origin: Origin) -> int:
         """Put results into the record; says how many were new."""
         campaign = self.campaigns.get(message.campaign)
         if campaign is None:
             return 0
-        new, drop = campaign.record(message, owner)
-        self.say_then(Stored(message.peer, message.batch, drop))
-        return new
+        children = [child.id for result in message.results for child in result.children if child.id not in campaign.frontier]
+        done = self._past(campaign.number, children) if origin.is_foreign and children else ()
+        taken = campaign.record(message, owner, done)
+        self.counts["refused"] += len(taken.refused)
+        self.say_then(Stored(message.peer, message.batch, taken.drop, taken.refused))
+        return taken.new
 
     def say(self, message: FromServer) -> None:
         self._effects.append(Send(message, message.to))
+
+    def fault(self, client: str, origin: Origin, why: str) -> None:
+        """It said what no client of ours says; perhaps it is sent away for that."""
+        self.counts["faults"] += 1
+        expel = self.admission.fault(client, origin, why)
+        if expel is None:
+            return
+        self._effects.append(expel)
+        for session in list(self.sessions.values()):
+            if session.origin.witness(session.peer.client) == origin.witness(client):
+                self.event(session, ServerEvent.SILENT)
 
     def say_then(self, message: FromServer) -> None:
         """Say it when all that has changed until now is durable."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from score_embed.fleet.messages import Pair, Peer
@@ -45,6 +45,10 @@ class Journal:
                 if not pair.data:
                     raise Violation("a pair is known without its data")
                 record.known[pair.id], record.owner[pair.id] = pair, owner
+        for ident in write.aside:
+            record.done[ident] = None
+            record.known.pop(ident, None)
+            record.owner.pop(ident, None)
         for ident, owner in write.moved:
             if ident in record.known:
                 record.owner[ident] = owner
@@ -60,7 +64,10 @@ class Journal:
 
     def read(self, campaign: int, ids: Sequence[bytes]) -> list[Pair]:
         known = self.records[campaign].known
-        return [known[ident] for ident in ids]
+        return [known[ident] for ident in ids if ident in known]
+
+    def past(self, campaign: int, ids: Sequence[bytes]) -> Container[bytes]:
+        return self.records[campaign].done if campaign in self.records else ()
 
     @property
     def known(self) -> int:

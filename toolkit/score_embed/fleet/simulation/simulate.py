@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappop, heappush
@@ -24,6 +24,7 @@ from score_embed.fleet.messages import (
     SERVER as SERVER_PEER,
 )
 from score_embed.fleet.messages import (
+    DecodeError,
     Message,
     Pair,
     Pairs,
@@ -35,8 +36,10 @@ from score_embed.fleet.messages import (
     decode,
     encode,
 )
+from score_embed.fleet.origin import Origin, Standing
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.server import table as server_table
+from score_embed.fleet.server.admission import Expel
 from score_embed.fleet.server.frontier import Commit
 from score_embed.fleet.server.server import Server
 from score_embed.fleet.simulation.faults import SERVER, Change, Crash, Faults
@@ -78,6 +81,11 @@ class Node:
     def name(self) -> str:
         return f"c{self.number}"
 
+    @property
+    def origin(self) -> Origin:
+        """As the line proves it: each client has a key of its own."""
+        return Origin(Standing.KEY, self.name, host=self.name)
+
 
 @dataclass
 class World:
@@ -94,6 +102,7 @@ class World:
     server_type: type[Server] = Server
     client_type: type[Client] = Client
     journal_type: type[Journal] = Journal
+    liars: Mapping[int, Callable[..., Client]] = field(default_factory=dict)  # by number: clients that are not of ours
 
     def __post_init__(self) -> None:
         self.now = 0.0
@@ -109,7 +118,8 @@ class World:
         self._rng = random.Random(self.seed)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._made = 0
-        self._ended = 0  # clients
+        self._ended = 0  # clients that do not lie
+        self.expelled: dict[str, str] = {}  # client → why
         self._server_life = 0
         self._server_free_at = self._server_wakes_at = 0.0
         self._committing: Commit | None = None
@@ -138,7 +148,7 @@ class World:
             if not events:
                 raise Violation("the fleet is busy with itself")
             what(*args)
-            if self._ended == len(self.nodes):
+            if self._ended == len(self.nodes) - len(self.liars):
                 break
 
     def _at(self, time: float, what: Callable[..., None], *args: Any) -> None:
@@ -151,22 +161,24 @@ class World:
         self._server_life += 1
         self._committing = None
         self._server_free_at = self.now
-        self.server = self.server_type(self.journal.snapshot(), self.journal.read, self.timing, self.seed)
+        secret = blake2b(b"%d %d" % (self.seed, self._server_life), digest_size=32).digest()
+        about = self.journal.read, self.timing, self.seed, secret, self.journal.past
+        self.server = self.server_type(self.journal.snapshot(), *about)
         self._carry_out(None, self.server.start(self.now))
         for campaign, tree in enumerate(self.trees, start=1):
             self._carry_out(None, self.server.open(campaign, image(campaign), tree.first, self.now))
 
-    def _server_receives(self, message: Any) -> None:
+    def _server_receives(self, origin: Origin, message: Any) -> None:
         if self.server is None:
             return
         results = len(message.results) if isinstance(message, Results) else 0
         start = max(self.now, self._server_free_at)
         self._server_free_at = start + self.costs.message + self.costs.result * results
-        self._at(self._server_free_at, self._server_takes, self._server_life, message)
+        self._at(self._server_free_at, self._server_takes, self._server_life, origin, message)
 
-    def _server_takes(self, life: int, message: Any) -> None:
+    def _server_takes(self, life: int, origin: Origin, message: Any) -> None:
         if self.server is not None and life == self._server_life:
-            self._carry_out(None, self.server.receive(message, self.now))
+            self._carry_out(None, self.server.receive(message, self.now, origin))
 
     def _server_commits(self, life: int, commit: Commit) -> None:
         if self.server is not None and life == self._server_life:
@@ -183,14 +195,15 @@ class World:
     def _start_client(self, node: Node) -> None:
         node.life += 1
         node.incarnation = max(node.incarnation + 1, int(self.now * 1000))
-        address = node.name if self.direct else ""
-        node.client = self.client_type(Peer(node.name, node.incarnation), Stack(), self.timing, address)
+        address = f"tcp://{node.name}:1" if self.direct else ""
+        make = self.liars.get(node.number, self.client_type)
+        node.client = make(Peer(node.name, node.incarnation), Stack(), self.timing, address)
         node.joined = node.free_at = self.now
         self._carry_out(node, node.client.start(self.now))
 
-    def _client_receives(self, node: Node, message: Any) -> None:
+    def _client_receives(self, node: Node, message: Any, direct: bool) -> None:
         if node.client is not None:
-            self._carry_out(node, node.client.receive(message, self.now))
+            self._carry_out(node, node.client.receive(message, self.now, direct))
 
     def _client_ran(self, node: Node, life: int, result: Result) -> None:
         if node.client is None or life != node.life:
@@ -218,6 +231,8 @@ class World:
                 case Wake(at) if node is not None:
                     node.wakes_at = at
                     self._at(max(at, self.now), self._client_wakes, node, node.life, at)
+                case Expel(client, _, why):
+                    self.expelled[client] = why
                 case Commit():
                     self._committing = effect
                     rows = sum(len(write.tests) for write in effect.writes)
@@ -231,7 +246,7 @@ class World:
         self.run_count += 1
         self.runs[pair.id] += 1
         if self.checked:
-            if self.runs[pair.id] > 1 and not self._given_up():
+            if self.runs[pair.id] > 1 and not self._given_up() and not self.liars:
                 raise Violation("a pair was run twice and nobody was given up")
             self.digest.update(f"{self.now} {node.number} ".encode() + pair.id)
         tree = self._by_seed[seed_of(pair)]
@@ -245,10 +260,14 @@ class World:
         relayed = node is None and isinstance(message, Pairs) and message.giver != SERVER_PEER
         self.messages["Relayed" if relayed else kind] += 1
         if self.checked:
-            self._watch(message)
+            if node is None or node.number not in self.liars:
+                self._watch(message)
             frame = encode(message)
             self.digest.update(f"{self.now} ".encode() + frame)
-            message = decode(frame)
+            try:
+                message = decode(frame)
+            except DecodeError:
+                return  # somebody lies
         source = SERVER if node is None else node.number
         target = SERVER if to is None else int(to.client[1:])
         if isinstance(message, Pairs):
@@ -256,14 +275,15 @@ class World:
         for late in self.faults.fates(self._rng, self.now, source, target):
             at = self.now + self.costs.latency + self.costs.jitter * self._rng.random() + late
             if to is None:
-                self._at(at, self._server_receives, message)
+                assert node is not None
+                self._at(at, self._server_receives, node.origin, message)
             else:
-                self._at(at, self._client_receives, self.nodes[target], message)
+                self._at(at, self._client_receives, self.nodes[target], message, node is not None)
 
     def _end(self, node: Node) -> None:
         if node.ended is None:
             node.ended = self.now
-            self._ended += 1
+            self._ended += node.number not in self.liars
 
     # What must never happen ---------------------------------------------------------------------------------
 
@@ -273,9 +293,9 @@ class World:
                 self._watch_stop(message)
             case Results():
                 self._reported[message.peer, message.batch] = tuple(result.id for result in message.results)
-            case Stored():
+            case Stored() if int(message.to.client[1:]) not in self.liars:
                 for ident in self._reported.pop((message.to, message.batch), ()):
-                    if not any(ident in record.done for record in self.journal.records.values()):
+                    if ident not in message.refused and not any(ident in record.done for record in self.journal.records.values()):
                         raise Violation("a result was acknowledged and is not in the record")
 
     def _watch_stop(self, message: Stop) -> None:
@@ -356,7 +376,7 @@ class World:
 
     def verify(self) -> None:
         """Everybody has stopped, and everything is done."""
-        left = [node.name for node in self.nodes if node.ended is None]
+        left = [node.name for node in self.nodes if node.ended is None and node.number not in self.liars]
         if left:
             raise Violation(f"after {self.now:.1f} s these have not stopped: {', '.join(left)}")
         lost = sum(tree.tests for tree in self.trees) - self.journal.done

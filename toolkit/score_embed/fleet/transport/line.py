@@ -2,13 +2,20 @@
 
 Frames that cannot be delivered at once are dropped, as on any bad line: the protocol says everything again until it is
 answered. Nothing here blocks but `wait` and `reach`, and these end in time.
+
+Each end says of a frame where it came in, because that cannot be forged: the server's end names the key (`Origin`), a
+client's end tells what its server said from what anybody said at the address where it listens for other clients. What
+strangers can make an end keep is bounded: frames on the way, bytes taken in at a time, connections a second.
 """
 
 from __future__ import annotations
 
+import resource
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
 
 import zmq
 import zmq.utils.monitor
@@ -16,67 +23,70 @@ import zmq.utils.z85
 
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet.messages import MAX_FRAME
+from score_embed.fleet.origin import OWN, Origin, Standing
+from score_embed.fleet.timers import Allowance
 from score_embed.fleet.transport import address as addresses
-from score_embed.fleet.transport.keys import Keys
+from score_embed.fleet.transport.keys import KeyRing, OwnKeys
 
-_AT_ONCE = 256  # frames that one `wait` returns at most
-_QUEUE = 64  # frames on the way to one peer
+_AT_ONCE = 256  # frames that one `wait` returns at most …
+_BYTES_AT_ONCE = 16 << 20  # … and bytes, about
+_QUEUE = 64  # frames on the way to or from one peer of this user's
+_FOREIGN_OUT, _FOREIGN_IN = 16, 4  # … and of others
 _LINGER = 2000  # milliseconds that a line that is closed may still send
 _HEARTBEAT = 5000  # milliseconds, on tcp
+_HANDSHAKE = 5000  # milliseconds that one who connects may take to say who it is
 _PEERS = 64  # clients that one keeps connections to
 _REFUSED = zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
 _ZAP = "inproc://zeromq.zap.01"
+_DOMAIN = b"score-embed"
+_COMES, _COMES_AT_ONCE = 2.0, 32  # connections a second of one key, and at once
+_LOCAL_COMES, _LOCAL_COMES_AT_ONCE = 16.0, 256  # … of all processes of this machine together, without keys
+_GOOD, _LATER, _NEVER = (b"200", b"OK"), (b"300", b"too often"), (b"400", b"unknown key")
+
+Sender = tuple[int, bytes]  # which of the server's sockets, and whose connection there
+
+
+class Heard(NamedTuple):
+    """What the server has heard. `origin`: who said it, as far as that is proved."""
+
+    sender: Sender
+    origin: Origin
+    frame: bytes
 
 
 class _End:
     """Sockets that are waited for together."""
 
-    def __init__(self, keys: Keys | None) -> None:
-        self._keys = keys
+    def __init__(self) -> None:
         self._context = zmq.Context()
         self._poller = zmq.Poller()
-        self._zap: zmq.Socket[bytes] | None = None
 
-    def _socket(self, kind: int) -> zmq.Socket[bytes]:
+    def _socket(self, kind: int, foreign: bool) -> zmq.Socket[bytes]:
         socket = self._context.socket(kind)
         socket.setsockopt(zmq.MAXMSGSIZE, MAX_FRAME)
-        socket.setsockopt(zmq.SNDHWM, _QUEUE)
+        socket.setsockopt(zmq.SNDHWM, _FOREIGN_OUT if foreign else _QUEUE)
+        socket.setsockopt(zmq.RCVHWM, _FOREIGN_IN if foreign else _QUEUE)
+        socket.setsockopt(zmq.HANDSHAKE_IVL, _HANDSHAKE)
         socket.setsockopt(zmq.LINGER, 0)
         return socket
 
-    def _bind(self, kind: int, address: str) -> zmq.Socket[bytes]:
-        """A socket that listens, to holders of the right key only if there are keys."""
-        socket = self._socket(kind)
-        self._listen(socket, address)
-        self._poller.register(socket, zmq.POLLIN)
-        return socket
-
-    def _listen(self, socket: zmq.Socket[bytes], address: str) -> None:
-        """Options are those of the addresses bound from then on: so one with keys comes after one without."""
-        addresses.check(address, self._keys is not None)
-        if self._keys is not None and address.startswith("tcp:"):
-            self._judge()
+    def _bind(self, kind: int, address: str, secret: str | None, judged: bool = False) -> zmq.Socket[bytes]:
+        """A socket that listens; on tcp with that secret key, if there is one. `judged`: who connects there is asked about."""
+        addresses.check(address, secret is not None)
+        is_tcp = address.startswith("tcp:")
+        socket = self._socket(kind, foreign=is_tcp)
+        if is_tcp and secret is not None:
             socket.setsockopt(zmq.CURVE_SERVER, 1)
-            socket.setsockopt(zmq.CURVE_SECRETKEY, self._keys.secret.encode())
-            socket.setsockopt(zmq.ZAP_DOMAIN, b"score-embed")
+            socket.setsockopt(zmq.CURVE_SECRETKEY, secret.encode())
+        if is_tcp and judged:
+            socket.setsockopt(zmq.ZAP_DOMAIN, _DOMAIN)
         self._beat(socket, address)
         try:
             socket.bind(address)
         except zmq.ZMQError as error:
             socket.close()
             raise UsageError(f"cannot listen here: {error.strerror}", address, "Choose another address.") from None
-
-    def _connect(self, kind: int, address: str, other: str, at_once: bool = False) -> zmq.Socket[bytes]:
-        """`at_once`: nothing is kept for a peer that is not there."""
-        addresses.check(address, self._keys is not None)
-        socket = self._socket(kind)
-        socket.setsockopt(zmq.IMMEDIATE, int(at_once))
-        if self._keys is not None and address.startswith("tcp:"):
-            socket.setsockopt(zmq.CURVE_SERVERKEY, other.encode())
-            socket.setsockopt(zmq.CURVE_PUBLICKEY, self._keys.public.encode())
-            socket.setsockopt(zmq.CURVE_SECRETKEY, self._keys.secret.encode())
-        self._beat(socket, address)
-        socket.connect(address)
+        self._poller.register(socket, zmq.POLLIN)
         return socket
 
     @staticmethod
@@ -85,29 +95,9 @@ class _End:
             socket.setsockopt(zmq.HEARTBEAT_IVL, _HEARTBEAT)
             socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 4 * _HEARTBEAT)
 
-    def _judge(self) -> None:
-        """Listen to the context's questions about who may connect."""
-        if self._zap is None:
-            self._zap = self._context.socket(zmq.REP)
-            self._zap.setsockopt(zmq.LINGER, 0)
-            self._zap.bind(_ZAP)
-            self._poller.register(self._zap, zmq.POLLIN)
-
-    def _answer_zap(self) -> None:
-        assert self._zap is not None
-        assert self._keys is not None
-        version, sequence, _domain, _address, _identity, mechanism, *credentials = self._zap.recv_multipart()
-        allowed = self._keys.other if self._keys.role == "server" else self._keys.public
-        good = mechanism == b"CURVE" and [zmq.utils.z85.encode(key).decode() for key in credentials] == [allowed]
-        status, text = (b"200", b"OK") if good else (b"400", b"unknown key")
-        self._zap.send_multipart([version, sequence, status, text, b"", b""])
-
     def _poll(self, seconds: float) -> set[zmq.Socket[bytes]]:
-        """The sockets with something to read. Who may connect is answered on the way."""
-        ready = {socket for socket, _ in self._poller.poll(max(0, int(seconds * 1000)))}
-        if self._zap in ready:
-            self._answer_zap()
-        return ready
+        """The sockets with something to read."""
+        return {socket for socket, _ in self._poller.poll(max(0, int(seconds * 1000)))}
 
     def close(self) -> None:
         self._context.destroy()
@@ -116,63 +106,137 @@ class _End:
 class Listener(_End):
     """The server's end. `also`: an address for others, beside that for processes of this machine."""
 
-    def __init__(self, address: str, keys: Keys | None = None, also: str = "") -> None:
+    def __init__(self, address: str, keys: KeyRing | None = None, also: str = "") -> None:
         """Raises UsageError if it cannot listen there."""
-        super().__init__(keys)
+        super().__init__()
+        self._keys = keys
+        self._expelled: set[str] = set()  # public keys
+        self._comes: dict[str, Allowance] = {}  # by public key; without keys all together
+        _allow_connections()
         try:
-            self._router = self._bind(zmq.ROUTER, address)
-            self.address = self._router.getsockopt_string(zmq.LAST_ENDPOINT)
-            if also:
-                self._listen(self._router, also)
+            self._zap = self._context.socket(zmq.REP)
+            self._zap.setsockopt(zmq.LINGER, 0)
+            self._zap.bind(_ZAP)
+            self._poller.register(self._zap, zmq.POLLIN)
+            secret = keys.keys.secret if keys is not None else None
+            self._routers = [self._bind(zmq.ROUTER, each, secret, judged=True) for each in (address, also) if each]
         except UsageError:
             self._context.destroy()
             raise
-        self.also = self._router.getsockopt_string(zmq.LAST_ENDPOINT) if also else ""
+        ends = [router.getsockopt_string(zmq.LAST_ENDPOINT) for router in self._routers]
+        self._is_own = [end.startswith("ipc:") for end in ends]
+        self.address, self.also = ends[0], ends[1] if also else ""
 
-    def wait(self, seconds: float) -> list[tuple[bytes, bytes]]:
-        """What has come, as (sender, frame); waits for so long if there is nothing."""
-        found: list[tuple[bytes, bytes]] = []
-        if self._router in self._poll(seconds):
-            while len(found) < _AT_ONCE:
+    def wait(self, seconds: float) -> list[Heard]:
+        """What has come; waits for so long if there is nothing."""
+        found: list[Heard] = []
+        size = 0
+        ready = self._poll(seconds)
+        if self._zap in ready:
+            self._answer_zap()
+        for number, router in enumerate(self._routers):
+            while router in ready and len(found) < _AT_ONCE * (number + 1) and size < _BYTES_AT_ONCE * (number + 1):
                 try:
-                    sender, *frames = self._router.recv_multipart(zmq.NOBLOCK)
+                    sender, *frames = router.recv_multipart(zmq.NOBLOCK, copy=False)
                 except zmq.Again:
                     break
-                if len(frames) == 1:
-                    found.append((sender, frames[0]))
+                origin = OWN if self._is_own[number] else self._origin(frames[-1]) if frames else None
+                if len(frames) == 1 and origin is not None:
+                    found.append(Heard((number, sender.bytes), origin, frames[0].bytes))
+                    size += len(found[-1].frame)
         return found
 
-    def send(self, to: bytes, frame: bytes) -> None:
+    def send(self, to: Sender, frame: bytes) -> None:
         """To whom a frame came from. Dropped if there is nobody, or too much is on the way."""
+        number, peer = to
         try:
-            self._router.send_multipart([to, frame], zmq.NOBLOCK)
+            self._routers[number].send_multipart([peer, frame], zmq.NOBLOCK)
         except zmq.ZMQError:
             return
+
+    def expel(self, origin: Origin) -> None:
+        """Hear this key no more."""
+        if origin.public:
+            self._expelled.add(origin.public)
 
     def close(self) -> None:
         self._context.destroy(_LINGER)
 
+    def _origin(self, frame: zmq.Frame) -> Origin | None:
+        host = str(frame.get("Peer-Address"))
+        if self._keys is None:
+            return Origin(Standing.LOOPBACK, host=host)
+        public = str(frame.get("User-Id"))
+        return None if public in self._expelled else self._keys.origin(public, host)
+
+    def _answer_zap(self) -> None:
+        """Who may connect? Whose key is known, and not too often."""
+        version, sequence, _domain, host, _identity, mechanism, *credentials = self._zap.recv_multipart()
+        public = "".join(zmq.utils.z85.encode(key).decode() for key in credentials if len(key) == 32)
+        verdict = _GOOD
+        if self._keys is None:
+            public = ""
+        elif mechanism != b"CURVE" or public in self._expelled or self._keys.origin(public, host.decode()) is None:
+            verdict = _NEVER
+        if verdict is _GOOD and not self._may_come(public):
+            verdict = _LATER
+        self._zap.send_multipart([version, sequence, *verdict, public.encode(), b""])
+
+    def _may_come(self, public: str) -> bool:
+        """Each connection costs memory."""
+        allowance = self._comes.get(public)
+        if allowance is None:
+            allowed = (_COMES, _COMES_AT_ONCE) if public else (_LOCAL_COMES, _LOCAL_COMES_AT_ONCE)
+            allowance = self._comes[public] = Allowance(*allowed)
+        return allowance.take(1, time.monotonic())
+
+
+def _allow_connections() -> None:
+    """Each connection is a descriptor, also of one who does not say who it is: as many as the system lets us have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
 
 class Caller(_End):
-    """A client's end. `listen`: where other clients hand pairs over directly, if they can reach it."""
+    """A client's end. `listen`: where other clients hand pairs over directly, if they can reach it. Who knows its public
+    key can connect there; what comes in is for the protocol to judge, by tickets."""
 
-    def __init__(self, server: str, keys: Keys | None = None, listen: str = "") -> None:
-        super().__init__(keys)
-        self._server = server
+    def __init__(self, server: str, keys: OwnKeys | None = None, listen: str = "") -> None:
+        super().__init__()
+        self._server, self._keys = server, keys
         try:
             self._dealer = self._connect_server(server)
-            self._pull = self._bind(zmq.PULL, listen) if listen else None
+            self._pull = self._bind(zmq.PULL, listen, keys.secret if keys is not None else None) if listen else None
         except UsageError:
             self._context.destroy()
             raise
         self.address = self._pull.getsockopt_string(zmq.LAST_ENDPOINT) if self._pull is not None else ""
-        self._peers: OrderedDict[str, zmq.Socket[bytes]] = OrderedDict()
+        self._peers: OrderedDict[tuple[str, str], zmq.Socket[bytes]] = OrderedDict()
 
     def _connect_server(self, server: str) -> zmq.Socket[bytes]:
-        matcher = self._connect(zmq.DEALER, server, self._keys.other if self._keys else "", at_once=True)
-        self._monitor = matcher.get_monitor_socket(_REFUSED)
-        self._poller.register(matcher, zmq.POLLIN)
-        return matcher
+        dealer = self._connect(zmq.DEALER, server, self._keys.server if self._keys else "", at_once=True)
+        self._monitor = dealer.get_monitor_socket(_REFUSED)
+        self._poller.register(dealer, zmq.POLLIN)
+        return dealer
+
+    def _connect(self, kind: int, address: str, other: str, at_once: bool = False) -> zmq.Socket[bytes]:
+        """`other`: the public key of who listens there. `at_once`: nothing is kept for a peer that is not there."""
+        addresses.check(address, self._keys is not None)
+        socket = self._socket(kind, foreign=False)
+        socket.setsockopt(zmq.IMMEDIATE, int(at_once))
+        try:
+            if self._keys is not None and address.startswith("tcp:"):
+                socket.setsockopt(zmq.CURVE_SERVERKEY, other.encode())
+                socket.setsockopt(zmq.CURVE_PUBLICKEY, self._keys.public.encode())
+                socket.setsockopt(zmq.CURVE_SECRETKEY, self._keys.secret.encode())
+            self._beat(socket, address)
+            socket.connect(address)
+        except zmq.ZMQError:
+            socket.close()
+            raise
+        return socket
 
     def reach(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> bool:
         """Wait until the server is there; False if there is `enough` of that before. Raises TargetError if it does not
@@ -185,7 +249,7 @@ class Caller(_End):
                 zmq.utils.monitor.recv_monitor_message(self._monitor)
                 what = "the server does not accept this key" if self._keys else "the server wants a key"
                 raise TargetError(
-                    what, self._server, "Give the client.key that was made with the server's: --keys FILE."
+                    what, self._server, "Give a key that was made with the server's: --keys FILE."
                 )
             if time.monotonic() > deadline:
                 what = f"no server answered within {seconds:.0f} s"
@@ -198,9 +262,9 @@ class Caller(_End):
         """The server is there, as far as the line knows."""
         return bool(self._dealer.poll(0, zmq.POLLOUT))
 
-    def wait(self, seconds: float) -> list[bytes]:
-        """The frames that have come; waits for so long if there are none."""
-        found: list[bytes] = []
+    def wait(self, seconds: float) -> list[tuple[bool, bytes]]:
+        """The frames that have come, and whether it was the server that said them; waits for so long if there are none."""
+        found: list[tuple[bool, bytes]] = []
         ready = self._poll(seconds)
         for socket in (self._dealer, self._pull):
             while socket is not None and socket in ready and len(found) < _AT_ONCE:
@@ -209,8 +273,15 @@ class Caller(_End):
                 except zmq.Again:
                     break
                 if len(frames) == 1:
-                    found.append(frames[0])
+                    found.append((socket is self._dealer, frames[0]))
         return found
+
+    def listen_no_more(self) -> None:
+        """Somebody sends what nobody asked for: other clients hand over by way of the server from now on."""
+        if self._pull is not None:
+            self._poller.unregister(self._pull)
+            self._pull.close()
+            self._pull = None
 
     def send(self, frame: bytes) -> None:
         """To the server. Dropped if it is not there."""
@@ -219,21 +290,21 @@ class Caller(_End):
         except zmq.ZMQError:
             return
 
-    def send_to(self, address: str, frame: bytes) -> None:
-        """To another client. Dropped if it does not take it."""
+    def send_to(self, address: str, key: str, frame: bytes) -> None:
+        """To another client, who has that public key. Dropped if it does not take it."""
         try:
-            self._peer(address).send(frame, zmq.NOBLOCK)
-        except (zmq.ZMQError, UsageError):
+            self._peer(address, key).send(frame, zmq.NOBLOCK)
+        except (zmq.ZMQError, UsageError, ValueError):
             return
 
-    def _peer(self, address: str) -> zmq.Socket[bytes]:
-        peer = self._peers.pop(address, None)
+    def _peer(self, address: str, key: str) -> zmq.Socket[bytes]:
+        peer = self._peers.pop((address, key), None)
         if peer is None:
-            peer = self._connect(zmq.PUSH, address, self._keys.public if self._keys else "")
+            peer = self._connect(zmq.PUSH, address, key)
             if len(self._peers) >= _PEERS:
                 _, oldest = self._peers.popitem(last=False)
                 oldest.close()
-        self._peers[address] = peer
+        self._peers[address, key] = peer
         return peer
 
     def close(self) -> None:
