@@ -37,6 +37,7 @@ class Settings:
     out: Path | None = None
     resume: Path | None = None
     retry_lost: bool = False
+    trust: bool = False
     first: Path | None = None
     time: float | None = None
     max_tests: int | None = None
@@ -184,8 +185,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("port", str, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
     Option("out", Path, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
     Option("resume", Path, "DIR", "continue the campaign in this folder"),
+    Option("trust", _yes_no, "", "with --resume: it is not yours, but its image and its board's commands may be executed"),
     Option("retry-lost", _yes_no, "", "with --resume: run the tests once more that were set aside as lost"),
-    Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
+    Option("first", Path, "FILE", "the first test: a test's .json or .bin, inputs written by hand, or a folder of .bin"),
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
     Option("until-bug", _yes_no, "", "stop at the first confirmed bug; on --resume, at the next one"),
@@ -219,6 +221,7 @@ _LISTS = (
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
 RESUMABLE = (
     "resume",
+    "trust",
     "port",
     "time",
     "max-tests",
