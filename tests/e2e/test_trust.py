@@ -116,6 +116,24 @@ def test_settings_that_have_changed_are_no_longer_signed(place: Place) -> None:
     assert not place.executed()
 
 
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        ("UPDATE meta SET value = replace(value, '\"mixed\"', '\"none\"') WHERE key = 'settings'", "strategy"),
+        ("UPDATE meta SET value = replace(value, '\"check\":\"', '\"check\":\"x') WHERE key = 'settings'", "check"),
+        (
+            "UPDATE meta SET value = replace(value, '\"signature\":\"', '\"signature\":\"\u00fc') WHERE key = 'provenance'",
+            "",
+        ),
+    ],
+)
+def test_values_that_no_command_line_takes(statement: str, word: str, place: Place) -> None:
+    records.change(place.folder / "o", statement)
+    for words in (("run", "--resume", "o"), ("replay", "o")):
+        assert (f"{word} cannot be" if word else "not made by you") in place.do(*words, code=74 if word else 2)
+    assert not place.executed()
+
+
 @pytest.mark.parametrize("name", ["image.elf", "witness.elf"])
 def test_a_program_that_is_not_the_campaign_s_is_never_run(name: str, place: Place) -> None:
     place.do("run", "--out", "n", "--max-tests", "2", "p.c")

@@ -255,6 +255,20 @@ def resolve(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, 
     return Settings(**values)
 
 
+def refused(settings: Settings) -> str:
+    """The first option whose value no command line takes, of settings that were read from a record; mostly none."""
+    usual = Settings()
+    for option in OPTIONS:
+        value = getattr(settings, option.field)
+        if isinstance(value, bool) or not isinstance(value, int | str) or value == getattr(usual, option.field):
+            continue
+        try:
+            option.convert(str(value))
+        except ValueError:
+            return option.name
+    return ""
+
+
 def _convert(option: Option, words: str | Sequence[str], where: str) -> Any:
     try:
         if isinstance(words, str):

@@ -29,6 +29,7 @@ from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.image.toolchain import SUFFIXES
 from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, VERSIONS, Program
 from score_embed.results.sourcemap import source_map
+from score_embed.results.storage import damaged
 from score_embed.results.store import Store
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder
@@ -225,6 +226,8 @@ def recorded_settings(record: Store) -> config.Settings:
     if found is None:
         hint = "It was stopped before its first test: start a new campaign."
         raise UsageError("the campaign in this folder never began", str(record.folder), hint)
+    if wrong := config.refused(found):
+        raise damaged(record.folder, f"its settings: {wrong} cannot be {getattr(found, wrong.replace('-', '_'))!r}")
     return found
 
 

@@ -57,7 +57,7 @@ def require(record: Store, trusted: bool) -> None:
         return
     board = _board(record)
     secret = _secret(make=False)
-    if secret is None or not hmac.compare_digest(made.signature, _signature(made, secret)):
+    if secret is None or not hmac.compare_digest(made.signature.encode(), _signature(made, secret).encode()):
         raise _refused(record, board, "this campaign was not made by you on this machine")
     now = _provenance(record, board)
     if now.settings != made.settings:

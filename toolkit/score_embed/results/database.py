@@ -67,7 +67,8 @@ class Database:
         with storage(folder):
             lock = _take(folder)
             try:
-                made = Database(folder, _connect(path), lock, Checksums(path, Known()))
+                sums = Checksums(path, Known())
+                made = Database(folder, _connect(path), lock, sums)
             except BaseException:
                 lock.close()
                 raise
@@ -90,12 +91,15 @@ class Database:
                 lock.close()
                 raise
         opened._require(schema, version)
-        with storage(folder):
-            opened._begin(Checksums(path, checked.known))
-            (verdict,) = opened._db.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
+        try:
+            with storage(folder):
+                opened._begin(Checksums(path, checked.known))
+                (verdict,) = opened._db.execute("PRAGMA quick_check(1)").fetchone()
+            if verdict != "ok":
+                raise damaged(folder, verdict)
+        except StorageError:
             opened.close()
-            raise damaged(folder, verdict)
+            raise
         return opened
 
     @staticmethod
@@ -208,7 +212,6 @@ class Database:
         if not busy:
             sums.checkpointed()
         elif self.is_shorter:
-            self.close()
             hint = "Wait until it has ended: the log is damaged and has to make way."
             raise StorageError("somebody reads this campaign", str(self.folder), hint)
         self._sums = sums
