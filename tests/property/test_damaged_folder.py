@@ -43,6 +43,7 @@ KINDS = {  # what is damaged, and how often: the record is what matters
     "campaign.sums": 2,
     "image.elf": 2,
     "campaign.db-shm": 1,
+    "campaign.work": 1,
     "witness.elf": 1,
     "summary.json": 1,
     "campaign.lock": 1,
