@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import recorded
+import records
 from runner import BOARDS, explore, score_embed
 
 from score_embed.results.store import VERSION
@@ -120,7 +121,8 @@ def test_json_is_the_summary(campaign: Path) -> None:
 
 def test_the_record_is_enough(campaign: Path, tmp_path: Path) -> None:
     (tmp_path / "only").mkdir()
-    shutil.copyfile(campaign / "o ut" / "campaign.db", tmp_path / "only" / "campaign.db")
+    for name in ("campaign.db", "campaign.sums"):
+        shutil.copyfile(campaign / "o ut" / name, tmp_path / "only" / name)
     here, there = report(tmp_path, "only").stdout, report(campaign, "o ut").stdout
     assert (
         here.replace("only", "o ut").split()
@@ -275,7 +277,7 @@ def test_what_is_no_campaign(tmp_path: Path) -> None:
     (tmp_path / "junk").mkdir()
     (tmp_path / "junk" / "campaign.db").write_bytes(bytes(range(256)) * 50)
     refused("junk", 74, "damaged")
-    for version, words in ((VERSION - 1, f"has version {VERSION - 1}"), (VERSION, "not the record")):
+    for version, words in ((VERSION - 1, f"has version {VERSION - 1}"), (VERSION, "its checksums")):
         folder = tmp_path / f"v{version}"
         folder.mkdir()
         db = sqlite3.connect(folder / "campaign.db")
@@ -286,9 +288,7 @@ def test_what_is_no_campaign(tmp_path: Path) -> None:
         refused(folder.name, 74, words)
     (tmp_path / "torn").mkdir()
     recorded.write(tmp_path / "torn")
-    with sqlite3.connect(tmp_path / "torn" / "campaign.db") as db:
-        db.execute("UPDATE meta SET value = '{}' WHERE key = 'progress'")
-    db.close()
+    records.change(tmp_path / "torn", "UPDATE meta SET value = '{}' WHERE key = 'progress'")
     refused("torn", 74, "damaged: progress", "campaign.db")
 
 

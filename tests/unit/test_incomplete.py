@@ -155,6 +155,9 @@ def test_a_campaign_may_begin_with_several_inputs() -> None:
         assert not outcome.mispredicted
         children |= {child.id for child in outcome.children}
     assert len(children) == 1  # the same flip of the same path is one pair
+    *_, seed = first_pairs([b"one"], [ints(0, 8)])
+    path = run_foo(seed.input)
+    assert not made.record(seed, finish(path), path.data).outcome.children  # of a seed nothing is flipped
 
 
 def test_a_run_that_ends_before_its_prediction_is_mispredicted() -> None:

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from score_embed.cli import show
 from score_embed.contract.outcome import Verdict
-from score_embed.errors import UsageError
+from score_embed.errors import UsageError, printable
 from score_embed.report import ctext, findings, junit, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
 from score_embed.results import parts, summary
@@ -37,7 +37,7 @@ def found(tmp_path: Path) -> Findings:
 
 
 def test_text(found: Findings, golden: Golden) -> None:
-    golden("report.txt", "".join(text.printable(line) + "\n" for line in text.full(found)))
+    golden("report.txt", "".join(printable(line) + "\n" for line in text.full(found)))
 
 
 def test_what_run_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str], golden: Golden) -> None:

@@ -104,6 +104,16 @@ def test_floating_point_inputs(tmp_path: Path) -> None:
         testcase.read_first(path).fill(b"", objects)
 
 
+def test_a_folder_of_first_tests(tmp_path: Path) -> None:
+    for name, data in {"b.bin": b"2", "a.bin": b"1", "c.bin": b"2", "a.json": b"{}"}.items():
+        (tmp_path / name).write_bytes(data)
+    first = testcase.read_first(tmp_path)
+    assert (first.data, first.others) == (b"1", (b"2",))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match=r"no \.bin file"):
+        testcase.read_first(tmp_path / "empty")
+
+
 def test_missing_first(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read the first test"):
         testcase.read_first(tmp_path / "none.bin")

@@ -37,6 +37,7 @@ class Settings:
     out: Path | None = None
     resume: Path | None = None
     retry_lost: bool = False
+    trust: bool = False
     first: Path | None = None
     time: float | None = None
     max_tests: int | None = None
@@ -186,8 +187,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("port", str, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
     Option("out", Path, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
     Option("resume", Path, "DIR", "continue the campaign in this folder"),
+    Option("trust", _yes_no, "", "with --resume: it is not yours, but its image and its board's commands may be executed"),
     Option("retry-lost", _yes_no, "", "with --resume: run the tests once more that were set aside as lost"),
-    Option("first", Path, "FILE", "the first test: a test's .json or .bin, or inputs written by hand"),
+    Option("first", Path, "FILE", "the first test: a test's .json or .bin, inputs written by hand, or a folder of .bin"),
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
     Option("until-bug", _yes_no, "", "stop at the first confirmed bug; on --resume, at the next one"),
@@ -223,6 +225,7 @@ _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
 _NOT_IN_PROJECT = ("resume", "retry-lost", "unconfined")  # a folder may be a stranger's: it does not say what he may do
 RESUMABLE = (
     "resume",
+    "trust",
     "port",
     "time",
     "max-tests",
@@ -255,6 +258,20 @@ def resolve(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, 
     values |= _from_environment(environ or {})
     values |= _from_command_line(given)
     return Settings(**values)
+
+
+def refused(settings: Settings) -> str:
+    """The first option whose value no command line takes, of settings that were read from a record; mostly none."""
+    usual = Settings()
+    for option in OPTIONS:
+        value = getattr(settings, option.field)
+        if isinstance(value, bool) or not isinstance(value, int | str) or value == getattr(usual, option.field):
+            continue
+        try:
+            option.convert(str(value))
+        except ValueError:
+            return option.name
+    return ""
 
 
 def _convert(option: Option, words: str | Sequence[str], where: str) -> Any:

@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
+def printable(text: str) -> str:
+    """One line for a terminal, without what would make it do things or show another text than there is: names of files
+    and functions, what a program printed, whatever stands in a record may hold control characters."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class ScoreError(Exception):
     """Base of all errors shown to the user: `what` (one line), `where` (`file:line`, a path, a port), `hint` (what to do, or
     more about it; lines), `also`: further ones that were found with it."""
@@ -21,8 +27,8 @@ class ScoreError(Exception):
 
     def __str__(self) -> str:
         head = f"{self.where}: error: {self.what}" if self.where else f"error: {self.what}"
-        lines = [head, *(f"  {line}" for line in self.hint.splitlines())]
-        return "\n".join([*lines, *map(str, self.also)])
+        lines = [*head.split("\n"), *(f"  {line}" for line in self.hint.splitlines())]
+        return "\n".join([*(printable(line.expandtabs()) for line in lines), *map(str, self.also)])
 
 
 class UsageError(ScoreError):

@@ -57,7 +57,7 @@ def _fresh(opened: Opened, worker: Worker, work: WorkNotes) -> tuple[Ledger, Sea
     """Find the first test, see that the program is deterministic, and begin with it."""
     inputs, difference = first_test.find(worker, opened.settings, opened.image, work)
     ledger = opening.begin_books(opened, difference)
-    search = Search(worker.explorer, _queue(opened, worker), inputs, work.begin)
+    search = Search(worker.explorer, _queue(opened, worker), inputs, first_test.seeds(opened.settings), work.begin)
     opened.record.pairs.add((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
     return ledger, search
 

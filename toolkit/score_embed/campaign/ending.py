@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from score_embed.contract.words import Stop
-from score_embed.errors import TargetError
+from score_embed.errors import TargetError, printable
 from score_embed.results import summary
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import storage_error
@@ -74,4 +74,5 @@ def exit_code(results: Sequence[Result]) -> int:
 
 def _tell_how_to_go_on(records: Sequence[Store]) -> None:
     for record in records:
-        print(f"continue with: score-embed run --resume {shlex.quote(str(record.folder))}", file=sys.stderr)
+        place = printable(shlex.quote(str(record.folder)))
+        print(f"continue with: score-embed run --resume {place}", file=sys.stderr)

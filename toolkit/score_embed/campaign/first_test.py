@@ -24,7 +24,7 @@ from score_embed.campaign.judging import is_doubtful
 from score_embed.campaign.running import Runner
 from score_embed.campaign.worker import Worker
 from score_embed.contract.outcome import Finished, Run, Verdict
-from score_embed.errors import NothingToExplore, TargetError, UsageError
+from score_embed.errors import NothingToExplore, TargetError, UsageError, printable
 from score_embed.explore.prf import digits, grow, number, prf
 from score_embed.image.image import Image
 from score_embed.results.testcase import First, Named, read_first
@@ -91,7 +91,7 @@ def _find(
         return tuple(firsts), None  # it ran several times already
     difference = check_deterministic(runner.try_out, image, test)
     if difference is not None:
-        where = f"{difference.file}:{difference.line}: " if difference.file else ""
+        where = printable(f"{difference.file}:{difference.line}: ") if difference.file else ""
         print(
             f"{where}warning: the same input does not always take the same path here; results may be wrong\n"
             "  Something besides the input decides: time, random numbers, addresses, uninitialised memory.",
@@ -126,6 +126,11 @@ def _another(runner: Runner, seed: int, first: Run, program: str, why: Finished)
         return None
     what = f"the target is lost with each of {_OTHERS + 1} inputs: {why.why_lost or why.verdict.value}"
     raise TargetError(what, program, "Run it without score-embed to see why.")
+
+
+def seeds(settings: config.Settings) -> tuple[bytes, ...]:
+    """What is to be run besides: the other files of a folder of first tests."""
+    return read_first(settings.first).others if settings.first is not None else ()
 
 
 def raw(path: Path) -> bytes:

@@ -55,6 +55,7 @@ class Ledger:
 
     def _restore(self, progress: Progress) -> None:
         self.totals = progress.totals
+        self._record.require_totals(progress.totals)
         self.notes.update({(what, file, line): count for what, file, line, count in progress.notes})
         self.tally.add(progress.tally)
         self.coverage.add(self._record.coverage())

@@ -16,6 +16,7 @@ from score_embed import __version__, config
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, find_board, find_profile, load_board
 from score_embed.campaign import folder as workplace
+from score_embed.campaign import trust
 from score_embed.campaign.first_test import Difference
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.status import Steps
@@ -24,12 +25,13 @@ from score_embed.contract.outcome import Target
 from score_embed.contract.program import Whole
 from score_embed.contract.words import Note
 from score_embed.device.startup import NoReady
-from score_embed.errors import BuildError, UsageError
+from score_embed.errors import BuildError, UsageError, printable
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.image.toolchain import SUFFIXES
 from score_embed.results.parts import CONFINED, PROGRAM, SETTINGS, SOURCES, VERSIONS, Confined, Program
 from score_embed.results.sourcemap import source_map
+from score_embed.results.storage import damaged
 from score_embed.results.store import Store
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder
@@ -102,8 +104,15 @@ def go_on(
 
 
 def resumed_settings(record: Store, settings: config.Settings) -> config.Settings:
-    """What was explored stays as recorded; only when to stop and what to print may be said anew."""
+    """What was explored stays as recorded; only when to stop and what to print may be said anew.
+
+    Raises UsageError if the campaign is not the user's own, unless it is trusted."""
     recorded = recorded_settings(record)
+    trust.require(record, settings.trust)
+    if settings.trust:
+        trust.sign(record)
+    if record.warning:
+        print(printable(record.warning), file=sys.stderr)
     clients = settings.clients or recorded.clients
     port = settings.port or (recorded.port if (clients or 1) == 1 else None)  # it is one board's
     return dataclasses.replace(
@@ -175,7 +184,8 @@ def _keep_witness(builder: Builder, record: Store) -> None:
         witness.wanted(record)
     except BuildError as error:
         missing = f"{error.where}: {error.what}" if error.where else error.what
-        print(f"warning: no second witness: the program cannot be built with gcc's sanitizers: {missing}", file=sys.stderr)
+        what = f"warning: no second witness: the program cannot be built with gcc's sanitizers: {missing}"
+        print(printable(what), file=sys.stderr)
         witness.wanted(record, missing)
 
 
@@ -211,6 +221,7 @@ def write_down(record: Store, settings: config.Settings, board: Board) -> None:
     """All that resume and replay need, besides the image itself."""
     record.put(SETTINGS, dataclasses.replace(settings, board=str(board.path)))
     record.put(VERSIONS, {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
+    trust.sign(record)
     record.commit()
 
 
@@ -233,6 +244,8 @@ def recorded_settings(record: Store) -> config.Settings:
     if found is None:
         hint = "It was stopped before its first test: start a new campaign."
         raise UsageError("the campaign in this folder never began", str(record.folder), hint)
+    if wrong := config.refused(found):
+        raise damaged(record.folder, f"its settings: {wrong} cannot be {getattr(found, wrong.replace('-', '_'))!r}")
     return found
 
 

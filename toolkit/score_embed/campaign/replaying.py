@@ -7,11 +7,14 @@ from pathlib import Path
 
 from score_embed.board.profile import find_board
 from score_embed.campaign import folder as workplace
+from score_embed.campaign import trust
 from score_embed.campaign.opening import recorded_settings
 from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import Verdict
-from score_embed.errors import TargetError, UsageError
+from score_embed.errors import StorageError, TargetError, UsageError
 from score_embed.image.image import load_image
+from score_embed.results.parts import PROVENANCE
+from score_embed.results.provenance import digest_of
 from score_embed.results.store import Store, TestRow
 from score_embed.witness.process import PATIENCE, Died, WitnessProcess
 from score_embed.witness.witness import PROGRAM
@@ -41,8 +44,11 @@ def witness_again(folder: Path, number: int, confined: bool = True) -> str | Non
     with Store.read(folder) as record:
         if all(found.test != number for found in record.found_by_witness()):
             return None
-        test = record.test(number)
+        test, origin = record.test(number), record.get(PROVENANCE)
     assert test is not None
+    if origin is None or digest_of(folder / PROGRAM) != origin.witness:
+        what = "the program of the second witness is damaged, or is not the one that this campaign was made with"
+        raise StorageError(what, str(folder / PROGRAM), "Put it back from a copy, or start a new campaign.")
     process = WitnessProcess(folder / PROGRAM, confined)
     try:
         process.send(test.input)
@@ -56,11 +62,12 @@ def witness_again(folder: Path, number: int, confined: bool = True) -> str | Non
 
 
 def replay_tests(
-    folder: Path, wanted: int | None, port: str | None = None, confined: bool = True
+    folder: Path, wanted: int | None, port: str | None = None, *, trusted: bool = False, confined: bool = True
 ) -> list[Replayed]:
-    """Run test number `wanted`, or all, again. `port`: where the board is now."""
+    """Run test number `wanted`, or all, again. `port`: where the board is now; `trusted`: see `trust.require`."""
     with Store.open(folder) as record:
         settings = recorded_settings(record)
+        trust.require(record, trusted)
         rows = [row for row in record.tests() if wanted is None or row.number == wanted]
         if not rows:
             what = "the campaign has no tests" if wanted is None else f"the campaign has no test {wanted}"

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from score_embed.campaign.ledger import Ledger
+from score_embed.errors import printable
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -25,7 +26,7 @@ class _Line:
     """One line of text that changes, where there is a terminal."""
 
     def __init__(self, title: str) -> None:
-        self._title = title
+        self._title = printable(title)
         self._console = Console(stderr=True)
         self._live: Live | None = None
         self._began = self._shown = time.monotonic()
@@ -63,7 +64,7 @@ class Steps(_Line):
 
     def __call__(self, step: str) -> None:
         if self._live is not None or self.due:
-            self._put(f"{self._title}: {step}, {time.monotonic() - self._began:.0f} s")
+            self._put(f"{self._title}: {printable(step)}, {time.monotonic() - self._began:.0f} s")
 
 
 class Status(_Line):

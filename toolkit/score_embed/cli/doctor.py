@@ -11,7 +11,7 @@ from rich.text import Text
 from score_embed import config
 from score_embed.board.profile import find_board, known_boards
 from score_embed.campaign import doctor
-from score_embed.cli.output import Printer
+from score_embed.cli.output import Printer, plain
 from score_embed.errors import UsageError
 
 PROBLEM = 2
@@ -49,7 +49,7 @@ def _findings(name: str, arguments: argparse.Namespace) -> Iterator[doctor.Findi
 def _shown(console: Console, finding: doctor.Finding) -> bool:
     """Print it; says whether it is a problem."""
     mark = "no" if finding.fix else "ok"
-    console.print(Text(f"  {mark}  {finding.subject}: {finding.found}"))
+    console.print(plain(f"  {mark}  {finding.subject}: {finding.found}"))
     if finding.fix:
-        console.print(Text(f"      {finding.fix}"))
+        console.print(plain(f"      {finding.fix}"))
     return bool(finding.fix)

@@ -11,6 +11,7 @@ from score_embed.errors import UsageError
 from score_embed.report import findings, inputs, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
+from score_embed.results import salvage
 from score_embed.results.store import Store, TestRow
 
 CHOICES = ("kept", "paths", "all")
@@ -29,6 +30,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         "(paths; default of --corpus), or all",
     )
     sub.add_argument("--test", type=int, metavar="N", help="only test N; default of --board-input: the first bug")
+    sub.add_argument("--damaged", action="store_true", help="with --corpus: what can be read of a damaged record")
     sub.set_defaults(execute=execute)
 
 
@@ -36,6 +38,8 @@ def execute(values: argparse.Namespace) -> int:
     if not (values.corpus or values.unity or values.board_input):
         hint = "Say --corpus FOLDER, --unity FILE or --board-input FILE."
         raise UsageError("nothing to export was named", "command line", hint)
+    if values.damaged:
+        return _save(values)
     with Store.read(values.folder) as record:
         found = findings.read(record)
         if found.program.whole and (values.unity or values.board_input):
@@ -50,6 +54,16 @@ def execute(values: argparse.Namespace) -> int:
         if values.board_input:
             write(values.board_input, inputs.board_input(found, _one(record, found, values.test)))
             print(f"wrote {values.board_input}", file=sys.stderr)
+    return 0
+
+
+def _save(values: argparse.Namespace) -> int:
+    """All that can be read: whether it is right nobody knows."""
+    if not values.corpus or values.unity or values.board_input or values.tests or values.test is not None:
+        hint = "Say --damaged --corpus FOLDER, and nothing else."
+        raise UsageError("of a damaged record only inputs can be saved", "command line", hint)
+    count = inputs.corpus(salvage.tests(values.folder), values.corpus)
+    print(f"wrote {count} inputs to {values.corpus}; begin with them: run --first {values.corpus}", file=sys.stderr)
     return 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from score_embed import yamlfile
 from score_embed.board import share
 from score_embed.cli import orders, words
-from score_embed.errors import UsageError
+from score_embed.errors import UsageError, printable
 from score_embed.fleet.process.recording import record_tree
 from score_embed.fleet.simulation import rehearsal
 from score_embed.fleet.simulation.recorded import Recording
@@ -81,14 +81,15 @@ def _add_record(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     sub.add_argument("file", type=Path, metavar="FILE", help="file to write, such as program.tree")
     sub.add_argument("--max-tests", type=words.count, metavar="N", help="only so many tests (all of the campaign)")
     sub.add_argument("--port", metavar="PORT", help="where the board is now")
+    sub.add_argument("--trust", action="store_true", help=words.TRUST)
     sub.set_defaults(execute=_record)
 
 
 def _record(values: argparse.Namespace) -> int:
-    found = record_tree(values.folder, values.max_tests, values.port)
+    found = record_tree(values.folder, values.max_tests, values.port, values.trust)
     data = found.to_bytes()
     write_bytes(values.file, data)
-    print(f"{values.file}: {_about(found)}; {len(data)} bytes")
+    print(printable(f"{values.file}: {_about(found)}; {len(data)} bytes"))
     return 0
 
 
@@ -118,7 +119,7 @@ def _simulate(values: argparse.Namespace) -> int:
         values.faults,
         not values.relayed,
     )
-    print(_title(plan))
+    print(printable(_title(plan)))
     fleets = []
     for clients in values.clients:
         print(f"simulating {clients} clients", file=sys.stderr, flush=True)

@@ -10,9 +10,10 @@ from rich.table import Table
 from score_embed.board.lab import FILE, Device, Lab, compare, find_lab, lab_files, read_lab
 from score_embed.board.labfile import add_devices
 from score_embed.board.profile import find_profile
-from score_embed.cli.output import Printer
+from score_embed.cli.output import Printer, plain
 from score_embed.device.port import holder
 from score_embed.device.ports import BY_ID, connected_ports
+from score_embed.errors import printable
 
 WIDE = 1000  # columns: names of ports are to be copied, not to be cut
 
@@ -53,7 +54,7 @@ def _scan(path: Path, folder: Path, board: str) -> None:
     found = compare(read_lab(path) if path.is_file() else Lab(None, ()), connected_ports(folder))
     names = add_devices(path, found.new, board) if found.new else []
     for name, port in zip(names, found.new, strict=True):
-        print(f"new: {name}: {port.port}" + (f" ({port.about})" if port.about else ""))
+        print(printable(f"new: {name}: {port.port}" + (f" ({port.about})" if port.about else "")))
     for device, port in found.moved:
         print(f"moved: {device.name}: it is at {port.port} now; correct its `port` ({device.place})")
     for device in found.gone:
@@ -70,10 +71,11 @@ def _show(lab: Lab, folder: Path) -> None:
     else:
         table = Table("device", "board", "state", "port", "about", title=str(lab.path), title_justify="left")
         for device in lab.everything:
-            table.add_row(device.name, ", ".join(device.boards) or "?", _state(device), device.port, device.about)
+            boards = ", ".join(device.boards) or "?"
+            table.add_row(*map(plain, (device.name, boards, _state(device), device.port, device.about)))
         Printer(width=WIDE if not Printer().is_terminal else None).print(table)
     for port in compare(lab, connected_ports(folder)).new:
-        print(f"not in the lab file: {port.port}" + (f" ({port.about})" if port.about else ""))
+        print(printable(f"not in the lab file: {port.port}" + (f" ({port.about})" if port.about else "")))
 
 
 def _state(device: Device) -> str:

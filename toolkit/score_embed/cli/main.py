@@ -17,7 +17,7 @@ from typing import Protocol, cast
 
 from score_embed import __version__, config
 from score_embed.cli.output import prepare, silence
-from score_embed.errors import ScoreError, StorageError, UsageError
+from score_embed.errors import ScoreError, StorageError, UsageError, printable
 
 COMMANDS = {  # module of this package that carries the command out, and its line in --help
     "run": "explore a program",
@@ -110,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _internal(error: Exception) -> int:
     if os.environ.get(config.DEBUG):
         traceback.print_exception(error)
-    print(f"internal error: {type(error).__name__}: {error}\n  {PLEA}", file=sys.stderr)
+    what = printable(f"internal error: {type(error).__name__}: {error}")
+    print(f"{what}\n  {PLEA}", file=sys.stderr)
     return INTERNAL
 
 

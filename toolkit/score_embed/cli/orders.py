@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.table import Table
 
 from score_embed.cli import words
-from score_embed.cli.output import Printer
-from score_embed.errors import TargetError, UsageError
+from score_embed.cli.output import Printer, plain
+from score_embed.errors import TargetError, UsageError, printable
 from score_embed.fleet import service
 from score_embed.fleet.messages import DecodeError
 from score_embed.fleet.process.hosting import ADDRESS_FILE
@@ -68,7 +68,7 @@ def _execute(values: argparse.Namespace) -> int:
     if isinstance(answer, service.Overview):
         _show(answer)
     elif isinstance(answer, service.Done):
-        print(answer.text)
+        print(printable(answer.text))
     return 0
 
 
@@ -78,10 +78,13 @@ def _address(given: str) -> str:
         return given
     file = Path(given) / ADDRESS_FILE
     try:
-        return file.read_text(encoding="utf-8").strip()
-    except OSError:
+        found = file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+    except (OSError, UnicodeError):
+        found = ""
+    if "://" not in found:
         what = "no server works on the campaign in this folder" if Path(given).is_dir() else "there is no such folder"
-        raise UsageError(what, given, "Name the server with --server ADDRESS, or its campaign's folder.") from None
+        raise UsageError(what, given, "Name the server with --server ADDRESS, or its campaign's folder.")
+    return found
 
 
 def _ask(address: str, keys: Path | None, order: service.Order) -> service.Service:
@@ -110,11 +113,12 @@ def _show(found: service.Overview) -> None:
         numbers = [str(number) for number in (row.tests, row.paths, row.waiting)]
         state = "finished" if row.finished else "running"
         branches = f"{row.covered}/{row.directions}"
-        campaigns.add_row(row.name, row.program, *numbers, branches, str(row.bugs), state)
+        campaigns.add_row(plain(row.name), plain(row.program), *numbers, branches, str(row.bugs), state)
     console.print(campaigns)
     clients = Table("client", "campaign", "status", "queue", "tests", "seconds", "waiting", "where")
     for one in found.clients:
         waiting = f"{one.waiting:.1f} s" if one.waiting else ""
         numbers = [str(one.queue), str(one.tests), f"{one.seconds:.0f}"]
-        clients.add_row(one.name, one.campaign, one.status, *numbers, waiting, one.where)
+        names = plain(one.name), plain(one.campaign), plain(one.status)
+        clients.add_row(*names, *numbers, waiting, plain(one.where))
     console.print(clients if found.clients else "no clients")

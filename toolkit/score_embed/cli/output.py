@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.text import Text
+
+from score_embed.errors import printable
 
 
 class Printer(Console):
@@ -16,6 +19,11 @@ class Printer(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+def plain(line: str) -> Text:
+    """What stands in a record, or came from elsewhere, as it is: neither markup nor anything for the terminal."""
+    return Text(printable(line))
 
 
 def prepare() -> None:

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from rich.table import Table
-from rich.text import Text
 
 from score_embed import config
 from score_embed.campaign import replaying
-from score_embed.cli.output import Printer
+from score_embed.cli import words
+from score_embed.cli.output import Printer, plain
 from score_embed.errors import ReplayMismatch, UsageError
 
 
@@ -20,6 +20,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("test", nargs="?", metavar="TEST", help="number of one test; all tests if absent")
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, if it is another one now")
     sub.add_argument("--unconfined", action="store_true", help=config.UNCONFINED_HELP)
+    sub.add_argument("--trust", action="store_true", help=words.TRUST)
     sub.set_defaults(execute=execute)
 
 
@@ -30,7 +31,7 @@ def execute(values: argparse.Namespace) -> int:
             raise UsageError(f"{values.test!r} is not the number of a test", "command line", "Give a number.")
         wanted = int(values.test)
     confined = not values.unconfined
-    results = replaying.replay_tests(values.folder, wanted, values.port, confined)
+    results = replaying.replay_tests(values.folder, wanted, values.port, trusted=values.trust, confined=confined)
     failed = [result for result in results if not result.same]
     table = Table("test", "inputs", "verdict", "again", "path")
     for result in results if wanted is not None else [result for result in results if not result.same or result.was_lost]:
@@ -38,15 +39,17 @@ def execute(values: argparse.Namespace) -> int:
         again = result.verdict
         path = "same" if result.path_hash == result.row.path_hash else "another"
         path = "not known before" if result.was_lost else path
-        table.add_row(str(result.row.number), Text(inputs), result.row.verdict, again, path)
+        table.add_row(str(result.row.number), plain(inputs), plain(result.row.verdict), again, path)
     console = Printer(highlight=False)
     if table.row_count:
         console.print(table)
     if wanted is not None and results[0].output:
-        console.print(Text("output:\n" + results[0].output.decode("utf-8", "backslashreplace")))
+        console.print("output:")
+        _print(console, results[0].output.decode("utf-8", "backslashreplace"))
     said = replaying.witness_again(values.folder, wanted, confined) if wanted is not None else None
     if said is not None:
-        console.print(Text(f"the second witness:\n{said.strip() or '(nothing this time)'}"))
+        console.print("the second witness:")
+        _print(console, said.strip() or "(nothing this time)")
     lost = sum(result.was_lost for result in results)
     console.print(f"{len(results) - len(failed) - lost} of {len(results) - lost} tests reproduced")
     if lost:
@@ -58,3 +61,8 @@ def execute(values: argparse.Namespace) -> int:
         hint = "The program depends on something besides its input: time, addresses, uninitialised memory."
         raise ReplayMismatch("the second witness sees nothing this time", str(values.folder), hint)
     return 0
+
+
+def _print(console: Printer, text: str) -> None:
+    for line in text.split("\n"):
+        console.print(plain(line.expandtabs()), soft_wrap=True)

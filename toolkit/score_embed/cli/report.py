@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from score_embed.cli import show
-from score_embed.errors import UsageError
+from score_embed.errors import UsageError, printable
 from score_embed.report import findings, fleet, junit, lcov, sarif
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
@@ -38,6 +38,8 @@ def execute(values: argparse.Namespace) -> int:
         raise UsageError("two reports would go to the same file", "command line", "Give each a file of its own.")
     with Store.read(values.folder) as record:
         found = findings.read(record)
+        if record.warning:
+            print(printable(record.warning), file=sys.stderr)
     for name, path in wanted.items():
         write(path, FORMATS[name][1](found))
         print(f"wrote {path}", file=sys.stderr)

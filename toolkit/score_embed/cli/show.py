@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from score_embed.cli.output import Printer
+from score_embed.cli.output import Printer, plain
 from score_embed.report import text
 from score_embed.report.findings import Findings
 from score_embed.results.store import TestRow
@@ -42,23 +42,23 @@ def _console() -> Console:
 
 def _print(console: Console, lines: Sequence[str]) -> None:
     for line in lines:
-        console.print(Text(text.printable(line)), soft_wrap=True)
+        console.print(plain(line), soft_wrap=True)
 
 
 def _tests(tests: Sequence[TestRow]) -> Table:
     names = list(dict.fromkeys(name for test in tests[:MOST_TESTS] for name in test.inputs))
     table = Table("test")
     for name in names:
-        table.add_column(Text(text.printable(name)))
+        table.add_column(plain(name))
     table.add_column("verdict")
     table.add_column("output")
     shown = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
     for test in shown:
-        values = [Text(str(test.inputs.get(name, ""))) for name in names]
+        values = [plain(str(test.inputs.get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = Text(f"raw {test.input.hex()}")
         verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return", "signal") else test.verdict
-        table.add_row(str(test.number), *values, verdict, Text(text.printable(test.output)))
+        table.add_row(str(test.number), *values, plain(verdict), plain(test.output))
     if len(shown) < len(tests):
         table.caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"
     return table

@@ -8,6 +8,8 @@ from collections.abc import Callable
 _UNITS = (("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0))
 _LONGEST = 1e8  # seconds
 
+TRUST = "the campaign is not yours, but its image and its board's commands may be executed"
+
 
 def cost(word: str) -> float:
     """Seconds of `0`, `0.05`, `50ms`, `20us`, `2s`."""

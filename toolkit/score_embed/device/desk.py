@@ -28,7 +28,7 @@ from score_embed.device.port import Port, PortGone, PortLock
 from score_embed.device.ports import known_ports
 from score_embed.device.startup import NoReady
 from score_embed.device.wired import WiredTarget
-from score_embed.errors import TargetError, UsageError
+from score_embed.errors import TargetError, UsageError, printable
 from score_embed.link.session import Session, WrongImage
 from score_embed.link.transport import Channel, Line, LinkClosed, Paced
 
@@ -338,4 +338,4 @@ class DeskTarget(WiredTarget):
 
 
 def _say(text: str) -> None:
-    print(f"score-embed: {text}", file=sys.stderr, flush=True)
+    print(printable(f"score-embed: {text}"), file=sys.stderr, flush=True)

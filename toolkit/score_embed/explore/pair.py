@@ -30,6 +30,7 @@ _DECISION = struct.Struct("<IiB")
 _VERSION = 7
 _HAS_DECISIONS = 0x8000  # beside the number of objects
 MOST_LEFT_OUT = 64
+_NEVER = 0xFFFFFFFF  # a limit no path reaches
 _SOON = 16  # values of a fork that are tried in their turn; more of them wait behind what does not fork
 
 
@@ -142,9 +143,14 @@ def other_first(data: bytes, number: int) -> Pair:
     return Pair(ident, data, 0, 0, 0, value(START), 0, decided=ROOT)
 
 
-def first_pairs(inputs: Sequence[bytes]) -> list[Pair]:
-    """The pairs of a campaign that begins with these inputs, of which there is at least one."""
-    return [first_pair(inputs[0]), *(other_first(data, number) for number, data in enumerate(inputs[1:], 1))]
+def first_pairs(inputs: Sequence[bytes], seeds: Sequence[bytes] = ()) -> list[Pair]:
+    """The pairs of a campaign that begins with these inputs, of which there is at least one.
+
+    `seeds`: are run, too, but nothing is flipped on their paths, which the others' flips lead to as well.
+    """
+    others = [other_first(data, number) for number, data in enumerate((*inputs[1:], *seeds), 1)]
+    count = len(inputs) - 1
+    return [first_pair(inputs[0]), *others[:count], *(replace(pair, neg_limit=_NEVER) for pair in others[count:])]
 
 
 def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition: Condition, origin: Origin) -> Pair:
@@ -230,9 +236,6 @@ def pending_flip(
         route,
         child.origin,
     )
-
-
-_NEVER = 0xFFFFFFFF  # a limit no path reaches
 
 
 def child(

@@ -38,14 +38,15 @@ class Search:
         explorer: Explorer,
         queue: Queue,
         firsts: Sequence[bytes] = (),
+        seeds: Sequence[bytes] = (),
         may_ask: Callable[[bytes], bool] = lambda ident: True,
     ) -> None:
-        """`firsts`: the inputs to begin with; none if the queue's backlog has pairs. `may_ask`: is told the id of each
+        """`firsts`, `seeds`: as in `first_pairs`; none if the queue's backlog has pairs. `may_ask`: is told the id of each
         pending flip before it is asked; what must not be asked is handed out as if it had to be run."""
         self.explorer, self._queue, self._may_ask = explorer, queue, may_ask
         self.answered: list[Answered] = []  # since somebody last took them
         if firsts:
-            queue.add(first_pairs(firsts))
+            queue.add(first_pairs(firsts, seeds))
 
     def next(self, enough: Callable[[], bool] = lambda: False) -> Pair | None:
         """The pair to run now, or None if none is left or `enough`, which is asked between questions, says so.

@@ -11,8 +11,10 @@ from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
 from score_embed.results.store import TestRow
 
-# XML 1.0 has no way to write these, not even escaped.
-_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# XML 1.0 has no way to write most of these, not even escaped; the others would do things to who looks at the file.
+_ILLEGAL = re.compile(
+    "[^\t\n\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def document(found: Findings) -> str:
@@ -30,11 +32,11 @@ def document(found: Findings) -> str:
     root = ET.Element("testsuites", {"name": "score-embed", **counts})
     name = f"{found.program.name} on {found.program.board}"
     began = found.program.began.removesuffix("Z")  # the schema's time has no zone; it is UTC
-    more = {"package": "score-embed", "id": "0", "timestamp": began, "hostname": "localhost", "skipped": "0"}
+    more = {"package": "score-embed", "id": "0", "timestamp": _legal(began), "hostname": "localhost", "skipped": "0"}
     suite = ET.SubElement(root, "testsuite", {"name": _legal(name), **counts, **more})
     properties = ET.SubElement(suite, "properties")
     for key, value in _properties(found).items():
-        ET.SubElement(properties, "property", {"name": key, "value": _legal(value)})
+        ET.SubElement(properties, "property", {"name": _legal(key), "value": _legal(value)})
     for test in found.kept:
         _case(suite, found, test, bugs.get(test.number, []))
     lines = [*text.short_reasons(summary), *text.incomplete(summary)]
@@ -65,7 +67,7 @@ def _case(suite: ET.Element, found: Findings, test: TestRow, bugs: Sequence[Bug]
     )
     for bug in bugs:
         message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs) or 'any input'}{text.witness(bug)}"
-        failure = ET.SubElement(case, "failure", {"type": bug.kind, "message": _legal(message)})
+        failure = ET.SubElement(case, "failure", {"type": _legal(bug.kind), "message": _legal(message)})
         failure.text = _legal("\n".join(text.bug(bug, found.sources, found.folder)) + "\n")
     lines = [f"verdict: {test.verdict} {test.code}", *(f"{key} = {value}" for key, value in test.inputs.items())]
     if test.output:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from score_embed.errors import printable
 from score_embed.report.findings import Findings
 
 
@@ -40,7 +41,7 @@ def _section(found: Findings, name: str, file: str, indices: list[int]) -> Itera
         branches.append((line, block, outcome, taken))
         reached_lines[line] = reached_lines.get(line, False) or site in reached
     yield f"TN:{name}"
-    yield f"SF:{file}"
+    yield f"SF:{printable(file)}"
     for line, block, outcome, taken in sorted(branches):
         yield f"BRDA:{line},{block},{outcome},{taken}"
     yield f"BRF:{len(branches)}"

@@ -78,11 +78,6 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def printable(text: str) -> str:
-    """Without what would make a terminal do things."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
     """Where, what, with which inputs, and how to see it again."""
     place = bug.place

@@ -14,6 +14,7 @@ from pathlib import Path
 from score_embed.contract.entry import Entry
 from score_embed.report import ctext, text
 from score_embed.report.findings import Findings
+from score_embed.report.inputs import data_of
 from score_embed.results.store import TestRow
 
 _DRIVER = "unity_driver.c"
@@ -29,6 +30,8 @@ _MOST_COMMENT = 200
 def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
     """The C text; `path`: where it will lie."""
     entry = found.program.entry
+    if entry is not None:
+        ctext.require_entry(entry, found.folder)
     rows = [test for test in tests if test.verdict not in _NO_TEST and test.number not in found.witnessed]
     usable = [test for test in rows if entry is None or _has_arguments(test, entry)]
     names = {test.number: _name(found, test) for test in usable}
@@ -57,11 +60,12 @@ def _head(found: Findings, path: Path, entry: Entry | None, left_out: int) -> st
     included = found.absolute(entry.file) if entry else _main_file(found, sources)
     folder = os.path.realpath(path.parent)
     others = "".join(f" {_beside(source, folder)}" for source in sources if source != included)
+    made_by = found.versions.get("score-embed", "")
     lines = [
-        f"Regression tests of {found.program.name}, made by score-embed {found.versions['score-embed']} from what it",
+        f"Regression tests of {found.program.name}, made by score-embed {made_by} from what it",
         f"ran on the board {found.program.board}. They need Unity, and the sources of the program as they are built otherwise:",
         "",
-        ctext.comment(f"    cc -I UNITY {path.name}{others} UNITY/unity.c -o tests && ./tests"),
+        f"    cc -I UNITY {path.name}{others} UNITY/unity.c -o tests && ./tests",
         "",
         "and the -I, -D … of the program, -I for score.h if it includes that. Do not name the source that is included below.",
         "A test runs the program with a recorded input and expects what it did then: the value it returned or gave to",
@@ -71,10 +75,10 @@ def _head(found: Findings, path: Path, entry: Entry | None, left_out: int) -> st
     ]
     if left_out:
         lines.append(f"{left_out} tests are left out, because the arguments of their runs were not recorded.")
-    shown = "\n".join(f" * {line}".rstrip().replace("…", "...") for line in lines)
+    shown = "\n".join(f" * {ctext.comment(line.replace('…', '...'))}".rstrip() for line in lines)
     return f"""/*{shown[2:]} */
 #ifndef SCORE_PROGRAM
-#define SCORE_PROGRAM "{_beside(included, folder)}"
+#define SCORE_PROGRAM {ctext.included(_beside(included, folder))}
 #endif
 void score_exit(int status) __attribute__((noreturn));
 void __score_assume_fail(void) __attribute__((noreturn));
@@ -142,10 +146,10 @@ def _call_of_entry(test: TestRow, call: str, entry: Entry) -> Iterator[str]:
         elif isinstance(value, int):
             yield f"    {declaration} = {ctext.number(value)};"
         elif argument.kind == "bytes":
-            yield f"    {declaration} = {ctext.array(bytes.fromhex(value), '    ')};"
+            yield f"    {declaration} = {ctext.array(data_of(test, argument.name), '    ')};"
         else:
             yield f"    {declaration};"
-            yield f"    static const unsigned char score_{name}[] = {ctext.array(bytes.fromhex(value), '    ')};"
+            yield f"    static const unsigned char score_{name}[] = {ctext.array(data_of(test, argument.name), '    ')};"
             copies.append(
                 f"    memcpy(&{name}, score_{name}, sizeof {name} < sizeof score_{name} ? sizeof {name} : sizeof score_{name});"
             )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from score_embed.explore.pair import own_part
 from score_embed.results.database import Database
+from score_embed.results.storage import damaged
 
 SCHEMA = """
 CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLOB NOT NULL, data BLOB, input INTEGER,
@@ -121,14 +122,14 @@ class PairTable:
         self._database.rows("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0")
         what = f"SELECT rank, pairs.data, inputs.data FROM pairs {_INPUT} WHERE done = 0 AND rank > ? ORDER BY rank"
         for found, data, shared in self._database.each(what, (rank,)):
-            yield found, data + (shared or b"")
+            yield found, self._whole(data, shared)
 
     def unranked(self) -> Iterator[tuple[bytes, bytes]]:
         """Id and serialised pair of those known but not done that have no rank, in the order they became known."""
         waiting = f"pairs {_INPUT} WHERE done = 0 AND rank = x'' ORDER BY pairs.number"
         what = f"SELECT id, pairs.data, inputs.data FROM {waiting}"
         for ident, data, shared in self._database.each(what):
-            yield ident, data + (shared or b"")
+            yield ident, self._whole(data, shared)
 
     def owners(self) -> Iterator[tuple[bytes, str | None]]:
         """Id and owner of the pairs known but not done, the newest first."""
@@ -141,7 +142,7 @@ class PairTable:
             part = tuple(idents[start : start + _MOST_IDS])
             marks = ",".join("?" * len(part))
             what = f"SELECT id, pairs.data, inputs.data FROM pairs {_INPUT} WHERE done = 0 AND id IN ({marks})"
-            found.update((ident, data + (shared or b"")) for ident, data, shared in self._database.rows(what, part))
+            found.update((ident, self._whole(*of)) for ident, *of in self._database.rows(what, part))
         return found
 
     def done_among(self, idents: Sequence[bytes]) -> set[bytes]:
@@ -157,7 +158,13 @@ class PairTable:
     def without_inputs(self) -> Iterator[bytes]:
         """The serialised pairs known but not done, in no order; some lack their input."""
         for (data,) in self._database.each("SELECT data FROM pairs WHERE done = 0"):
-            yield data
+            yield self._whole(data, None)
+
+    def _whole(self, data: object, shared: object) -> bytes:
+        """A serialised pair of its own part and its input. Raises StorageError if the row is none of a waiting pair."""
+        if isinstance(data, bytes) and (shared is None or isinstance(shared, bytes)):
+            return data + (shared or b"")
+        raise damaged(self._database.folder, "a test that waits has no data")
 
     def path_of(self, ident: bytes) -> int | None:
         """The path that a pair took when it was run; None if it was not, or had no path."""

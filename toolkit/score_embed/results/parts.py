@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from score_embed.config import Settings
 from score_embed.contract.entry import Entry
-from score_embed.errors import StorageError
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.progress import Progress
+from score_embed.results.provenance import Provenance
 from score_embed.results.sourcemap import SourceMap
-from score_embed.results.storage import FILE
+from score_embed.results.storage import damaged
 from score_embed.results.witnessed import WitnessState
 
 T = TypeVar("T")
@@ -52,6 +52,7 @@ class Part(Generic[T]):
 
 
 SETTINGS = Part("settings", Settings)
+PROVENANCE = Part("provenance", Provenance)
 VERSIONS = Part("versions", dict[str, str])
 PROGRAM = Part("program", Program)
 SOURCES = Part("sources", SourceMap)
@@ -78,8 +79,15 @@ def decoded(text: str, kind: type[T], what: str, folder: Path) -> T:
     try:
         return decode(text, kind)
     except (msgspec.MsgspecError, UnicodeError) as error:
-        message = f"the campaign file is damaged: {what}: {error}"
-        raise StorageError(message, str(folder / FILE), "Start a new campaign.") from None
+        raise damaged(folder, f"{what}: {error}") from None
+
+
+def typed(values: object, kind: type[T], what: str, folder: Path) -> T:
+    """Rows of the record in `folder`, of columns of these types: SQLite takes any value anywhere. Raises StorageError."""
+    try:
+        return msgspec.convert(values, kind, builtin_types=(bytes,))
+    except msgspec.ValidationError as error:
+        raise damaged(folder, f"{what}: {error}") from None
 
 
 def _plain(value: object) -> object:

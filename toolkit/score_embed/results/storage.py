@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from score_embed.errors import StorageError
 
 FILE = "campaign.db"
+_DAMAGES = ("malformed", "not a database", "unsupported file format")
 
 
 @contextmanager
@@ -43,8 +45,18 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
         return StorageError("the disk is full", str(folder), hint)
     if "readonly" in lowered or "read-only" in lowered or "permi" in lowered or "unable to open" in lowered:
         return StorageError(f"cannot write here: {text}", str(folder), "Check who may write there, or use --out DIR.")
-    if "malformed" in lowered or "not a database" in lowered:
-        return StorageError("the campaign file is damaged", str(folder / FILE), "Start a new campaign.")
+    if any(word in lowered for word in _DAMAGES):
+        return damaged(folder, text)
     if "no such table" in lowered:
         return StorageError("this file is not the record of a campaign", str(folder / FILE), "Start a new campaign.")
     return StorageError(f"cannot read or write the results: {text}", str(folder), "Check the disk.")
+
+
+def damaged(folder: Path, what: str) -> StorageError:
+    """The record is not as it was written: nothing that it says is believed."""
+    place = shlex.quote(str(folder))
+    hint = (
+        f"Put the whole folder back from a copy, if there is one. Else save the inputs that can still be read with\n"
+        f"`score-embed export {place} --corpus FOLDER --damaged`, and start a new campaign with --first FOLDER."
+    )
+    return StorageError(f"the campaign file is damaged: {what}", str(folder / FILE), hint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from score_embed.errors import UsageError
 from score_embed.results import lost, pairs
@@ -17,16 +17,17 @@ from score_embed.results.bugs import Bug
 from score_embed.results.database import Database
 from score_embed.results.lost import LostTable
 from score_embed.results.pairs import PairTable, signed, unsigned
-from score_embed.results.parts import PROGRESS, SOURCES, Part, decoded, encode
-from score_embed.results.progress import Progress
+from score_embed.results.parts import PROGRESS, SOURCES, Part, decoded, encode, typed
+from score_embed.results.progress import Progress, Totals
 from score_embed.results.sourcemap import SourceMap
+from score_embed.results.storage import FILE, damaged
 from score_embed.results.testcase import Value, stem
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 T = TypeVar("T")
 VERSION = 9
 
-_SCHEMA = """
+_OWN_TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT NOT NULL,
     code INTEGER NOT NULL, path INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL,
@@ -36,9 +37,24 @@ CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE witnessed(test INTEGER PRIMARY KEY, outcome TEXT NOT NULL, data TEXT);
 """
+SCHEMA = _OWN_TABLES + pairs.SCHEMA + lost.SCHEMA
 _KEPT = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
 _NEW_PATH = "EXISTS (SELECT 1 FROM paths WHERE hash = tests.path AND test = tests.number)"
 _UNWITNESSED = "NOT EXISTS (SELECT 1 FROM witnessed WHERE test = tests.number)"
+
+
+class _Columns(NamedTuple):
+    """Of a row of `tests`."""
+
+    number: int
+    input: bytes
+    verdict: str
+    code: int
+    path: int
+    outcome: str
+    place: str
+    inputs: str
+    output: str
 
 
 @dataclass(slots=True)
@@ -73,17 +89,17 @@ class Store:
 
     @staticmethod
     def create(folder: Path) -> Store:
-        return Store(Database.create(folder, _SCHEMA + pairs.SCHEMA + lost.SCHEMA, VERSION))
+        return Store(Database.create(folder, SCHEMA, VERSION))
 
     @staticmethod
     def open(folder: Path) -> Store:
         """The record of a campaign to go on with: for one process at a time."""
-        return Store(Database.open(folder, VERSION))
+        return Store(Database.open(folder, SCHEMA, VERSION))
 
     @staticmethod
     def read(folder: Path) -> Store:
         """The record as of its last commit, for reading only, whoever else uses it and though the disk be read-only."""
-        return Store(Database.read(folder, VERSION))
+        return Store(Database.read(folder, SCHEMA, VERSION))
 
     @property
     def folder(self) -> Path:
@@ -93,6 +109,13 @@ class Store:
     def running(self) -> bool:
         """Another process goes on with this campaign."""
         return self._database.running
+
+    @property
+    def warning(self) -> str:
+        """What whoever reads it should be told; mostly nothing."""
+        if not self._database.is_shorter:
+            return ""
+        return f"{self.folder / FILE}-wal: warning: its end is damaged or gone: this is the record of an earlier moment"
 
     def __enter__(self) -> Store:
         return self
@@ -154,7 +177,10 @@ class Store:
     def get(self, part: Part[T]) -> T | None:
         """None: nobody has put it there yet. Raises StorageError if it is damaged."""
         rows = self._read("SELECT value FROM meta WHERE key = ?", (part.key,))
-        return decoded(rows[0][0], part.kind, part.key, self.folder) if rows else None
+        if not rows:
+            return None
+        ((text,),) = typed(rows, list[tuple[str]], part.key, self.folder)
+        return decoded(text, part.kind, part.key, self.folder)
 
     def sources(self) -> SourceMap:
         """The program under test, as it was when the campaign began."""
@@ -164,14 +190,25 @@ class Store:
         return found
 
     def path_hashes(self) -> set[int]:
-        return {unsigned(hash_) for (hash_,) in self._read("SELECT hash FROM paths")}
+        rows = typed(self._read("SELECT hash FROM paths"), list[tuple[int]], "paths", self.folder)
+        return {unsigned(hash_) for (hash_,) in rows}
+
+    def require_totals(self, totals: Totals) -> None:
+        """Raises StorageError unless the rows of tests and paths are as many as the totals say."""
+        ((tests,),) = self._read("SELECT coalesce(max(number), 0) FROM tests")
+        ((paths,),) = self._read("SELECT count(*) FROM paths")
+        if (tests, paths) != (totals.runs, totals.paths):
+            what = f"it has {tests} tests and {paths} paths, and its totals are {totals.runs} and {totals.paths}"
+            raise damaged(self.folder, what)
 
     def coverage(self) -> list[int]:
-        return [number for (number,) in self._read("SELECT number FROM coverage")]
+        rows = typed(self._read("SELECT number FROM coverage"), list[tuple[int]], "coverage", self.folder)
+        return [number for (number,) in rows]
 
     def bugs(self) -> list[Bug]:
         rows = self._read("SELECT data FROM bugs ORDER BY test")
-        return [decoded(text, Bug, "bugs", self.folder) for (text,) in rows]
+        texts = typed(rows, list[tuple[str]], "bugs", self.folder)
+        return [decoded(text, Bug, "bugs", self.folder) for (text,) in texts]
 
     def tests(self) -> list[TestRow]:
         """All executed tests in order."""
@@ -218,7 +255,9 @@ class Store:
         statement = f"SELECT data, number, inputs, verdict, place FROM {findings} ORDER BY number"
         return [
             Found(decoded(data, Finding, "findings", self.folder), number, self._inputs(inputs), verdict, place)
-            for data, number, inputs, verdict, place in self._read(statement)
+            for data, number, inputs, verdict, place in typed(
+                self._read(statement), list[tuple[str, int, str, str, str]], "findings", self.folder
+            )
         ]
 
     def witness_counts(self) -> Counts:
@@ -234,7 +273,7 @@ class Store:
         return decoded(text, dict[str, Value], "tests", self.folder)
 
     def _row(self, values: tuple[Any, ...]) -> TestRow:
-        number, data, verdict, code, path, outcome, place, inputs, output = values
+        number, data, verdict, code, path, outcome, place, inputs, output = typed(values, _Columns, "tests", self.folder)
         return TestRow(number, data, verdict, code, unsigned(path), outcome, place, self._inputs(inputs), output)
 
     def _add(self, statement: str, values: tuple[object, ...]) -> None:

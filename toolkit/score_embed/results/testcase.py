@@ -110,10 +110,12 @@ class TestCase:
 
 @dataclass(frozen=True)
 class First:
-    """What `--first` gave: all bytes, or values by name that a layout turns into bytes."""
+    """What `--first` gave: all bytes, or values by name that a layout turns into bytes. `others`: of further tests to
+    begin with."""
 
     path: Path
     data: bytes = b""
+    others: tuple[bytes, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
 
     def fill(self, data: bytes, objects: Sequence[Named]) -> bytes:
@@ -155,8 +157,10 @@ class First:
 
 
 def read_first(path: Path) -> First:
-    """Read the file of `--first`: a `.json` with inputs, or raw bytes."""
+    """Read the file of `--first`: a `.json` with inputs, or raw bytes; or the `.bin` files of a folder."""
     try:
+        if path.is_dir():
+            return _read_folder(path)
         raw = path.read_bytes()
     except OSError as error:
         what = f"cannot read the first test: {error.strerror}"
@@ -181,3 +185,12 @@ def read_first(path: Path) -> First:
             what = f"the value of {name!r} is neither a number nor hex bytes"
             raise UsageError(what, str(path), hint) from error
     return First(path, values=inputs)
+
+
+def _read_folder(path: Path) -> First:
+    """Each different input once, in the order of their names. Raises OSError."""
+    found = list(dict.fromkeys(file.read_bytes() for file in sorted(path.glob("*.bin"))))
+    if not found:
+        hint = "`score-embed export DIR --corpus FOLDER` makes such a folder."
+        raise UsageError("there is no .bin file in this folder", str(path), hint)
+    return First(path, data=found[0], others=tuple(found[1:]))

@@ -14,8 +14,10 @@ from pathlib import Path
 from msgspec import structs
 
 from score_embed.config import Settings
+from score_embed.errors import printable
 from score_embed.results import parts
 from score_embed.results.bugs import Place
+from score_embed.results.provenance import digest_of
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
 from score_embed.results.testcase import TestCase
@@ -45,8 +47,10 @@ def of(record: Store, settings: Settings) -> Witness | None:
     program = record.folder / PROGRAM
     if state is None or state.missing:
         return None
-    if not program.is_file():
-        record.put(parts.WITNESS, WitnessState(state.seconds, f"{program} is not there any more"))
+    origin = record.get(parts.PROVENANCE)
+    if origin is None or digest_of(program) != origin.witness:
+        gone = "is damaged, or another one" if program.exists() else "is not there any more"
+        record.put(parts.WITNESS, WitnessState(state.seconds, f"{program} {gone}"))
         return None
     return Witness(record, settings, program)
 
@@ -159,7 +163,7 @@ class Witness:
         self._record.put_witnessed(test.number, LOST)
         self._deaths += 1
         if self._deaths > _MOST_DEATHS:
-            print(f"warning: the second witness is given up: {why}", file=sys.stderr)
+            print(printable(f"warning: the second witness is given up: {why}"), file=sys.stderr)
 
     # Answers ------------------------------------------------------------------------------------------------
 

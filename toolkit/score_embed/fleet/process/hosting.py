@@ -136,7 +136,8 @@ def _find_first_test(opened: Opened) -> None:
         chosen = settings.first
         inputs = (first_test.raw(chosen) if chosen is not None else first_test.unchosen(settings),)
         ledger = opening.begin_books(opened, None)
-    record.pairs.add((pair.id, b"", pair.to_bytes()) for pair in first_pairs(inputs))
+    pairs = first_pairs(inputs, first_test.seeds(settings))
+    record.pairs.add((pair.id, b"", pair.to_bytes()) for pair in pairs)
     ledger.commit()
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from score_embed.board.profile import find_board
+from score_embed.campaign import trust
 from score_embed.campaign.folder import IMAGE, start_target
 from score_embed.campaign.opening import recorded_settings
 from score_embed.campaign.worker import Worker
@@ -32,9 +33,13 @@ from score_embed.results.store import Store
 TELL_SECONDS = 10.0
 
 
-def record_tree(folder: Path, most: int | None = None, port: str | None = None) -> Recording:
-    """Explore the campaign in `folder` again: as many tests as it has, or `most`. `port`: where the board is now."""
+def record_tree(
+    folder: Path, most: int | None = None, port: str | None = None, trusted: bool = False
+) -> Recording:
+    """Explore the campaign in `folder` again: as many tests as it has, or `most`. `port`: where the board is now;
+    `trusted`: see `trust.require`."""
     with Store.read(folder) as record:
+        trust.require(record, trusted)
         settings, first, program = recorded_settings(record), record.test(1), record.get(PROGRAM)
         if first is None or program is None:
             raise UsageError("the campaign in this folder has run no test", str(folder), "Start a new campaign.")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.status import Status
 from score_embed.contract.words import Stop
-from score_embed.errors import ScoreError, TargetError, UsageError
+from score_embed.errors import ScoreError, TargetError, UsageError, printable
 from score_embed.fleet import service
 from score_embed.fleet.process.launcher import Ended, Launcher, slot_of
 from score_embed.fleet.process.server import FleetServer, Hosted
@@ -172,7 +172,7 @@ class FleetSession:
         self._deaths = self._deaths + 1 if tests == self._tests else 1
         self._tests = tests
         died = ended.code < 0 or ended.code == _INTERNAL
-        print(f"client {ended.name} {_how(ended)}", file=sys.stderr, flush=True)
+        print(printable(f"client {ended.name} {_how(ended)}"), file=sys.stderr, flush=True)
         if died and self._deaths <= _DEATHS:
             self._launcher.start(1)
 
