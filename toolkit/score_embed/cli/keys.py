@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from score_embed.cli import words
 from score_embed.fleet.transport import keys
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = "Make server.key for a server and client.key for its clients. Who has client.key may join."
-    sub.add_argument("folder", type=Path, metavar="DIR", help="where to put them")
+    sub.add_argument("folder", type=words.path, metavar="DIR", help="where to put them")
     sub.set_defaults(execute=execute)
 
 

@@ -20,6 +20,7 @@ from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.line import Caller
 
 _WITHIN = 10.0  # seconds for an answer
+_MOST_ADDRESS = 1000  # characters
 _WIDE = 1000  # columns, where nobody looks
 _LATEST = Path("score-out") / "latest"
 _NUMBER_HELP = "how many clients"
@@ -47,7 +48,7 @@ def _add(what: argparse._SubParsersAction[argparse.ArgumentParser], name: str, h
     sub.add_argument(
         "--server", metavar="ADDRESS|DIR", default=str(_LATEST), help=f"its address, or its folder ({_LATEST})"
     )
-    sub.add_argument("--keys", metavar="FILE", type=Path, help="client.key, if the address is on another machine")
+    sub.add_argument("--keys", metavar="FILE", type=words.path, help="client.key, if the address is on another machine")
     sub.set_defaults(execute=_execute, order=name)
     return sub
 
@@ -78,8 +79,9 @@ def _address(given: str) -> str:
         return given
     file = Path(given) / ADDRESS_FILE
     try:
-        return file.read_text(encoding="utf-8").strip()
-    except OSError:
+        with file.open(encoding="utf-8") as said:
+            return said.read(_MOST_ADDRESS).strip()
+    except (OSError, UnicodeDecodeError):
         what = "no server works on the campaign in this folder" if Path(given).is_dir() else "there is no such folder"
         raise UsageError(what, given, "Name the server with --server ADDRESS, or its campaign's folder.") from None
 

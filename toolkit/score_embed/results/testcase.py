@@ -15,10 +15,12 @@ from pathlib import Path
 from struct import pack, unpack
 from typing import Any, Literal, NamedTuple
 
+from score_embed import config, userfile
 from score_embed.errors import UsageError
 
 Value = int | float | str  # a number, or hex bytes
 ValueKind = Literal["signed", "unsigned", "boolean", "float", "bytes"]
+_MOST_JSON = 1 << 20  # bytes of a first test that names its inputs
 _FLOATS = {4: "<f", 8: "<d"}  # how they are packed, by size
 
 
@@ -156,18 +158,17 @@ class First:
 
 def read_first(path: Path) -> First:
     """Read the file of `--first`: a `.json` with inputs, or raw bytes."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        what = f"cannot read the first test: {error.strerror}"
-        raise UsageError(what, str(path), "Give a test's .json or .bin file.") from error
-    if path.suffix != ".json":
+    is_named = path.suffix == ".json"
+    most = _MOST_JSON if is_named else config.MOST_INPUT
+    raw = userfile.read(path, "the first test", most, "Give a test's .json or .bin file.")
+    if not is_named:
         return First(path, data=raw)
     hint = 'Write numbers or hex bytes: {"inputs": {"x": 22, "f": 1.5, "buf": "0a0b"}}.'
     try:
         document: Any = json.loads(raw)
-    except ValueError as error:
-        raise UsageError(f"this is not valid JSON: {error}", str(path), hint) from error
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise UsageError(f"this is not valid JSON: {reason}", str(path), hint) from error
     inputs = document.get("inputs") if isinstance(document, dict) else None
     if not isinstance(inputs, dict):
         raise UsageError("there is no group `inputs`", str(path), hint)
@@ -178,6 +179,6 @@ def read_first(path: Path) -> First:
             if isinstance(value, str):
                 bytes.fromhex(value)
         except ValueError as error:
-            what = f"the value of {name!r} is neither a number nor hex bytes"
+            what = f"the value of {userfile.shown(name)} is neither a number nor hex bytes"
             raise UsageError(what, str(path), hint) from error
     return First(path, values=inputs)

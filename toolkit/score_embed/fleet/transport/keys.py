@@ -14,10 +14,12 @@ import msgspec
 import zmq
 from msgspec import Meta, Struct
 
+from score_embed import userfile
 from score_embed.errors import StorageError, UsageError
 
 SERVER_FILE = "server.key"
 CLIENT_FILE = "client.key"
+_MOST = 4096  # bytes of a file
 Key = Annotated[str, Meta(min_length=40, max_length=40)]
 
 
@@ -52,9 +54,7 @@ def read(path: Path, role: str) -> Keys:
     """The keys of a file. Raises UsageError if these are none, or not those of that role."""
     hint = f"`score-embed keys DIR` makes {SERVER_FILE} for the server and {CLIENT_FILE} for its clients."
     try:
-        keys = msgspec.json.decode(path.read_bytes(), type=Keys)
-    except OSError as error:
-        raise UsageError(f"cannot read the keys: {error.strerror}", str(path), hint) from error
+        keys = msgspec.json.decode(userfile.read(path, "the keys", _MOST, hint), type=Keys)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise UsageError("these are no keys", str(path), hint) from error
     if keys.role != role:
