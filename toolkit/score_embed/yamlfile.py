@@ -87,6 +87,14 @@ class Section:
             return str(value)
         raise UsageError(f"{key!r} must be one word or number", self.where(key), f"Write `{key}: value`.")
 
+    def file_name(self, key: str, name: str) -> Path:
+        """The word `name`, which stands under `key`, as a file's name."""
+        try:
+            return userfile.name(name)
+        except ValueError as error:
+            what = f"{key}: {userfile.shown(name)} is no file's name"
+            raise UsageError(what, self.where(key), str(error)) from None
+
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of words; a single word counts as a list of one."""
         value = self.values.get(key)

@@ -2,7 +2,8 @@
 
 Until the command begins (its modules are imported, its words are read) nothing has been made: the process just ends.
 From then on Ctrl-C is an exception, so that what was made is taken away. Where Python has to swallow an exception (a
-callback, the end of an object) it comes again a moment later. At the end nothing is left to do.
+callback, the end of an object) it comes again a moment later. At the end nothing is left to do. Nothing is imported
+above but what takes no time: before this module runs, Ctrl-C is Python's, which prints where it was.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Sequence
-from types import FrameType
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in `typing`
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from sys import UnraisableHookArgs
+    from types import FrameType
 
 INTERRUPTED = 130
 _AGAIN = 0.01  # seconds until a Ctrl-C comes again that was swallowed
@@ -55,6 +55,8 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
 
 def _swallowed(said: UnraisableHookArgs) -> None:
     if issubclass(said.exc_type, KeyboardInterrupt):
+        import threading
+
         again = threading.Timer(_AGAIN, signal.raise_signal, [signal.SIGINT])
         again.daemon = True
         again.start()
