@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PROGRAMS = tuple(sorted((ROOT / "tests" / "programs").glob("*.c")))
 SETTINGS = tuple(sorted([*(ROOT / "boards").rglob("*.yaml"), *(ROOT / "simulators").glob("*.yaml")]))
+_MOST = 300_000  # characters of what comes out: longer ones only take longer
 MOST_BYTES = 60_000  # of a source that is mutated: others take long only because they are long
 
 _C_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_]\w*|[\d.][\w.]*|\n|[ \t]+|.', re.S)
@@ -274,7 +275,7 @@ _COMMANDS = ("run", "run", "run", "report", "export", "replay", "boards", "lab",
 def mutated_c(seed: int, more: Sequence[Path] = ()) -> tuple[str, Path]:
     """A source, and the file that it was; `more`: further files to choose from."""
     choose = random.Random(f"c {seed}")
-    path = choose.choice((*PROGRAMS, *more))
+    path = choose.choice(more if more and choose.random() < 0.4 else PROGRAMS)  # whole programs run, too
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     return _mutated(text, _C_TOKEN, _C_ODD, choose), path
 
@@ -287,10 +288,10 @@ def mutated_yaml(seed: int) -> str:
 
 def _mutated(text: str, token: re.Pattern[str], odd: Sequence[str], choose: random.Random) -> str:
     tokens = token.findall(text)
-    for _ in range(choose.choice((1, 1, 2, 3, 8, 30))):
+    for _ in range(choose.choice((1, 1, 1, 2, 3, 5, 30))):
         at = choose.randrange(len(tokens) + 1)
         other = choose.randrange(len(tokens) + 1)
-        match choose.randrange(9):
+        match choose.randrange(18):
             case 0 | 1:
                 tokens.insert(at, choose.choice(odd))
             case 2:
@@ -301,6 +302,9 @@ def _mutated(text: str, token: re.Pattern[str], odd: Sequence[str], choose: rand
                 tokens[at:at] = tokens[other : other + choose.choice((1, 5, 30))]
             case 5:
                 tokens[at : at + 1] = tokens[other : other + 1]
+            case 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17:  # by another of its kind: the more so it may mean something
+                alike = [token for token in tokens if at < len(tokens) and _kind(token) == _kind(tokens[at])]
+                tokens[at : at + 1] = choose.choices(alike) if alike else []
             case 6:
                 tokens[at:at] = [choose.choice(odd)] * choose.choice((2, 10, 300, 3000))
             case 7:
@@ -308,7 +312,20 @@ def _mutated(text: str, token: re.Pattern[str], odd: Sequence[str], choose: rand
             case _:
                 del tokens[at if choose.random() < 0.1 else len(tokens) :]
         tokens = tokens or [""]
-    return "".join(tokens)
+    return "".join(tokens)[:_MOST]
+
+
+def _kind(token: str) -> str:
+    first = token[:1]
+    return (
+        "word"
+        if first.isalpha() or first == "_"
+        else "number"
+        if first.isdigit()
+        else "blank"
+        if first.isspace()
+        else ""
+    )
 
 
 def command_line(seed: int) -> list[str]:
