@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from score_embed import userfile
 from score_embed.cli import words
 from score_embed.cli.output import Printer
 from score_embed.errors import TargetError, UsageError
@@ -77,7 +78,10 @@ def _address(given: str) -> str:
     """The address of the server, which its campaign's folder tells, too."""
     if "://" in given:
         return given
-    file = Path(given) / ADDRESS_FILE
+    try:
+        file = userfile.name(given) / ADDRESS_FILE
+    except ValueError as error:
+        raise UsageError(f"{userfile.shown(given)} is no folder's name", "command line", str(error)) from None
     try:
         with file.open(encoding="utf-8") as said:
             return said.read(_MOST_ADDRESS).strip()

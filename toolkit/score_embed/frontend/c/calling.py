@@ -13,11 +13,13 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 _MOST_ERRORS = 1 << 20  # bytes of complaints that are read
 _GRACE = 2.0  # seconds to end
+_RUNNING: set[subprocess.Popen[bytes]] = set()  # called by any thread
 
 
 class Late(Exception):
@@ -49,6 +51,7 @@ def call(command: Sequence[str], deadline: float, most: int) -> Said:
         watch = threading.Timer(deadline, stop)
         watch.daemon = True
         watch.start()
+        _RUNNING.add(process)
         assert process.stdout is not None
         try:
             output = process.stdout.read(most + 1)
@@ -57,10 +60,29 @@ def call(command: Sequence[str], deadline: float, most: int) -> Said:
         finally:
             watch.cancel()
             _end(process)
+            _RUNNING.discard(process)
         if late.is_set():
             raise Late
         errors.seek(0)
         return Said(process.returncode, output, errors.read(_MOST_ERRORS))
+
+
+@contextlib.contextmanager
+def workers() -> Iterator[ThreadPoolExecutor]:
+    """Threads that call compilers. Ctrl-C comes to the main thread only: then what they have called is ended, too."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        try:
+            yield pool
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
+            raise
+
+
+def end_all() -> None:
+    """End what any thread has called."""
+    for process in tuple(_RUNNING):
+        _end(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from score_embed.errors import BuildError, UsageError
+from score_embed.errors import Unbounded, UsageError
 from score_embed.frontend.c.calling import Late, call
 from score_embed.frontend.c.complaints import complaint
 
@@ -32,10 +32,10 @@ def preprocess(cc: str, flags: Sequence[str], source: Path) -> str:
         raise UsageError(f"cannot run the compiler '{cc}': {error.strerror}") from None
     except Late:
         what = f"the preprocessor did not finish within {_DEADLINE} s"
-        raise BuildError(what, str(source), "Does it include a device, a pipe, or a file on a slow disk?") from None
+        raise Unbounded(what, str(source), "Does it include a device, a pipe, or a file on a slow disk?") from None
     if len(output) > _MOST:
         what = f"the preprocessor makes more than {_MOST >> 20} MiB of it"
-        raise BuildError(what, str(source), "Split it, or give it by `--native FILE`: without probes.")
+        raise Unbounded(what, str(source), "Split it, or give it by `--native FILE`: without probes.")
     if code:
         raise complaint(errors.decode(errors="replace"), str(source))
     return output.decode(errors="surrogateescape")
