@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,9 +13,9 @@ import pytest
 from score_embed import config, userfile, yamlfile
 from score_embed.board.profile import load_board
 from score_embed.cli.main import main
+from score_embed.command import run_command
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c import preprocess as preprocessor
-from score_embed.frontend.c.calling import Late, call
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.types.ctype import parse_int
@@ -129,8 +130,8 @@ def test_what_a_few_lines_make_of_themselves(tmp_path: Path, monkeypatch: pytest
 def test_what_was_started_ends_with_its_starter(tmp_path: Path) -> None:
     """Also what it has started: gcc only starts others."""
     script = f"import subprocess, sys; p = subprocess.Popen(['sleep', '600']); open({str(tmp_path / 'n')!r}, 'w').write(str(p.pid)); p.wait()"
-    with pytest.raises(Late):
-        call([sys.executable, "-c", script], 3, 100)
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_command([sys.executable, "-c", script], 3)
     number = int((tmp_path / "n").read_text())
     status = Path(f"/proc/{number}/stat")
     assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"

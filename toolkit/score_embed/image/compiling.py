@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from score_embed.command import workers
 from score_embed.contract.program import LIBRARY, Program
 from score_embed.errors import BuildError
-from score_embed.frontend.c.calling import workers
 from score_embed.image import extents
 from score_embed.image.complaints import explained
 from score_embed.image.layout import check_sections, link_firmware

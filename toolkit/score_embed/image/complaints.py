@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from score_embed.command import workers
 from score_embed.errors import BuildError
-from score_embed.frontend.c.calling import workers
 from score_embed.frontend.c.complaints import together
 from score_embed.image.toolchain import Toolchain
 

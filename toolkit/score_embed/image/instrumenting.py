@@ -16,11 +16,11 @@ from typing import Any
 
 from msgspec import convert, to_builtins
 
+from score_embed.command import workers
 from score_embed.contract.entry import Entry
 from score_embed.contract.program import Complete, Note, Program, Source, Whole
 from score_embed.errors import UsageError
 from score_embed.frontend.c import own_names
-from score_embed.frontend.c.calling import workers
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.image import identity

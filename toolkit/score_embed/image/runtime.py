@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from score_embed.frontend.c.calling import workers
+from score_embed.command import workers
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.toolchain import Toolchain

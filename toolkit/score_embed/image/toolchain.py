@@ -13,8 +13,8 @@ from pathlib import Path
 
 from score_embed.board import share
 from score_embed.board.profile import Board, QemuRun
+from score_embed.command import run_command
 from score_embed.errors import BuildError
-from score_embed.frontend.c.calling import Late, call
 from score_embed.frontend.c.complaints import complaint
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.image import identity
@@ -22,7 +22,6 @@ from score_embed.image import identity
 ASSEMBLY = (".s", ".S")
 SUFFIXES = (".o", ".a", *ASSEMBLY)  # of files that are linked as they are
 DEADLINE = 300  # seconds for one run of the compiler
-_MOST_SAID = 256 << 20  # bytes that a tool puts out
 
 # So that the host's bit-vector semantics and the compiler's agree (design.md §5), and so that a name of the
 # user's that is also a builtin's stays a call.
@@ -310,15 +309,14 @@ def run_tool(command: Sequence[str], where: str) -> str:
 def execute(command: Sequence[str], where: str) -> subprocess.CompletedProcess[str]:
     """The same, whatever its exit code is."""
     try:
-        code, output, errors = call(command, DEADLINE, _MOST_SAID)
-        return subprocess.CompletedProcess(
-            command, code, output.decode(errors="replace"), errors.decode(errors="replace")
-        )
-    except Late:
+        done = run_command(command, DEADLINE)
+    except subprocess.TimeoutExpired:
         hint = "Split its largest function, or give the file by `--native FILE`: without probes. Or the machine is too busy."
         raise BuildError(f"the compiler did not finish within {DEADLINE} s", where, hint) from None
     except OSError as error:
         raise BuildError(f"cannot run {command[0]}: {error.strerror}", where) from None
+    output, complaints = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(command, done.returncode, output, complaints)
 
 
 def _code_generation(cflags: Sequence[str]) -> list[str]:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from score_embed.board import share
 from score_embed.board.profile import Board, NativeRun
+from score_embed.command import end_all, workers
 from score_embed.errors import BuildError, StorageError
-from score_embed.frontend.c.calling import end_all, workers
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, is_kept, publish, trim

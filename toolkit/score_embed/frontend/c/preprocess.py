@@ -5,11 +5,12 @@ Linemarkers stay in the output: parse.py takes positions and system headers from
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from score_embed.command import run_command
 from score_embed.errors import Unbounded, UsageError
-from score_embed.frontend.c.calling import Late, call
 from score_embed.frontend.c.complaints import complaint
 
 _DEADLINE = 40  # seconds; if it takes longer, it hangs on something (a network file system, a fifo)
@@ -23,19 +24,19 @@ def preprocess(cc: str, flags: Sequence[str], source: Path) -> str:
     # SCORE_EMBED: `score.h` then declares the probes' side of its macros.
     command = [cc, "-E", *flags, "-DSCORE_EMBED=1", str(source)]
     try:
-        code, output, errors = call(command, _DEADLINE, _MOST)
+        done = run_command(command, _DEADLINE, most=_MOST)
     except FileNotFoundError:
         raise UsageError(
             f"the compiler '{cc}' is not installed", hint="Install the toolchain of the board's profile."
         ) from None
     except OSError as error:
         raise UsageError(f"cannot run the compiler '{cc}': {error.strerror}") from None
-    except Late:
+    except subprocess.TimeoutExpired:
         what = f"the preprocessor did not finish within {_DEADLINE} s"
         raise Unbounded(what, str(source), "Does it include a device, a pipe, or a file on a slow disk?") from None
-    if len(output) > _MOST:
+    if len(done.stdout) > _MOST:
         what = f"the preprocessor makes more than {_MOST >> 20} MiB of it"
         raise Unbounded(what, str(source), "Split it, or give it by `--native FILE`: without probes.")
-    if code:
-        raise complaint(errors.decode(errors="replace"), str(source))
-    return output.decode(errors="surrogateescape")
+    if done.returncode:
+        raise complaint(done.stderr.decode(errors="replace"), str(source))
+    return done.stdout.decode(errors="surrogateescape")
