@@ -149,6 +149,12 @@ def test_constants_that_are_not_computed() -> None:
     assert parse_int("18446744073709551615") == 2**64 - 1
 
 
+@pytest.mark.parametrize("words", ["(0)", "(0 (1))", "()", "((1) 2)"])
+def test_attributes_that_are_none(words: str) -> None:
+    with pytest.raises(BuildError, match=r"'\(\(' expected"):
+        parse(f"int f(int x) __attribute__{words};", "p.c")
+
+
 def test_deep_trees_are_refused() -> None:
     parse("int f(int x) { return " + "!" * 2000 + "x; }", "deep.c")
     with pytest.raises(BuildError, match="nested too deeply"):

@@ -11,11 +11,11 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import IO
 
 _MOST = 256 << 20  # bytes of output
 _MOST_ERRORS = 1 << 20  # bytes of complaints
@@ -33,33 +33,44 @@ def run_command(
     Raises OSError if it cannot be started, subprocess.TimeoutExpired.
     """
     late = threading.Event()
-    with tempfile.TemporaryFile() as complaints:
-        errors = subprocess.STDOUT if merged else complaints
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
-        ) as process:
+    complaints = bytearray()
+    errors = subprocess.STDOUT if merged else subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
+    ) as process:
 
-            def stop() -> None:
-                late.set()
-                _end(process)
+        def stop() -> None:
+            late.set()
+            _end(process)
 
-            watch = threading.Timer(deadline, stop)
-            watch.daemon = True
-            _RUNNING.add(process)
-            try:
-                watch.start()
-                assert process.stdout is not None
-                output = process.stdout.read(most + 1)
-                if len(output) <= most:
-                    process.wait()
-            finally:
-                watch.cancel()
-                _end(process)
-                _RUNNING.discard(process)
-        if late.is_set():
-            raise subprocess.TimeoutExpired(process.args, deadline)
-        complaints.seek(0)
-        return subprocess.CompletedProcess(process.args, process.returncode, output, complaints.read(_MOST_ERRORS))
+        watch = threading.Timer(deadline, stop)
+        watch.daemon = True
+        reader = threading.Thread(target=_read, args=(process.stderr, complaints), daemon=True)
+        _RUNNING.add(process)
+        try:
+            watch.start()
+            reader.start()
+            assert process.stdout is not None
+            output = process.stdout.read(most + 1)
+            if len(output) <= most:
+                process.wait()
+        finally:
+            watch.cancel()
+            _end(process)
+            _RUNNING.discard(process)
+            if reader.ident is not None:
+                reader.join(_GRACE)  # longer only if somebody has left the group, and holds the pipe
+    if late.is_set():
+        raise subprocess.TimeoutExpired(process.args, deadline)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, bytes(complaints))
+
+
+def _read(stream: IO[bytes] | None, complaints: bytearray) -> None:
+    """All of it, of which the beginning is kept."""
+    with contextlib.suppress(OSError, ValueError):  # it was closed meanwhile
+        while stream is not None and (piece := os.read(stream.fileno(), 1 << 16)):
+            if len(complaints) < _MOST_ERRORS:
+                complaints += piece
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from score_embed.command import run_command
 from score_embed.errors import Unbounded, UsageError
 from score_embed.frontend.c.complaints import complaint
 
-_DEADLINE = 40  # seconds; if it takes longer, it hangs on something (a network file system, a fifo)
+_DEADLINE = 30  # seconds; if it takes longer, it hangs on something (a network file system, a fifo)
 _MOST = 24 << 20  # bytes of its output: what the front-end reads in some minutes
 
 
