@@ -40,7 +40,7 @@ def execute(values: argparse.Namespace) -> int:
     given = vars(values)
     keys = keyring.read(values.keys, "server") if values.keys else None
     address.check(values.listen, keys is not None)
-    folders = [Path(source) for source in values.sources if Path(source).is_dir()]
+    folders = [Path(source) for source in values.sources if os.path.isdir(source)]
     if given["resume"]:
         folders.append(Path(given["resume"]))
     if folders and len(folders) < len(values.sources):
