@@ -29,7 +29,7 @@ from score_embed.simulate.scenario import read_scenario
 
 CHUNKS = 20
 SECONDS = 60
-CODES = {0, 1, 2, 3, 4, 5, 6, 74, 130}
+CODES = {0, 1, 2, 3, 4, 5, 6, 7, 74, 130}
 SYMBOLIC = '#include "score.h"\nint main(void) { unsigned char x; SYM_U8(x); return x > 7; }\n'
 
 

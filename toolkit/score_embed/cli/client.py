@@ -7,6 +7,7 @@ import os
 import socket
 import time
 from contextlib import closing
+from pathlib import Path
 
 from score_embed import config
 from score_embed.campaign.interrupt import Interrupt
