@@ -87,7 +87,7 @@ ALL = {path_of(x, z) for x, z in itertools.product(range(256), repeat=2)}
 
 def rows(found: Campaign) -> list[TestRow]:
     with Store.read(found.folder) as record:
-        return record.tests()
+        return list(record.tests())
 
 
 def paths(found: Campaign) -> set[tuple[bool, ...]]:

@@ -60,7 +60,7 @@ ALL = {path_of(x, z) for x, z in itertools.product(range(256), repeat=2)}
 
 def rows(folder: Path) -> list[TestRow]:
     with Store.read(folder) as record:
-        return record.tests()
+        return list(record.tests())
 
 
 def paths(folder: Path) -> list[tuple[bool, ...]]:

@@ -245,7 +245,7 @@ def test_a_folder_that_cannot_be_written(campaign: Path, tmp_path: Path) -> None
         shutil.copyfile(tmp_path / name, folder / name)
     (folder / "campaign.db-shm").unlink(missing_ok=True)
     script = (
-        "import locale, os, sys\nfrom pathlib import Path\nfrom score_embed.cli.main import load, main\n"
+        "import locale, os, sys\nfrom pathlib import Path\nfrom score_embed.cli.commands import load\nfrom score_embed.cli.main import main\n"
         "load('report')\n"  # as `locale`, which argparse needs: Python may lie where only root reads
         f"os.chmod({str(folder)!r}, 0o555)\n"
         "if os.getuid() == 0:\n    os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"

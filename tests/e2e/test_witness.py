@@ -163,7 +163,7 @@ def test_what_is_left_is_witnessed_when_the_campaign_goes_on(tmp_path: Path) -> 
     done = score_embed("run", "--resume", str(begun.folder), "--json", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     with Store.read(begun.folder) as record:
-        counts = record.witness_counts()
+        counts = record.witness_counts(len(record.path_hashes()))
     assert (counts.kept_left, counts.paths_left) == (0, 0)
     report = score_embed("report", str(begun.folder), "--json", cwd=tmp_path)
     assert report.stdout == (begun.folder / "summary.json").read_text()

@@ -546,7 +546,7 @@ class Attacked:
         found = json.loads((self.out / "summary.json").read_text())
         model = self._program.model()
         with Store.read(self.out) as record:
-            tests = record.tests()
+            tests = list(record.tests())
         short = [(test.number, test.verdict) for test in tests if test.outcome == "new" and len(test.input) < self._program.size]
         if short:
             raise Deviation(f"these tests ended before the program's first branch: {short}")

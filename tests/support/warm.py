@@ -160,11 +160,10 @@ def _watch(request: dict[str, object], descriptors: list[int]) -> None:
 
 
 def _import_commands() -> None:
-    from score_embed.cli.main import COMMANDS, load
+    from score_embed.cli.commands import COMMANDS, load
 
     for command in COMMANDS:
         load(command)
-    del sys.modules[MODULE]  # it runs as the main module, once a child
     gc.freeze()
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from score_embed.cli.main import COMMANDS, load
+from score_embed.cli.commands import COMMANDS, load
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -102,7 +102,7 @@ def compiled(text: str, folder: Path) -> None:
 def test_in_exported_c(hostile: Path, tmp_path: Path) -> None:
     found = read(hostile)
     with Store.read(hostile) as record:
-        compiled(inputs.board_input(found, record.tests()[2]), tmp_path)
+        compiled(inputs.board_input(found, list(record.tests())[2]), tmp_path)
         for program in (found.program, structs.replace(found.program, entry=Entry("f", "a.c", (), True))):
             sources = structs.replace(found.sources, root=str(tmp_path))
             whole = dataclasses.replace(found, program=program, sources=sources)
@@ -156,7 +156,7 @@ def test_names_that_c_cannot_include(file: str) -> None:
 
 def test_bytes_that_are_none(hostile: Path, tmp_path: Path) -> None:
     with Store.read(hostile) as record:
-        test = record.tests()[0]
+        test = next(record.tests())
     with pytest.raises(StorageError, match="hex"):
         inputs.data_of(test, "x")
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+import tarfile
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,7 @@ from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind
 from score_embed.contract.words import Unflipped
 from score_embed.errors import StorageError, UsageError
 from score_embed.explore.pair import LeftOut, Pair
-from score_embed.report import findings
+from score_embed.report import findings, inputs
 from score_embed.results import bugs, coverage, parts, storage, store, summary, testcase
 from score_embed.results.lines import LineTable
 
@@ -328,3 +332,74 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
         record._database._db.execute("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="version 99"):
         store.Store.open(tmp_path)
+
+
+def test_what_the_witness_has_left_is_counted_without_looking_at_all_tests(tmp_path: Path) -> None:
+    choose = random.Random(4)
+    with store.Store.create(tmp_path) as record:
+        kept, paths, seen = {1}, set[int](), set[int]()
+        for number in range(1, 200):
+            is_new = choose.random() < 0.7
+            record.add_test(row(number, number * 7919), is_new)
+            if is_new:
+                paths.add(number)
+            if choose.random() < 0.2:
+                record.add_coverage([1000 + number], number)
+                kept.add(number)
+            if (is_new or number in kept) and choose.random() < 0.5:
+                record.put_witnessed(number, "lost" if number % 5 == 0 else "clean")
+                seen.add(number)
+        counts = record.witness_counts(len(paths))
+    assert counts.kept_left == len(kept - seen)
+    assert counts.paths_left == len(paths - kept - seen)
+
+
+def test_a_large_record_is_gone_on_with_by_what_waits(tmp_path: Path) -> None:
+    """Neither all pairs nor all tests nor all paths are looked at: SQLite says so of each statement."""
+    with store.Store.create(tmp_path) as record:
+        record.pairs.add([(bytes([n]) * 16, b"1", b"A") for n in range(9)])
+        record.add_test(row(1, 5), True)
+        record.commit(recorded.progress("time"))
+    said: list[str] = []
+    with store.Store.open(tmp_path) as record:
+        record._database._db.set_trace_callback(said.append)
+        record.pairs.free()
+        record.pairs.waiting()
+        list(record.pairs.waiting_after(b""))
+        list(record.pairs.unranked())
+        list(record.pairs.owners())
+        list(record.pairs.without_inputs())
+        record.path_hashes_within(0, 2**52 - 1)
+        record.witness_counts(1)
+        record.found_by_witness()
+        record.first_paths(0)
+        record.unwitnessed_kept(16)
+        record.commit()
+        record._database._db.set_trace_callback(None)
+        plans = {
+            text: [step for *_, step in record._database.rows(f"EXPLAIN QUERY PLAN {text}")]
+            for text in said
+            if text.startswith(("SELECT", "UPDATE", "DELETE"))
+        }
+    assert len(plans) >= 11
+    for text, steps in plans.items():
+        whole = [step for step in steps if step in ("SCAN pairs", "SCAN paths") or step.startswith("SCAN tests")]
+        assert not whole or "LIMIT 0" in text, (text, steps)
+
+
+def test_a_corpus_comes_and_goes_test_by_test(tmp_path: Path) -> None:
+    def tests() -> Iterator[store.TestRow]:
+        for number in range(1, 50):
+            if number == 40:
+                assert len(list((tmp_path / "c").glob("*.bin"))) in (0, 20, 25), "written as they come"
+            yield dataclasses.replace(row(number, number), input=bytes([number // 2]) * 3)
+
+    assert inputs.corpus(tests(), tmp_path / "c") == 25
+    assert inputs.corpus(tests(), tmp_path / "c.tar") == 25
+    with tarfile.open(tmp_path / "c.tar") as archive:
+        packed = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
+    assert packed == {path.name: path.read_bytes() for path in (tmp_path / "c").iterdir()}
+    assert len(packed) == 25
+    with pytest.raises(StorageError, match="cannot"):
+        inputs.corpus(tests(), tmp_path / "c.tar" / "x.tar")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "c.tar"]

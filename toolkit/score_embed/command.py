@@ -1,34 +1,105 @@
 """Runs somebody else's command to its end: a compiler, a flasher. What it has started ends with it.
 
 A compiler's driver starts others, which go on for minutes if only the driver is killed. So a command has a process group of
-its own, and when its deadline passes, or Ctrl-C breaks the wait off, all of the group is killed.
+its own, and when its deadline passes, Ctrl-C breaks the wait off, or it puts out more than anybody can want (a few
+lines of C can mean gigabytes), all of the group is ended: asked first, since gcc removes its temporary files then.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO
+
+_MOST = 256 << 20  # bytes of output
+_MOST_ERRORS = 1 << 20  # bytes of complaints
+_GRACE = 2.0  # seconds to end
+_PAUSE = 0.01
+_RUNNING: set[subprocess.Popen[bytes]] = set()  # called by any thread
 
 
-def run_command(command: Sequence[str], deadline: float, *, merged: bool = False) -> subprocess.CompletedProcess[bytes]:
-    """What it puts out, and its exit code. `deadline` is in seconds; `merged`: its errors stand in its output.
+def run_command(
+    command: Sequence[str], deadline: float, *, merged: bool = False, most: int = _MOST
+) -> subprocess.CompletedProcess[bytes]:
+    """What it puts out, and its exit code. `deadline` is in seconds; `merged`: its errors stand in its output; `most`:
+    bytes of output; if there is one more, it was ended.
 
     Raises OSError if it cannot be started, subprocess.TimeoutExpired.
     """
+    late = threading.Event()
+    complaints = bytearray()
     errors = subprocess.STDOUT if merged else subprocess.PIPE
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
     ) as process:
+
+        def stop() -> None:
+            late.set()
+            _end(process)
+
+        watch = threading.Timer(deadline, stop)
+        watch.daemon = True
+        reader = threading.Thread(target=_read, args=(process.stderr, complaints), daemon=True)
+        _RUNNING.add(process)
         try:
-            output, complaints = process.communicate(timeout=deadline)
-        except BaseException:
-            _kill_group(process)
+            watch.start()
+            reader.start()
+            assert process.stdout is not None
+            output = process.stdout.read(most + 1)
+            if len(output) <= most:
+                process.wait()
+        finally:
+            watch.cancel()
+            _end(process)
+            _RUNNING.discard(process)
+            if reader.ident is not None:
+                reader.join(_GRACE)  # longer only if somebody has left the group, and holds the pipe
+    if late.is_set():
+        raise subprocess.TimeoutExpired(process.args, deadline)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, bytes(complaints))
+
+
+def _read(stream: IO[bytes] | None, complaints: bytearray) -> None:
+    """All of it, of which the beginning is kept."""
+    with contextlib.suppress(OSError, ValueError):  # it was closed meanwhile
+        while stream is not None and (piece := os.read(stream.fileno(), 1 << 16)):
+            if len(complaints) < _MOST_ERRORS:
+                complaints += piece
+
+
+@contextlib.contextmanager
+def workers() -> Iterator[ThreadPoolExecutor]:
+    """Threads that run commands. Ctrl-C comes to the main thread only: then what they run is ended, too."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        try:
+            yield pool
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
             raise
-    return subprocess.CompletedProcess(process.args, process.returncode, output, complaints)
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    if process.returncode is None:  # not waited for: its number is still its own
+def end_all() -> None:
+    """End what any thread runs."""
+    for process in tuple(_RUNNING):
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """While nobody has waited for it, its number is still its own, and its group's."""
+    if process.returncode is not None:
+        return
+    until = time.monotonic() + _GRACE
+    how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.killpg(process.pid, signal.SIGTERM)
+        while time.monotonic() < until and os.waitid(os.P_PID, process.pid, how) is None:
+            time.sleep(_PAUSE)
         os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

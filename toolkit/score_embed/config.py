@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from score_embed import yamlfile
+from score_embed import userfile, yamlfile
 from score_embed.errors import UsageError
 
 PROJECT_FILE = "score-embed.yaml"
@@ -112,6 +112,11 @@ def _fork_values(word: str) -> int:
     return _whole(word, 0, 4096)
 
 
+def _file_or_name(word: str) -> str:
+    userfile.name(word)
+    return word
+
+
 def _positive(word: str) -> int:
     return _whole(word, 1, 2**32 - 1)
 
@@ -182,14 +187,14 @@ def _yes_no(word: str) -> bool:
 
 UNCONFINED_HELP = "let programs under test, QEMU and `command` links do to this machine what you may do"
 OPTIONS: tuple[Option, ...] = (
-    Option("board", str, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"),
+    Option("board", _file_or_name, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"),
     Option("run", _run, "HOW", f"how to run the board's image: {', '.join(RUNS)} (as its profile says)"),
-    Option("port", str, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
-    Option("out", Path, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
-    Option("resume", Path, "DIR", "continue the campaign in this folder"),
+    Option("port", _file_or_name, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
+    Option("out", userfile.name, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
+    Option("resume", userfile.name, "DIR", "continue the campaign in this folder"),
     Option("trust", _yes_no, "", "with --resume: it is not yours, but its image and its board's commands may be executed"),
     Option("retry-lost", _yes_no, "", "with --resume: run the tests once more that were set aside as lost"),
-    Option("first", Path, "FILE", "the first test: a test's .json or .bin, inputs written by hand, or a folder of .bin"),
+    Option("first", userfile.name, "FILE", "the first test: a test's .json or .bin, written by hand, or a folder of .bin"),
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
     Option("until-bug", _yes_no, "", "stop at the first confirmed bug; on --resume, at the next one"),
@@ -204,12 +209,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("fork-values", _fork_values, "N", "try each value of what has no formula, if it has no more than N (256)"),
     Option("fork-arguments", _yes_no, "", "the same of arguments of code without probes, and of numbers without formulas"),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
-    Option("entry", str, "FUNC", "explore this function; no main is needed"),
+    Option("entry", userfile.text, "FUNC", "explore this function; no main is needed"),
     Option("argv", _argv, "N,N…", "the program gets so many arguments, of so many symbolic bytes each"),
     Option("stdin-bytes", _input, "N", "standard input is N symbolic bytes"),
-    Option("native", Path, "FILE", "C file compiled but not instrumented", many=True),
-    Option("instrument", str, "GLOB", "instrument headers outside the project that match", many=True),
-    Option("compile-commands", Path, "FILE", "compile_commands.json of the project: each file's own flags"),
+    Option("native", userfile.name, "FILE", "C file compiled but not instrumented", many=True),
+    Option("instrument", userfile.text, "GLOB", "instrument headers outside the project that match", many=True),
+    Option("compile-commands", userfile.name, "FILE", "compile_commands.json of the project: each file's own flags"),
     Option("check", _check, "LIST", f"look for violations: default, all, none or of {', '.join(CHECKS)} (default)"),
     Option("no-witness", _yes_no, "", "do not run what is kept again under gcc's sanitizers (boards native, native32)"),
     Option("unconfined", _yes_no, "", UNCONFINED_HELP),
@@ -218,8 +223,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("json", _yes_no, "", "print summary.json instead of tables"),
 )
 _LISTS = (
-    Option("sources", Path, "", "", many=True),
-    Option("cflags", str, "", "", many=True),
+    Option("sources", userfile.name, "", "", many=True),
+    Option("cflags", userfile.text, "", "", many=True),
 )
 _BY_NAME = {option.name: option for option in (*OPTIONS, *_LISTS)}
 _NOT_IN_PROJECT = ("resume", "retry-lost", "unconfined")  # a folder may be a stranger's: it does not say what he may do
@@ -280,7 +285,8 @@ def _convert(option: Option, words: str | Sequence[str], where: str) -> Any:
             return (option.convert(words),) if option.many else option.convert(words)
         return tuple(option.convert(word) for word in words)
     except ValueError as error:
-        raise UsageError(f"{option.name} cannot be {words!r}", where, str(error)) from error
+        said = userfile.shown(words if isinstance(words, str) else shlex.join(words))
+        raise UsageError(f"{option.name} cannot be {said}", where, str(error)) from error
 
 
 def _from_command_line(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -302,9 +308,16 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             hint = yamlfile.suggestion(variable, names)
             raise UsageError(f"unknown environment variable {variable}", "environment", hint)
         option = names[variable]
-        words = shlex.split(text) if option.many else text
+        words = _split(text, variable) if option.many else text
         found[option.field] = _convert(option, words, variable)
     return found
+
+
+def _split(text: str, variable: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"these words cannot be told apart: {error}", variable, "Write them as for a shell.") from None
 
 
 def _from_project(path: Path) -> dict[str, Any]:

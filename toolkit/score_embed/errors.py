@@ -43,6 +43,10 @@ class BuildError(ScoreError):
     exit_code = 3
 
 
+class Unbounded(BuildError):
+    """A few lines of C mean more than anybody can read: nobody else is to be asked about them."""
+
+
 class TargetError(ScoreError):
     """The target or its link is lost, or is not the one expected."""
 

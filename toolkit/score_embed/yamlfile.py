@@ -1,6 +1,9 @@
 """YAML files as settings: every key is checked, and every complaint names the file and the line.
 
-Board profiles and the project file are written by hand, so a mistyped key must never be ignored silently.
+Board profiles and the project file are written by hand, so a mistyped key must never be ignored silently. Of YAML only
+what settings need is read: keys, words, numbers and lists, each written where it stands. Aliases, tags and documents
+without an end of their nesting are refused before anything is made of them, for some lines of those can mean more than
+a machine has room for.
 """
 
 from __future__ import annotations
@@ -13,9 +16,20 @@ from pathlib import Path
 
 import yaml
 
+from score_embed import userfile
 from score_embed.errors import UsageError
 
-_NUMBER = re.compile(r"(?P<digits>0x[0-9A-Fa-f_]+|[0-9][0-9_]*?) ?(?P<unit>[KM]?|[kM]?Hz)")
+MOST_BYTES = 128 << 10  # of a file: who writes settings by hand does not come near it
+DEEPEST = 16  # groups and lists within each other
+_HINT = "Check its name and permissions."
+_MOST_DIGITS = 40  # of a number, as it is written
+_LARGEST = 1 << 64
+_TAG = "tag:yaml.org,2002:"
+_NUMBERS = frozenset({f"{_TAG}int", f"{_TAG}float"})
+_OTHERS = frozenset({f"{_TAG}bool", f"{_TAG}null"})
+_WORDS = frozenset({f"{_TAG}str", f"{_TAG}timestamp", f"{_TAG}merge", f"{_TAG}value"})  # the last two: `<<` and `=`
+
+_NUMBER = re.compile(r"(?P<digits>0x[0-9A-Fa-f][0-9A-Fa-f_]*|[0-9][0-9_]*?) ?(?P<unit>[KM]?|[kM]?Hz)")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "Hz": 1, "kHz": 10**3, "MHz": 10**6}
 
 
@@ -60,7 +74,7 @@ class Section:
         names = list(known)
         for key in self.values:
             if key not in names:
-                raise UsageError(f"unknown {what} {key!r}", self.where(key), suggestion(key, names))
+                raise UsageError(f"unknown {what} {userfile.shown(key)}", self.where(key), suggestion(key, names))
 
     def text(self, key: str, default: str | None = None) -> str:
         """A single word or number as text; the key must be there if it has no default."""
@@ -72,6 +86,14 @@ class Section:
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
             return str(value)
         raise UsageError(f"{key!r} must be one word or number", self.where(key), f"Write `{key}: value`.")
+
+    def file_name(self, key: str, name: str) -> Path:
+        """The word `name`, which stands under `key`, as a file's name."""
+        try:
+            return userfile.name(name)
+        except ValueError as error:
+            what = f"{key}: {userfile.shown(name)} is no file's name"
+            raise UsageError(what, self.where(key), str(error)) from None
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of words; a single word counts as a list of one."""
@@ -87,17 +109,21 @@ class Section:
         """A count or an address: `4096`, `0x20000000`, `64K`, `2M`, `25MHz`. K and M are 1,024 and its square, kHz and
         MHz powers of ten."""
         text = self.text(key, None if default is None else str(default))
-        found = _NUMBER.fullmatch(text)
-        if found is None:
+        found = _NUMBER.fullmatch(text, 0, _MOST_DIGITS)
+        if found is None or len(text) > _MOST_DIGITS:
             hint = "Write it as 4096, 0x1000, 4K, 1M or, for a frequency, 25MHz."
-            raise UsageError(f"{key}: {text!r} is not a number", self.where(key), hint)
-        return int(found["digits"].replace("_", ""), 0) * _UNITS[found["unit"]]
+            raise UsageError(f"{key}: {userfile.shown(text)} is not a number", self.where(key), hint)
+        digits = found["digits"].replace("_", "")
+        number = int(digits, 16 if digits.startswith("0x") else 10) * _UNITS[found["unit"]]
+        if number >= _LARGEST:
+            raise UsageError(f"{key}: {text!r} is too large", self.where(key), "Numbers have at most 64 bits.")
+        return number
 
     def word(self, key: str, known: Iterable[str], default: str | None = None) -> str:
         """One of these words."""
         text, names = self.text(key, default), list(known)
         if text not in names:
-            raise UsageError(f"{key}: unknown word {text!r}", self.where(key), suggestion(text, names))
+            raise UsageError(f"{key}: unknown word {userfile.shown(text)}", self.where(key), suggestion(text, names))
         return text
 
     def section(self, key: str) -> Section:
@@ -115,40 +141,106 @@ def group(doc: Section, key: str) -> Section:
 
 def read(path: Path) -> Section:
     """Read a YAML file whose top level is a mapping."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        what = f"cannot read this file: {reason}"
-        raise UsageError(what, str(path), "Check its name and permissions.") from error
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        if node is None:
-            return Section(f"{path}:1", {}, {})
-        value = _value(path, node)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        problem = getattr(error, "problem", None) or "damaged"
-        what = f"this is not valid YAML: {problem}"
-        raise UsageError(what, f"{path}:{line}", "Correct that line.") from error
+    node = compose(text(path), path)
+    if node is None:
+        return Section(f"{path}:1", {}, {})
+    value = _value(path, node)
     if not isinstance(value, Section):
         raise UsageError("the file must consist of `key: value` lines", f"{path}:1", "See boards/README.md.")
     return value
 
 
+def text(path: Path) -> str:
+    """What a file holds. Raises UsageError."""
+    try:
+        return userfile.read(path, "this file", MOST_BYTES, _HINT).decode()
+    except UnicodeDecodeError:
+        raise UsageError("cannot read this file: it is not UTF-8 text", str(path), _HINT) from None
+
+
+class _Composer(yaml.SafeLoader):
+    """Refuses what could mean more than is written: a name for a part of the file, and nesting without an end."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem="an alias (`*name`); write out what it means", problem_mark=mark)
+        if self.depth > DEEPEST:
+            raise yaml.MarkedYAMLError(problem=f"more than {DEEPEST} groups within each other", problem_mark=mark)
+        self.depth += 1
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def compose(text: str, path: Path) -> yaml.Node | None:
+    """The nodes of a file's text; None if there are none. Raises UsageError."""
+    try:
+        composer = _Composer(text)
+        return composer.get_single_node()
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        what = "this is not valid YAML: there is a character that no text has"
+        raise UsageError(what, f"{path}:{line}", "Correct that line.") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        what = f"this is not valid YAML: {error.problem or error.context}"
+        raise UsageError(what, f"{path}:{mark.line + 1 if mark else 1}", "Correct that line.") from None
+    except ValueError:  # a number of a character (`"\\U00110000"`) that Unicode does not have
+        what = "this is not valid YAML: a number that is no character's"
+        raise UsageError(what, f"{path}:{composer.line + 1}", "Correct that line.") from None
+
+
 def _value(path: Path, node: yaml.Node) -> object:
     if isinstance(node, yaml.MappingNode):
+        _check_tag(path, node, f"{_TAG}map")
         values: dict[str, object] = {}
         places: dict[str, str] = {}
         for key_node, value_node in node.value:
-            key = str(key_node.value)
+            where = _where(path, key_node)
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise UsageError("a key must be one word", where, "Write `key: value`.")
+            key = _word(path, key_node)
             if key in values:
-                where = f"{path}:{key_node.start_mark.line + 1}"
-                raise UsageError(f"the key {key!r} appears twice", where, "Remove one of the two.")
-            values[key], places[key] = _value(path, value_node), f"{path}:{key_node.start_mark.line + 1}"
-        return Section(f"{path}:{node.start_mark.line + 1}", values, places)
+                raise UsageError(f"the key {userfile.shown(key)} appears twice", where, "Remove one of the two.")
+            values[key], places[key] = _value(path, value_node), where
+        return Section(_where(path, node), values, places)
     if isinstance(node, yaml.SequenceNode):
+        _check_tag(path, node, f"{_TAG}seq")
         return [_value(path, item) for item in node.value]
-    scalar: object = yaml.SafeLoader("").construct_object(node)
-    return scalar
+    return _scalar(path, node)
+
+
+def _scalar(path: Path, node: yaml.Node) -> object:
+    word = _word(path, node)
+    if node.tag in _WORDS:
+        return word
+    kind = node.tag.removeprefix(_TAG)
+    _check_tag(path, node, *_NUMBERS, *_OTHERS)
+    try:
+        if node.tag in _NUMBERS and len(word) > _MOST_DIGITS:
+            raise ValueError
+        found: object = yaml.SafeLoader("").construct_object(node)
+    except (ValueError, KeyError):
+        what = f"{userfile.shown(word)} cannot be read as {kind}"
+        raise UsageError(what, _where(path, node), "Correct it, or put it in quotes if it is a word.") from None
+    return found
+
+
+def _word(path: Path, node: yaml.Node) -> str:
+    try:
+        return userfile.text(str(node.value))
+    except ValueError as error:
+        raise UsageError("this word cannot be used", _where(path, node), str(error)) from None
+
+
+def _check_tag(path: Path, node: yaml.Node, *known: str) -> None:
+    if node.tag not in known:
+        tag = userfile.shown(node.tag.replace(_TAG, "!!"))
+        raise UsageError(f"the tag {tag} is not read", _where(path, node), "Leave it away.")
+
+
+def _where(path: Path, node: yaml.Node) -> str:
+    return f"{path}:{node.start_mark.line + 1}"

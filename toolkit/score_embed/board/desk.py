@@ -58,6 +58,12 @@ class DeskRun:
     safe_every: int = 1  # tests
 
 
+def _port(serial: yamlfile.Section) -> str:
+    name = serial.text("port", "")
+    serial.file_name("port", name)
+    return name
+
+
 def read_desk(doc: yamlfile.Section, run: str) -> DeskRun:
     """The keys `serial`, `command`, `power` and `safe-state` of a profile whose `run` is `serial` or `command`."""
     serial, power, safe = (yamlfile.group(doc, key) for key in ("serial", "power", "safe-state"))
@@ -76,7 +82,7 @@ def read_desk(doc: yamlfile.Section, run: str) -> DeskRun:
     if every < 1:
         raise UsageError("every: 0 tests", safe.where("every"), "Give a number from 1 on.")
     return DeskRun(
-        port=serial.text("port", ""),
+        port=_port(serial),
         probe=serial.text("probe", ""),
         baud=_positive(serial, "baud", uart.number("baud", 115200)),
         program=program if run == "command" else (),

@@ -94,13 +94,13 @@ def _script(doc: yamlfile.Section) -> tuple[str | None, Path | None]:
     own = _beside(doc, "linker-script", name)
     if own.is_file():
         return None, own
-    if any(share.folder("runtime").glob(f"*/{name}")):  # the port's, or what ports share
+    if "/" not in name and any((port / name).is_file() for port in share.folder("runtime").iterdir()):  # the port's, or what ports share
         return name, None
     raise UsageError(f"there is no linker script {name!r}", doc.where("linker-script"), f"Looked for {own}.")
 
 
 def _beside(doc: yamlfile.Section, key: str, name: str) -> Path:
-    return Path(doc.where(key).rpartition(":")[0]).absolute().parent / name
+    return Path(doc.where(key).rpartition(":")[0]).absolute().parent / doc.file_name(key, name)
 
 
 def _file(doc: yamlfile.Section, key: str, name: str) -> Path:

@@ -114,6 +114,7 @@ def _device(name: str, doc: yamlfile.Section, place: str) -> Device:
     doc.check_keys(_KEYS, f"key of the device {name!r}")
     if "/" in name:
         raise UsageError(f"{name!r} looks like a port, not like a device's name", place, "Choose a name without `/`.")
+    doc.file_name("port", doc.text("port", ""))
     if not doc.text("port", ""):
         raise UsageError(f"the device {name!r} has no port", place, "Add a line `port: /dev/serial/by-id/…`.")
     groups = {key: doc.values[key] for key in _GROUPS if doc.values.get(key) is not None}

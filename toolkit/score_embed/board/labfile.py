@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from score_embed import yamlfile
 from score_embed.board.lab import Connected, Lab, read_lab
 from score_embed.errors import StorageError, UsageError
 
@@ -24,7 +25,7 @@ _WHICH = "  # of which profile? `score-embed boards` lists them"
 def add_devices(path: Path, found: Sequence[Connected], board: str = "") -> list[str]:
     """Write `found` behind the devices of the file, each under a new name; returns these names."""
     old = read_lab(path) if path.exists() else Lab(None, ())
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = yamlfile.text(path) if path.exists() else ""
     names: list[str] = []
     for connected in found:
         names.append(_name(connected, {device.name for device in old.everything}.union(names)))
@@ -41,7 +42,7 @@ def add_devices(path: Path, found: Sequence[Connected], board: str = "") -> list
 
 def _margin(text: str, path: Path) -> str | None:
     """How far the names of devices are indented; None if there is no `devices` yet."""
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    root = yamlfile.compose(text, path)
     if root is None:
         return None
     assert isinstance(root, yaml.MappingNode)  # read_lab has seen to it

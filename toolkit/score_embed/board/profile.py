@@ -192,6 +192,7 @@ def read_profile(path: Path) -> yamlfile.Section:
         if "extends" not in doc.values:
             return doc
         name, where = doc.text("extends"), doc.where("extends")
+        doc.file_name("extends", name)
         below = yamlfile.read(_base(name, Path(where.rpartition(":")[0]).parent, where))
         values = {key: value for key, value in doc.values.items() if key != "extends"}
         doc = yamlfile.Section(doc.place, values, doc.places).over(below)

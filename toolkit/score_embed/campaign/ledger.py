@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from score_embed.campaign.describing import Counted, Entry
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Came, Stop
-from score_embed.explore.paths import PathSet
 from score_embed.explore.tally import Tally
 from score_embed.results import completeness, summary
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
+from score_embed.results.hashes import HashSet
 from score_embed.results.lost import LostTest
 from score_embed.results.parts import PROGRESS, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
@@ -42,7 +42,7 @@ class Ledger:
         self.coverage = Coverage(sources.directions)
         self.bugs = BugList()
         self.has_bug = False  # a confirmed one that was new in this session
-        self._paths = PathSet()
+        self._paths = HashSet()
         self._link, self._memory = LinkCounters(), Memory()
         self.queue = 0  # runs that the work list has seen
         self._seconds = 0.0  # of earlier sessions
@@ -61,7 +61,7 @@ class Ledger:
         self.coverage.add(self._record.coverage())
         for bug in self._record.bugs():
             self.bugs.add(bug)
-        self._paths = PathSet(self._record.path_hashes())
+        self._paths = HashSet(self._record.path_hashes_within)
         self._link, self._memory = progress.link, progress.memory
         self.queue, self._seconds = progress.queue, progress.seconds
 

@@ -68,6 +68,8 @@ def begin(
             target = stack.enter_context(ready_target(board, image, confined)) if elsewhere is None else None
     except BaseException:
         workplace.discard(folder)
+        if beside is not None:
+            beside.abandon()
         raise
     finally:
         if beside is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from score_embed import config
 from score_embed.campaign.interrupt import Interrupt
+from score_embed.cli import words
 from score_embed.errors import UsageError
 from score_embed.fleet.origin import APART
 from score_embed.fleet.process.client import ClientOptions, ClientProcess
@@ -27,13 +28,15 @@ _MOST_NAME = 64
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = "Run tests for a server until nothing is left. The program comes from the server."
     sub.add_argument("--server", metavar="ADDRESS", required=True, help="tcp://HOST:PORT, as the server says it")
-    sub.add_argument("--keys", metavar="FILE", type=Path, help="the key of this client, which `score-embed keys` made")
+    sub.add_argument(
+        "--keys", metavar="FILE", type=words.path, help="the key of this client, which `score-embed keys` made"
+    )
     sub.add_argument("--listen", metavar="ADDRESS", default="", help="where other clients hand over pairs directly")
     sub.add_argument("--name", default="", help="a name that no other client has (that of the key, and the process)")
     sub.add_argument("--board", metavar="NAME|FILE", help="the board here, if it is not called as at the server")
     sub.add_argument("--run", choices=config.RUNS, help="how to run the board's image")
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, or its name in the lab file")
-    sub.add_argument("--image", metavar="FILE", type=Path, help="the image that the board holds, if it keeps that one")
+    sub.add_argument("--image", metavar="FILE", type=words.path, help="the image that the board holds, if it keeps that one")
     sub.add_argument("--wait", metavar="TIME", default="5m", help="how long to go on without the server (5m)")
     sub.add_argument("--unconfined", action="store_true", help=config.UNCONFINED_HELP)
     sub.add_argument("--incarnation", type=int, help=argparse.SUPPRESS)

@@ -38,7 +38,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--independent", action="store_true", help="also as many campaigns that know nothing of each other"
     )
-    sub.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for campaigns, tables and plots")
+    sub.add_argument("--out", type=words.path, required=True, metavar="DIR", help="folder for campaigns, tables and plots")
     sub.add_argument("sources", nargs="*", metavar="SOURCES", help="as for `run`")
     sub.set_defaults(execute=execute)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
+from score_embed.cli import words
 from score_embed.errors import UsageError
 from score_embed.report import findings, inputs, unity
 from score_embed.report.findings import Findings
@@ -19,10 +19,10 @@ CHOICES = ("kept", "paths", "all")
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = "Write tests of a campaign, finished or not, in forms that need no score-embed."
-    sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
-    sub.add_argument("--corpus", type=Path, metavar="FOLDER", help="write raw inputs, one file each")
-    sub.add_argument("--unity", type=Path, metavar="FILE", help="write a C file of regression tests for Unity")
-    sub.add_argument("--board-input", type=Path, metavar="FILE", help="write one test as the C array score_input[]")
+    sub.add_argument("folder", type=words.path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
+    sub.add_argument("--corpus", type=words.path, metavar="FOLDER|FILE.tar", help="write raw inputs, one file each")
+    sub.add_argument("--unity", type=words.path, metavar="FILE", help="write a C file of regression tests for Unity")
+    sub.add_argument("--board-input", type=words.path, metavar="FILE", help="write one test as the C array score_input[]")
     sub.add_argument(
         "--tests",
         choices=CHOICES,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from score_embed import yamlfile
+from score_embed import userfile, yamlfile
 from score_embed.board import share
 from score_embed.cli import orders, words
 from score_embed.errors import UsageError, printable
@@ -26,6 +26,7 @@ from score_embed.results.fleet import FleetFigures
 
 _SIMULATE = """Run the protocol of the fleet in simulated time: one server, many clients, a campaign whose tests are made
 up or recorded from a real one. Prints the tables of SCORE's paper for it. One seed, one result."""
+_MOST_RECORDED = 64 << 20  # bytes of a recorded tree
 _COSTS = {
     "test": "of a test on average (50ms; of a recorded tree: as recorded)",
     "latency": "of a message, at least",
@@ -66,7 +67,7 @@ def _add_simulate(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     sub.add_argument("--seed", type=words.number, default=0, metavar="N", help="seed of the tree and of all chance (0)")
     sub.add_argument("--faults", type=words.number, metavar="SEED", help="let go wrong what this seed says")
     sub.add_argument("--relayed", action="store_true", help="clients do not reach each other")
-    sub.add_argument("--out", type=Path, metavar="DIR", help="write the tables (Markdown, CSV) and plots (SVG) there")
+    sub.add_argument("--out", type=words.path, metavar="DIR", help="write the tables (Markdown, CSV) and plots (SVG) there")
     sub.set_defaults(execute=_simulate)
 
 
@@ -77,8 +78,8 @@ def _add_record(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         description="Explore a campaign once more and write down which test brought which, and what each took.",
         allow_abbrev=False,
     )
-    sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
-    sub.add_argument("file", type=Path, metavar="FILE", help="file to write, such as program.tree")
+    sub.add_argument("folder", type=words.path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
+    sub.add_argument("file", type=words.path, metavar="FILE", help="file to write, such as program.tree")
     sub.add_argument("--max-tests", type=words.count, metavar="N", help="only so many tests (all of the campaign)")
     sub.add_argument("--port", metavar="PORT", help="where the board is now")
     sub.add_argument("--trust", action="store_true", help=words.TRUST)
@@ -137,11 +138,8 @@ def _recording(name: str) -> Recording:
     if path is None:
         known = yamlfile.suggestion(name, [path.stem for path in shipped.glob("*.tree")])
         raise UsageError(f"there is no recorded tree {name!r}", "command line", known)
-    try:
-        return Recording.from_bytes(path.read_bytes(), str(path))
-    except OSError as error:
-        hint = "Give a file that `score-embed fleet record` made."
-        raise UsageError(f"cannot read this file: {error.strerror}", str(path), hint) from error
+    hint = "Give a file that `score-embed fleet record` made."
+    return Recording.from_bytes(userfile.read(path, "this file", _MOST_RECORDED, hint), str(path))
 
 
 def _title(plan: Plan) -> str:

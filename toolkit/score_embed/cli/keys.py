@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from score_embed.cli import words
 from score_embed.fleet.transport import keys
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = f"""Make {keys.SERVER_FILE} for a server, {keys.ORDERS}.key for who may give it orders, and a key for
 each client. With the server's keys in DIR already, add clients."""
-    sub.add_argument("folder", type=Path, metavar="DIR", help="where to put them")
+    sub.add_argument("folder", type=words.path, metavar="DIR", help="where to put them")
     sub.add_argument("names", nargs="*", metavar="NAME", help=f"clients, each of which gets a key ({keys.CLIENT})")
     sub.add_argument("--revoke", metavar="NAME", help="this client's key opens no door any more")
     sub.set_defaults(execute=execute)

@@ -10,6 +10,7 @@ from rich.table import Table
 from score_embed.board.lab import FILE, Device, Lab, compare, find_lab, lab_files, read_lab
 from score_embed.board.labfile import add_devices
 from score_embed.board.profile import find_profile
+from score_embed.cli import words
 from score_embed.cli.output import Printer, plain
 from score_embed.device.port import holder
 from score_embed.device.ports import BY_ID, connected_ports
@@ -30,8 +31,8 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     scan.add_argument("--board", metavar="NAME|FILE", default="", help="the profile that fits all new devices")
     for parser in (show, scan):
         where = "score-embed/lab.yaml in the configuration folder"
-        parser.add_argument("--file", type=Path, metavar="FILE", help=f"the lab file ({FILE}, then {where})")
-        parser.add_argument("--folder", type=Path, metavar="DIR", default=BY_ID, help=f"names of ports ({BY_ID})")
+        parser.add_argument("--file", type=words.path, metavar="FILE", help=f"the lab file ({FILE}, then {where})")
+        parser.add_argument("--folder", type=words.path, metavar="DIR", default=BY_ID, help=f"names of ports ({BY_ID})")
     sub.set_defaults(execute=execute, file=None, folder=BY_ID)
 
 

@@ -1,118 +1,67 @@
-"""Entry of the command `score-embed`: finds the command, and turns every end into a message and an exit code.
+"""Entry of the command `score-embed`: Ctrl-C ends it with one word and exit code 130, from its first moment to its last.
 
-Nothing but a ScoreError is meant to reach the user; whatever else does is a bug of ours and says so (exit code 70).
-Only the module of the command that was named is imported: all of them together take half a second.
+Until the command begins (its modules are imported, its words are read) nothing has been made: the process just ends.
+From then on Ctrl-C is an exception, so that what was made is taken away. Where Python has to swallow an exception (a
+callback, the end of an object) it comes again a moment later. At the end nothing is left to do. Nothing is imported
+above but what takes no time: before this module runs, Ctrl-C is Python's, which prints where it was.
 """
 
 from __future__ import annotations
 
-import argparse
-import errno
-import importlib
 import os
+import signal
 import sys
-import traceback
-from collections.abc import Sequence
-from typing import Protocol, cast
 
-from score_embed import __version__, config
-from score_embed.cli.output import prepare, silence
-from score_embed.errors import ScoreError, StorageError, UsageError, printable
+TYPE_CHECKING = False  # as in `typing`
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from sys import UnraisableHookArgs
+    from types import FrameType
 
-COMMANDS = {  # module of this package that carries the command out, and its line in --help
-    "run": "explore a program",
-    "server": "let clients of this machine and others explore a program",
-    "client": "join a fleet with a target of this machine",
-    "fleet": "many clients on one exploration",
-    "keys": "make keys for a fleet on several machines",
-    "experiment": "compare numbers of clients, as SCORE's paper did",
-    "report": "show what a campaign found, also as lcov, JUnit or SARIF",
-    "export": "write tests of a campaign for fuzzers, for Unity and for boards",
-    "replay": "run tests of a campaign again",
-    "boards": "list the boards, or show one",
-    "lab": "list the boards on the desk, or look for new ones",
-    "doctor": "check tools, emulators and ports",
-    "simulate": "simulate hardware",
-}
 INTERRUPTED = 130
-INTERNAL = 70
-PLEA = "Please report it with the command you ran, the program and the output under SCORE_EMBED_DEBUG=1."
-
-_OUTPUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF})  # what standard output fails with
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse with our error type, so that every message has the same shape."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        raise UsageError(message, "command line", f"See `{self.prog} --help`.")
-
-
-class Command(Protocol):
-    """What a module of a command has. `add_arguments` also sets `execute`, which takes the values and returns the
-    exit code."""
-
-    def add_arguments(self, sub: argparse.ArgumentParser) -> None: ...
-
-
-def load(name: str) -> Command:
-    return cast(Command, importlib.import_module(f"score_embed.cli.{name}"))
-
-
-def parser(command: str | None) -> argparse.ArgumentParser:
-    """A parser of the options of one command; the others have their line in --help only."""
-    top = _Parser(prog="score-embed", description="Concolic testing for embedded C.", allow_abbrev=False)
-    top.add_argument("--version", action="version", version=f"score-embed {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, help_ in COMMANDS.items():
-        sub = commands.add_parser(name, help=help_, allow_abbrev=False)
-        if name == command:
-            load(name).add_arguments(sub)
-    return top
+_AGAIN = 0.01  # seconds until a Ctrl-C comes again that was swallowed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    compiler: list[str] = []
-    if "--" in words:  # everything behind it is for the compiler
-        at = words.index("--")
-        words, compiler = words[:at], words[at + 1 :]
-    prepare()
+    """Run one command and return its exit code. Without arguments it is what this process was started for."""
+    if arguments is not None:
+        return _run(arguments, lambda: None)
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return _run(sys.argv[1:], lambda: None)  # whoever started it keeps Ctrl-C from it: `nohup`, `&` of a script
+    signal.signal(signal.SIGINT, _leave)
+    sys.unraisablehook = _swallowed
     try:
-        command = next((word for word in words if not word.startswith("-")), None)
-        values = parser(command).parse_args(words)
-        values.cflags = compiler
-        code: int = values.execute(values)
-        sys.stdout.flush()
-        return code
-    except ScoreError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        return _run(sys.argv[1:], _raise_from_now)
+    except KeyboardInterrupt:  # one more, while the first was told
         return INTERRUPTED
-    except BrokenPipeError:
-        silence()  # the reader of our output went away (`| head`): nothing is wrong, and nobody to tell
-        return 0
-    except OSError as error:
-        if error.errno not in _OUTPUT or error.filename is not None:
-            return _internal(error)
-        silence()
-        print(
-            StorageError(f"cannot write: {error.strerror}", "standard output", "Check where it goes."), file=sys.stderr
-        )
-        return StorageError.exit_code
-    except Exception as error:  # the last line of defence
-        return _internal(error)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _internal(error: Exception) -> int:
-    if os.environ.get(config.DEBUG):
-        traceback.print_exception(error)
-    what = printable(f"internal error: {type(error).__name__}: {error}")
-    print(f"{what}\n  {PLEA}", file=sys.stderr)
-    return INTERNAL
+def _run(arguments: Sequence[str], begin: Callable[[], None]) -> int:
+    from score_embed.cli import commands  # takes a tenth of a second, in which somebody may press Ctrl-C
+
+    return commands.run(arguments, begin)
+
+
+def _raise_from_now() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def _swallowed(said: UnraisableHookArgs) -> None:
+    if issubclass(said.exc_type, KeyboardInterrupt):
+        import threading
+
+        again = threading.Timer(_AGAIN, signal.raise_signal, [signal.SIGINT])
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(said)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from rich.table import Table
 
+from score_embed import userfile
 from score_embed.cli import words
 from score_embed.cli.output import Printer, plain
 from score_embed.errors import TargetError, UsageError, printable
@@ -20,6 +21,7 @@ from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.line import Caller
 
 _WITHIN = 10.0  # seconds for an answer
+_MOST_ADDRESS = 1000  # characters
 _WIDE = 1000  # columns, where nobody looks
 _LATEST = Path("score-out") / "latest"
 _NUMBER_HELP = "how many clients"
@@ -47,7 +49,7 @@ def _add(what: argparse._SubParsersAction[argparse.ArgumentParser], name: str, h
     sub.add_argument(
         "--server", metavar="ADDRESS|DIR", default=str(_LATEST), help=f"its address, or its folder ({_LATEST})"
     )
-    sub.add_argument("--keys", metavar="FILE", type=Path, help="orders.key, if the address is on another machine")
+    sub.add_argument("--keys", metavar="FILE", type=words.path, help="orders.key, if the address is on another machine")
     sub.set_defaults(execute=_execute, order=name)
     return sub
 
@@ -76,11 +78,15 @@ def _address(given: str) -> str:
     """The address of the server, which its campaign's folder tells, too."""
     if "://" in given:
         return given
-    file = Path(given) / ADDRESS_FILE
     try:
-        found = file.read_text(encoding="utf-8").strip() if file.is_file() else ""
-    except (OSError, UnicodeError):
-        found = ""
+        file = userfile.name(given) / ADDRESS_FILE
+    except ValueError as error:
+        raise UsageError(f"{userfile.shown(given)} is no folder's name", "command line", str(error)) from None
+    found = ""
+    with suppress(OSError, UnicodeDecodeError):
+        if file.is_file():
+            with file.open(encoding="utf-8") as said:
+                found = said.read(_MOST_ADDRESS).strip()
     if "://" not in found:
         what = "no server works on the campaign in this folder" if Path(given).is_dir() else "there is no such folder"
         raise UsageError(what, given, "Name the server with --server ADDRESS, or its campaign's folder.")

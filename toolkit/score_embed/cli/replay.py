@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from rich.table import Table
 
@@ -16,7 +15,7 @@ from score_embed.errors import ReplayMismatch, UsageError
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = "Run one test or all tests again on the board, and say whether verdict and path are the same."
-    sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
+    sub.add_argument("folder", type=words.path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     sub.add_argument("test", nargs="?", metavar="TEST", help="number of one test; all tests if absent")
     sub.add_argument("--port", metavar="PORT", help="the board's serial port, if it is another one now")
     sub.add_argument("--unconfined", action="store_true", help=config.UNCONFINED_HELP)

@@ -6,9 +6,8 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
-from score_embed.cli import show
+from score_embed.cli import show, words
 from score_embed.errors import UsageError, printable
 from score_embed.report import findings, fleet, junit, lcov, sarif
 from score_embed.report.findings import Findings
@@ -25,9 +24,9 @@ FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = "Report on a campaign, finished or not. Without options the report is printed for people."
-    sub.add_argument("folder", type=Path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
+    sub.add_argument("folder", type=words.path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     for name, (what, _) in FORMATS.items():
-        sub.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write {what}")
+        sub.add_argument(f"--{name}", type=words.path, metavar="FILE", help=f"write {what}")
     sub.add_argument("--json", action="store_true", help="print the totals as JSON (as in summary.json)")
     sub.set_defaults(execute=execute)
 

@@ -14,7 +14,7 @@ from score_embed.board.desk import DeskRun
 from score_embed.campaign import opening
 from score_embed.campaign.ending import exit_code
 from score_embed.campaign.opening import Opened
-from score_embed.cli import run
+from score_embed.cli import run, words
 from score_embed.cli.output import readers_may_leave
 from score_embed.errors import UsageError
 from score_embed.fleet.process import hosting
@@ -30,7 +30,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = "Explore a program, or go on with campaigns, by whatever clients join (`score-embed client`)."
     sub.usage = "score-embed server [options] SOURCES... [-- CFLAGS...] | DIR..."
     sub.add_argument("--listen", metavar="ADDRESS", default=LISTEN, help=f"where clients join ({LISTEN})")
-    sub.add_argument("--keys", metavar="FILE", type=Path, help="server.key, which `score-embed keys` made")
+    sub.add_argument("--keys", metavar="FILE", type=words.path, help="server.key, which `score-embed keys` made")
     config.add_options(sub)
     sub.add_argument("sources", nargs="*", metavar="SOURCES|DIR", help="C files of the program, or campaigns' folders")
     sub.set_defaults(execute=execute)
@@ -40,7 +40,7 @@ def execute(values: argparse.Namespace) -> int:
     given = vars(values)
     keys = keyring.KeyRing(values.keys) if values.keys else None
     address.check(values.listen, keys is not None)
-    folders = [Path(source) for source in values.sources if Path(source).is_dir()]
+    folders = [Path(source) for source in values.sources if os.path.isdir(source)]
     if given["resume"]:
         folders.append(Path(given["resume"]))
     if folders and len(folders) < len(values.sources):

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from score_embed.board.profile import find_profile, load_board
+from score_embed.cli import words
 from score_embed.errors import UsageError
 from score_embed.image.toolchain import SHARED
 from score_embed.simulate.scenario import KEYS, read_scenario
@@ -19,9 +20,9 @@ profile), and a file that does not exist is a blank board. SIGUSR1 switches the 
 def add_arguments(top: argparse.ArgumentParser) -> None:
     what = top.add_subparsers(dest="what", metavar="serial", required=True)
     sub = what.add_parser("serial", help="a board on a serial line", description=_HELP, allow_abbrev=False)
-    sub.add_argument("image", type=Path, metavar="IMAGE", help="an image, or a campaign's folder")
+    sub.add_argument("image", type=words.path, metavar="IMAGE", help="an image, or a campaign's folder")
     sub.add_argument("--board", metavar="NAME|FILE", default="native", help="the board the image is for (native)")
-    sub.add_argument("--link", type=Path, metavar="PATH", help="a symbolic link to the pseudo-terminal")
+    sub.add_argument("--link", type=words.path, metavar="PATH", help="a symbolic link to the pseudo-terminal")
     sub.add_argument("--scenario", metavar="NAME|FILE", help="a file of the options below, or a shipped one's name")
     for key in KEYS:
         sub.add_argument(f"--{key.name}", metavar="X", help=key.help)

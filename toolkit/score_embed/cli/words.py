@@ -1,14 +1,26 @@
-"""Words of the command line as numbers: durations, counts, lists of counts. A wrong one says what is meant."""
+"""Words of the command line as numbers and names: durations, counts, lists of counts, files. A wrong one says what is
+meant."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
+
+from score_embed import userfile
 
 _UNITS = (("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0))
 _LONGEST = 1e8  # seconds
 
 TRUST = "the campaign is not yours, but its image and its board's commands may be executed"
+
+
+def path(word: str) -> Path:
+    """A file's name."""
+    try:
+        return userfile.name(word)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{userfile.shown(word)} is no file's name: {error}") from None
 
 
 def cost(word: str) -> float:

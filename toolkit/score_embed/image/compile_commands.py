@@ -7,12 +7,14 @@ change types. Machine, optimisation and warnings are the board profile's and sco
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from score_embed import userfile
 from score_embed.errors import UsageError
 
 _FOLDER = ("-I", "-isystem", "-iquote", "-idirafter")
@@ -40,6 +42,7 @@ _TYPES = frozenset(
         "no-builtin",
     )
 )
+_MOST = 64 << 20  # bytes of the file
 _HARNESS = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]score\.h[">]', re.MULTILINE)
 _AGAIN = "Have the build write the file again (with CMake: -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)."
 
@@ -52,7 +55,7 @@ def read_flags(file: Path, sources: Iterable[Path]) -> dict[Path, tuple[str, ...
     entries = _entries(file)
     flags: dict[Path, tuple[str, ...]] = {}
     for source in sources:
-        entry = entries.get(source.resolve())
+        entry = entries.get(os.path.realpath(source))
         if entry is not None:
             flags[source] = tuple(_flags(_words(entry, file), _folder(entry, file)))
         elif _is_harness(source):
@@ -62,29 +65,34 @@ def read_flags(file: Path, sources: Iterable[Path]) -> dict[Path, tuple[str, ...
     return flags
 
 
-def _entries(file: Path) -> dict[Path, Mapping[str, Any]]:
-    """The first entry of each file it names."""
+def _entries(file: Path) -> dict[str, Mapping[str, Any]]:
+    """The first entry of each file it names, by its real name."""
     try:
-        plain = json.loads(file.read_bytes())
-    except OSError as error:
-        raise UsageError(f"cannot read this file: {error.strerror}", str(file), "Check its name.") from None
+        plain = json.loads(userfile.read(file, "this file", _MOST, "Check its name."))
     except json.JSONDecodeError as error:
         raise UsageError(f"this is not valid JSON: {error.msg}", f"{file}:{error.lineno}", _AGAIN) from None
-    except (UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         raise UsageError("this is not valid JSON", str(file), _AGAIN) from None
     if not isinstance(plain, list) or not all(isinstance(entry, dict) for entry in plain):
         raise UsageError("this is no list of compile commands", str(file), _AGAIN)
-    entries: dict[Path, Mapping[str, Any]] = {}
+    entries: dict[str, Mapping[str, Any]] = {}
     for entry in plain:
-        entries.setdefault((_folder(entry, file) / _text(entry, "file", file)).resolve(), entry)
+        entries.setdefault(os.path.realpath(_folder(entry, file) / _text(entry, "file", file)), entry)
     return entries
 
 
 def _text(entry: Mapping[str, Any], key: str, file: Path) -> str:
-    value = entry.get(key)
-    if not isinstance(value, str) or "\0" in value:
-        raise UsageError(f"an entry has no text {key!r}: {json.dumps(entry)[:100]}", str(file), _AGAIN)
-    return value
+    try:
+        return _word(entry.get(key))
+    except ValueError:
+        raise UsageError(f"an entry has no text {key!r}: {json.dumps(entry)[:100]}", str(file), _AGAIN) from None
+
+
+def _word(value: Any) -> str:
+    """Raises ValueError if it is no word for a command."""
+    if not isinstance(value, str):
+        raise ValueError
+    return userfile.text(value)
 
 
 def _folder(entry: Mapping[str, Any], file: Path) -> Path:
@@ -94,9 +102,9 @@ def _folder(entry: Mapping[str, Any], file: Path) -> Path:
 
 def _words(entry: Mapping[str, Any], file: Path) -> Sequence[str]:
     words = entry.get("arguments")
-    if isinstance(words, list) and all(isinstance(word, str) for word in words):
-        return words
     try:
+        if isinstance(words, list) and all(isinstance(word, str) for word in words):
+            return [_word(word) for word in words]
         return shlex.split(_text(entry, "command", file))
     except ValueError as error:
         name = _text(entry, "file", file)

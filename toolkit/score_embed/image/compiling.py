@@ -3,12 +3,11 @@ runtime does set apart, and one link."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from score_embed.command import workers
 from score_embed.contract.program import LIBRARY, Program
 from score_embed.errors import BuildError
 from score_embed.image import extents
@@ -113,7 +112,7 @@ def _compile(
         return output
 
     try:
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        with workers() as pool:
             made = list(pool.map(compile_one, jobs))
     except BuildError as error:  # said where the user wrote it
         raise explained(error, toolchain, files.sources, files.native, files.flags) from None

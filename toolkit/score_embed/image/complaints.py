@@ -3,11 +3,10 @@ files at once, and in gcc's words, which are better than a parser's."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from score_embed.command import workers
 from score_embed.errors import BuildError
 from score_embed.frontend.c.complaints import together
 from score_embed.image.toolchain import Toolchain
@@ -31,7 +30,7 @@ def explained(
         return None
 
     files = [*sources, *native]
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    with workers() as pool:
         found = list(pool.map(of, files, [*(True for _ in sources), *(False for _ in native)]))
     complaints = [each for each in found if each is not None]
     file = error.where.partition(":")[0]

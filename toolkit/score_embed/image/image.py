@@ -24,7 +24,7 @@ from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.entry import Entry
 from score_embed.contract.program import NOTHING, Program, Source, Whole
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
-from score_embed.errors import BuildError, StorageError, UsageError
+from score_embed.errors import BuildError, StorageError, Unbounded, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, hold, is_kept, publish, trim
@@ -121,6 +121,8 @@ def build_image(
             written = [Source(source.path, own_names.as_written(source.text)) for source in complete.sources]
             beside(Plain(written, native, objects, flags, cflags))
         program = front.instrumented(complete)
+    except Unbounded:
+        raise
     except BuildError as error:
         from score_embed.image.complaints import explained  # it asks the compiler again
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from msgspec import convert, to_builtins
 
+from score_embed.command import workers
 from score_embed.contract.entry import Entry
 from score_embed.contract.program import Complete, Note, Program, Source, Whole
 from score_embed.errors import UsageError
@@ -59,7 +58,7 @@ class FrontEnd:
 
     def __init__(self, toolchain: Toolchain, request: Request, progress: Callable[[str], None]) -> None:
         self._toolchain, self._request, self._progress = toolchain, request, progress
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        with workers() as pool:
             flags = dict.fromkeys(tuple(request.flags[path]) for path in request.sources)
             models = pool.map(toolchain.data_model, flags)
             self._reading = pool.map(self._read, request.sources)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from score_embed.command import workers
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.toolchain import Toolchain
@@ -23,7 +22,7 @@ def runtime_objects(toolchain: Toolchain, *, verify: bool, heap: bool = False) -
         return _kept(common, repr(command), lambda built: toolchain.compile_runtime(source, built, verify=verify))
 
     def all_of_them() -> list[Path]:
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        with workers() as pool:
             return list(pool.map(one, toolchain.runtime_sources(heap=heap)))
 
     if not toolchain.combines:

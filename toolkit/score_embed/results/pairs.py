@@ -18,13 +18,15 @@ SCHEMA = """
 CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLOB NOT NULL, data BLOB, input INTEGER,
     done INTEGER NOT NULL, owner TEXT, path INTEGER);
 CREATE TABLE inputs(number INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE INDEX waiting ON pairs(rank) WHERE done = 0;
 """
 _PUT = """
 INSERT INTO pairs(id, rank, data, input, done, owner, path) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT(id) DO UPDATE SET data = NULL, input = NULL, done = 1, owner = NULL, path = excluded.path
     WHERE excluded.done
 """
-_UNUSED = "DELETE FROM inputs WHERE number NOT IN (SELECT input FROM pairs WHERE input NOT NULL)"
+_WAITING = "pairs INDEXED BY waiting"  # few of all pairs wait: those that are done are not looked at
+_UNUSED = f"DELETE FROM inputs WHERE number NOT IN (SELECT input FROM {_WAITING} WHERE done = 0 AND input NOT NULL)"
 _INPUT = "LEFT JOIN inputs ON inputs.number = pairs.input"
 _MOST_IDS = 500  # in one question
 _LONG = 64  # bytes of an input that is worth a row of its own
@@ -73,7 +75,8 @@ class PairTable:
 
     def free(self) -> None:
         """A session begins: no waiting pair belongs to anybody, and inputs of pairs that are done are dropped."""
-        self._database.add("UPDATE pairs SET owner = NULL WHERE done = 0 AND owner NOT NULL", ())
+        self._database.rows("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0")  # of older campaigns
+        self._database.add(f"UPDATE {_WAITING} SET owner = NULL WHERE done = 0 AND owner NOT NULL", ())
         if self._database.rows("SELECT 1 FROM inputs LIMIT 1"):
             self._database.add(_UNUSED, ())
             self._inputs.clear()
@@ -119,7 +122,6 @@ class PairTable:
 
     def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Rank and serialised pair of those known but not done that are ranked above `rank`, in order of rank."""
-        self._database.rows("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0")
         what = f"SELECT rank, pairs.data, inputs.data FROM pairs {_INPUT} WHERE done = 0 AND rank > ? ORDER BY rank"
         for found, data, shared in self._database.each(what, (rank,)):
             yield found, self._whole(data, shared)
@@ -133,7 +135,7 @@ class PairTable:
 
     def owners(self) -> Iterator[tuple[bytes, str | None]]:
         """Id and owner of the pairs known but not done, the newest first."""
-        yield from self._database.each("SELECT id, owner FROM pairs WHERE done = 0 ORDER BY number DESC")
+        yield from self._database.each("SELECT id, owner FROM pairs WHERE done = 0 ORDER BY +number DESC")
 
     def some(self, idents: Sequence[bytes]) -> dict[bytes, bytes]:
         """Those of these pairs that are known but not done, serialised, by id."""

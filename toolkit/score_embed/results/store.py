@@ -201,6 +201,11 @@ class Store:
             what = f"it has {tests} tests and {paths} paths, and its totals are {totals.runs} and {totals.paths}"
             raise damaged(self.folder, what)
 
+    def path_hashes_within(self, first: int, last: int) -> list[int]:
+        """Those from one number to another, in order, where both have the same highest bit."""
+        within = "SELECT hash FROM paths WHERE hash BETWEEN ? AND ? ORDER BY hash"
+        return [unsigned(hash_) for (hash_,) in self._read(within, (signed(first), signed(last)))]
+
     def coverage(self) -> list[int]:
         rows = typed(self._read("SELECT number FROM coverage"), list[tuple[int]], "coverage", self.folder)
         return [number for (number,) in rows]
@@ -210,9 +215,9 @@ class Store:
         texts = typed(rows, list[tuple[str]], "bugs", self.folder)
         return [decoded(text, Bug, "bugs", self.folder) for (text,) in texts]
 
-    def tests(self) -> list[TestRow]:
-        """All executed tests in order."""
-        return [self._row(values) for values in self._read("SELECT * FROM tests ORDER BY number")]
+    def tests(self) -> Iterator[TestRow]:
+        """All executed tests in order: there may be millions."""
+        yield from map(self._row, self._database.each("SELECT * FROM tests ORDER BY number"))
 
     def test(self, number: int) -> TestRow | None:
         rows = self._read("SELECT * FROM tests WHERE number = ?", (number,))
@@ -225,12 +230,11 @@ class Store:
 
     def path_tests(self) -> Iterator[TestRow]:
         """The tests that took a new path, in order."""
-        statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths) ORDER BY number"
-        yield from map(self._row, self._database.each(statement))
+        yield from map(self._row, self._database.each(f"SELECT * FROM tests WHERE {_NEW_PATH} ORDER BY number"))
 
     def first_paths(self, limit: int) -> list[TestRow]:
         """The first tests that took a new path."""
-        statement = "SELECT * FROM tests WHERE number IN (SELECT test FROM paths ORDER BY test LIMIT ?)"
+        statement = f"SELECT * FROM tests WHERE {_NEW_PATH} ORDER BY number LIMIT ?"
         return [self._row(values) for values in self._read(statement, (limit,))]
 
     def unwitnessed_kept(self, limit: int) -> list[TestRow]:
@@ -251,8 +255,8 @@ class Store:
 
     def found_by_witness(self) -> list[Found]:
         """The second witness's findings, in the order of their tests."""
-        findings = "witnessed JOIN tests ON number = test WHERE data NOT NULL"
-        statement = f"SELECT data, number, inputs, verdict, place FROM {findings} ORDER BY number"
+        findings = "witnessed CROSS JOIN tests ON number = test WHERE data NOT NULL"  # in this order: few have any
+        statement = f"SELECT data, number, inputs, verdict, place FROM {findings} ORDER BY test"
         return [
             Found(decoded(data, Finding, "findings", self.folder), number, self._inputs(inputs), verdict, place)
             for data, number, inputs, verdict, place in typed(
@@ -260,14 +264,16 @@ class Store:
             )
         ]
 
-    def witness_counts(self) -> Counts:
-        """How many tests the second witness has run, and has not."""
+    def witness_counts(self, paths: int) -> Counts:
+        """How many tests the second witness has run, and has not; `paths`: that took a new path. It runs only those and
+        what is kept, so that neither tests nor paths, of which there may be millions, have to be looked at."""
         outcomes = dict(self._read("SELECT outcome, count(*) FROM witnessed GROUP BY outcome"))
-        kept = f"number IN ({_KEPT})"
-        ((kept_left,),) = self._read(f"SELECT count(*) FROM tests WHERE {kept} AND {_UNWITNESSED}")
-        others = f"SELECT count(*) FROM tests WHERE {_NEW_PATH} AND NOT {kept} AND {_UNWITNESSED}"
-        ((paths_left,),) = self._read(others)
-        return Counts(sum(outcomes.values()), outcomes.get(LOST, 0), kept_left, paths_left)
+        witnessed = sum(outcomes.values())
+        kept = f"FROM tests WHERE number IN ({_KEPT})"
+        ((kept_paths,),) = self._read(f"SELECT count(*) {kept} AND {_NEW_PATH}")
+        ((kept_left, kept_run),) = self._read(f"SELECT total({_UNWITNESSED}), total(NOT {_UNWITNESSED}) {kept}")
+        paths_left = paths - kept_paths - (witnessed - int(kept_run))
+        return Counts(witnessed, outcomes.get(LOST, 0), int(kept_left), paths_left)
 
     def _inputs(self, text: str) -> dict[str, Value]:
         return decoded(text, dict[str, Value], "tests", self.folder)

@@ -84,7 +84,7 @@ def of(record: Store) -> dict[str, Any]:
         "confined": to_builtins(confined) if confined else {},  # empty: no target is a process of this machine
         "memory": to_builtins(progress.memory),
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
-        "witness": witnessed.summary(record.witness_counts(), state) if state else {},  # empty: none was wanted
+        "witness": witnessed.summary(record.witness_counts(totals.paths), state) if state else {},  # empty: none was wanted
     }
 
 

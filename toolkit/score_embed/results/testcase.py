@@ -15,10 +15,12 @@ from pathlib import Path
 from struct import pack, unpack
 from typing import Any, Literal, NamedTuple
 
+from score_embed import config, userfile
 from score_embed.errors import UsageError
 
 Value = int | float | str  # a number, or hex bytes
 ValueKind = Literal["signed", "unsigned", "boolean", "float", "bytes"]
+_MOST_JSON = 1 << 20  # bytes of a first test that names its inputs
 _FLOATS = {4: "<f", 8: "<d"}  # how they are packed, by size
 
 
@@ -158,20 +160,19 @@ class First:
 
 def read_first(path: Path) -> First:
     """Read the file of `--first`: a `.json` with inputs, or raw bytes; or the `.bin` files of a folder."""
-    try:
-        if path.is_dir():
-            return _read_folder(path)
-        raw = path.read_bytes()
-    except OSError as error:
-        what = f"cannot read the first test: {error.strerror}"
-        raise UsageError(what, str(path), "Give a test's .json or .bin file.") from error
-    if path.suffix != ".json":
+    if path.is_dir():
+        return _read_folder(path)
+    is_named = path.suffix == ".json"
+    most = _MOST_JSON if is_named else config.MOST_INPUT
+    raw = userfile.read(path, "the first test", most, "Give a test's .json or .bin file.")
+    if not is_named:
         return First(path, data=raw)
     hint = 'Write numbers or hex bytes: {"inputs": {"x": 22, "f": 1.5, "buf": "0a0b"}}.'
     try:
         document: Any = json.loads(raw)
-    except ValueError as error:
-        raise UsageError(f"this is not valid JSON: {error}", str(path), hint) from error
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise UsageError(f"this is not valid JSON: {reason}", str(path), hint) from error
     inputs = document.get("inputs") if isinstance(document, dict) else None
     if not isinstance(inputs, dict):
         raise UsageError("there is no group `inputs`", str(path), hint)
@@ -182,15 +183,19 @@ def read_first(path: Path) -> First:
             if isinstance(value, str):
                 bytes.fromhex(value)
         except ValueError as error:
-            what = f"the value of {name!r} is neither a number nor hex bytes"
+            what = f"the value of {userfile.shown(name)} is neither a number nor hex bytes"
             raise UsageError(what, str(path), hint) from error
     return First(path, values=inputs)
 
 
 def _read_folder(path: Path) -> First:
-    """Each different input once, in the order of their names. Raises OSError."""
-    found = list(dict.fromkeys(file.read_bytes() for file in sorted(path.glob("*.bin"))))
+    """Each different input once, in the order of their names."""
+    hint = "`score-embed export DIR --corpus FOLDER` makes such a folder."
+    try:
+        files = sorted(path.glob("*.bin"))
+    except OSError as error:
+        raise UsageError(f"cannot read the first tests: {error.strerror}", str(path), hint) from error
+    found = list(dict.fromkeys(userfile.read(file, "a first test", config.MOST_INPUT, hint) for file in files))
     if not found:
-        hint = "`score-embed export DIR --corpus FOLDER` makes such a folder."
         raise UsageError("there is no .bin file in this folder", str(path), hint)
     return First(path, data=found[0], others=tuple(found[1:]))

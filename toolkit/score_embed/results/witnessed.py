@@ -55,10 +55,11 @@ class Finding(Struct, frozen=True):
 
 
 class WitnessState(Struct, frozen=True):
-    """`seconds`: that its process was busy; `missing`: why there is none."""
+    """`seconds`: that its process was busy; `missing`: why there is none; `past`: distinct paths up to this test were its."""
 
     seconds: float
     missing: str
+    past: int = 0
 
 
 @dataclass(frozen=True)

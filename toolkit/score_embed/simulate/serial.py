@@ -294,6 +294,8 @@ def image_of(what: Path) -> Path:
         if not image.is_file():
             raise UsageError("there is no campaign in this folder", str(what), "Give an image or a campaign's folder.")
         return image
+    if what.exists() and not what.is_file():
+        raise UsageError("this is a device or a pipe, not an image", str(what), "Give an image or a campaign's folder.")
     return what
 
 

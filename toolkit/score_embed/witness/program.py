@@ -16,6 +16,7 @@ from pathlib import Path
 
 from score_embed.board import share
 from score_embed.board.profile import Board, NativeRun
+from score_embed.command import end_all, workers
 from score_embed.errors import BuildError, StorageError
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.image import identity
@@ -53,6 +54,11 @@ class Builder:
             return self._built.result()
         finally:
             self.close()
+
+    def abandon(self) -> None:
+        """Nobody wants the program any more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        end_all()
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
@@ -104,7 +110,7 @@ class _Compiler:
         for number, path in enumerate(path for path in plain.objects if path.suffix in ASSEMBLY):
             made.append(work / f"assembly{number}.o")
             jobs.append((["-w", *plain.cflags, "-c", str(path), "-o", str(made[-1])], str(path)))
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        with workers() as pool:
             list(pool.map(lambda job: self._run(*job), jobs))
         return self._linked(work, [*made, self._served(work)], plain)
 

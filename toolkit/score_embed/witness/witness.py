@@ -71,7 +71,7 @@ class Witness:
         self._look_at = 0.0
         self._waiting: list[TestRow] = []
         self._are_kept = False  # those that wait
-        self._past = 0  # distinct paths up to this number were asked of the record
+        self._past = state.past if state else 0  # distinct paths up to this number were asked of the record
         self._running: TestRow | None = None
         self._first: Finding | None = None  # of the test that runs for the second time
         self._deaths = 0
@@ -214,4 +214,6 @@ class Witness:
         return self._judged
 
     def _save(self) -> None:
-        self._record.put(parts.WITNESS, WitnessState(self._seconds, ""))
+        asked = [self._running, *self._waiting] if self._running else self._waiting
+        past = min((test.number - 1 for test in asked), default=self._past)
+        self._record.put(parts.WITNESS, WitnessState(self._seconds, "", min(past, self._past)))

@@ -18,6 +18,7 @@ from score_embed.fleet.simulation.trees import DATA, digest
 
 VERSION = 1
 # What reading any other file ends with.
+_MOST = 512 << 20  # bytes of a recording
 _NOT_OURS = (OSError, EOFError, zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 Small = Annotated[int, Meta(ge=0, lt=2**32)]
@@ -65,7 +66,7 @@ class Recording(Struct, frozen=True, forbid_unknown_fields=True, tag_field="v", 
         """Raises UsageError if this is no recording. `name`: of the file."""
         hint = "Make it with: score-embed fleet record DIR"
         try:
-            found = msgspec.json.decode(gzip.decompress(data), type=Recording)
+            found = msgspec.json.decode(_plain(data), type=Recording)
         except _NOT_OURS as error:
             raise UsageError("this is not the recorded tree of a campaign", name, hint) from error
         if not found._makes_sense():
@@ -77,6 +78,15 @@ class Recording(Struct, frozen=True, forbid_unknown_fields=True, tag_field="v", 
         if sizes != {self.tests} or not self.tests:
             return False
         return all(0 < back <= place if place else back == 0 for place, back in enumerate(self.back))
+
+
+def _plain(data: bytes) -> bytes:
+    """What was packed, as far as it is not more than a recording is. Raises zlib.error."""
+    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    plain = unpacking.decompress(data, _MOST)
+    if not unpacking.eof:
+        raise zlib.error
+    return plain
 
 
 class RecordedTree:

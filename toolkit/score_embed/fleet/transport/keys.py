@@ -19,6 +19,7 @@ import msgspec
 import zmq
 from msgspec import Meta, Struct
 
+from score_embed import userfile
 from score_embed.errors import StorageError, UsageError
 from score_embed.fleet.origin import Origin, Standing
 
@@ -148,9 +149,9 @@ def read(path: Path, orders: bool = False) -> OwnKeys:
 def _read(path: Path) -> ServerKeys | OwnKeys:
     hint = f"`score-embed keys DIR NAME` makes {SERVER_FILE} for the server and NAME.key for a client."
     try:
-        with path.open("rb") as file:
-            _check_mode(os.fstat(file.fileno()), path)
-            return msgspec.json.decode(file.read(_MOST_BYTES), type=ServerKeys | OwnKeys)
+        data = userfile.read(path, "the keys", _MOST_BYTES, hint)
+        _check_mode(path.stat(), path)
+        return msgspec.json.decode(data, type=ServerKeys | OwnKeys)
     except OSError as error:
         raise UsageError(f"cannot read the keys: {error.strerror}", str(path), hint) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -136,6 +136,8 @@ class GnuLexer(CLexer):  # type: ignore[misc]
             depth += {"(": 1, ")": -1}.get(token.value, 0)
             if depth == 0:
                 break
+        if words[:2] != ["(", "("] or words[-2:] != [")", ")"]:
+            self.error_func("'((' expected after __attribute__", start.lineno, start.column)
         return Token("CONST", ATTRIBUTE + "".join(words), start.lineno, start.column, start.filename)
 
 

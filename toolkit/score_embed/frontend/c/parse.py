@@ -49,6 +49,7 @@ _CHOOSE = "__builtin_choose_expr"
 _TYPE_ARGUMENTS = frozenset({"__builtin_types_compatible_p"})
 # Long `else if` chains and initialisers nest deeply; Python functions need no C stack since 3.11.
 _RECURSION_LIMIT = 50_000
+_DEEPEST = 3000  # nodes within each other
 _LINEMARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.MULTILINE)
 
 
@@ -57,7 +58,10 @@ def parse(text: str, filename: str) -> c_ast.FileAST:
     if sys.getrecursionlimit() < _RECURSION_LIMIT:
         sys.setrecursionlimit(_RECURSION_LIMIT)
     try:
-        return _GnuParser().parse(without_unused_prototypes(text.replace("\r\n", "\n"), filename), filename)
+        tree = _GnuParser().parse(without_unused_prototypes(text.replace("\r\n", "\n"), filename), filename)
+        if _is_deep(tree):
+            raise RecursionError
+        return tree
     except _SyntaxFault as fault:
         raise BuildError(fault.what, fault.where) from None
     except ParseError as error:  # raised by pycparser's own transformations, as "file:line:column: what"
@@ -65,6 +69,16 @@ def parse(text: str, filename: str) -> c_ast.FileAST:
         raise BuildError(what, where) from None
     except RecursionError:
         raise BuildError("expressions or statements are nested too deeply", filename) from None
+
+
+def _is_deep(tree: c_ast.FileAST) -> bool:
+    """Each pass goes down the tree again, and some look at all that is below each node."""
+    level: list[c_ast.Node] = [tree]
+    for _ in range(_DEEPEST):
+        if not level:
+            return False
+        level = [child for node in level for _, child in node.children()]
+    return True
 
 
 def system_files(text: str) -> set[str]:

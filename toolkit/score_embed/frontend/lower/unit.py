@@ -92,6 +92,8 @@ def why_left_alone(name: str, error: Exception, coord: Coord) -> Note:
     """The note of a function that cannot be instrumented: `coord` is where, if the error does not say it."""
     if isinstance(error, Unsupported):
         return _left_alone(name, error.what, getattr(error.node, "coord", None) or coord)
+    if isinstance(error, RecursionError):
+        return _left_alone(name, "its expressions or statements are nested too deeply", coord)
     return _left_alone(name, f"internal error, {type(error).__name__}: {error}", coord)
 
 

@@ -248,13 +248,27 @@ class Types:
         return self.llong if self.model.pointer == 32 else self.int128  # gcc's widest, even if it is too narrow
 
 
+_CHUNK = 100  # digits
+
+
 def parse_int(body: str) -> int:
     """The value of a C integer literal without suffix."""
     if body.startswith("0x"):
         return int(body, 16)
     if body.startswith("0b"):
         return int(body, 2)
-    return int(body, 8) if body.startswith("0") and len(body) > 1 else int(body)
+    if body.startswith("0") and len(body) > 1:
+        return int(body, 8)
+    return int(body) if len(body) <= _CHUNK else _long_decimal(body)
+
+
+def _long_decimal(body: str) -> int:
+    """As many bits of it as gcc keeps of a constant that no type has."""
+    number = 0
+    for at in range(0, len(body), _CHUNK):
+        chunk = body[at : at + _CHUNK]
+        number = (number * 10 ** len(chunk) + int(chunk)) % (1 << 128)
+    return number
 
 
 def unqualified(t: CType) -> CType:

@@ -14,18 +14,25 @@ _LITERAL = re.compile(
     r"(?:0x(?P<whole>[0-9a-f]*)\.?(?P<part>[0-9a-f]*)p(?P<power>[+-]?\d+)|(?P<decimal>[\d.]+(?:e[+-]?\d+)?))[fld]?",
     re.I,
 )
+# A literal has so many characters, and its power counts as at most this: far beyond, all are infinite, or zero.
+_LONGEST, _MOST_POWER = 2000, 20_000
 _PRECISION = {32: (24, -126, "<f"), 64: (53, -1022, "<d")}  # bits of the significand, least exponent, how it is packed
 
 
 def literal_pattern(text: str, bits: int) -> int | None:
     """The pattern of a literal as a number of that many bits; None if it is not understood."""
-    found = _LITERAL.fullmatch(text.replace("'", ""))
+    found = _LITERAL.fullmatch(text.replace("'", "")) if len(text) <= _LONGEST else None
     if found is None:
         return None
     if found["decimal"]:
-        return pattern(Fraction(found["decimal"]), bits)
-    digits = int(found["whole"] + found["part"] or "0", 16)
-    return pattern(digits * Fraction(2) ** (int(found["power"]) - 4 * len(found["part"])), bits)
+        digits, _, power = found["decimal"].lower().partition("e")
+        return pattern(Fraction(f"{digits}e{_bounded(power or '0')}"), bits)
+    whole = int(found["whole"] + found["part"] or "0", 16)
+    return pattern(whole * Fraction(2) ** (_bounded(found["power"]) - 4 * len(found["part"])), bits)
+
+
+def _bounded(power: str) -> int:
+    return max(-_MOST_POWER, min(int(power), _MOST_POWER))
 
 
 def pattern(value: Fraction | int, bits: int) -> int:

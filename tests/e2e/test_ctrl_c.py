@@ -1,0 +1,100 @@
+"""Ctrl-C at any moment of a command's first second: one word, exit code 130, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from proof import FULL
+from runner import score_embed
+
+DEADLINE = 60  # seconds
+MOMENTS = (0, 20, 50, 100, 150, 200, 250, 300, 400, 500, 600, 700, 800, 900, 1000)  # milliseconds
+PROGRAM = """#include "score.h"
+int main(void)
+{
+    unsigned char b[40];
+    int n = 0;
+    SYM_BYTES(b, sizeof b);
+    for (int i = 0; i < 40; i++)
+        if (b[i] == 'a' + i)
+            n++;
+    return n;
+}
+"""
+COMMANDS = {
+    "run": ("run", "--out", "o", "p.c"),
+    "resume": ("run", "--resume", "r"),
+    "clients": ("run", "--clients", "2", "--out", "o", "p.c"),
+    "report": ("report", "r"),
+    "export": ("export", "--corpus", "c.tar", "r"),
+    "replay": ("replay", "r"),
+    "boards": ("boards",),
+    "doctor": ("doctor",),
+    "server": ("server", "--out", "o", "p.c"),
+    "simulate": ("fleet", "simulate", "--clients", "64"),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ctrl-c")
+    (folder / "p.c").write_text(PROGRAM)
+    done = score_embed("run", "--max-tests", "300", "--out", "r", "p.c", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parts(1 if FULL else 25)
+@pytest.mark.parametrize("alone", [False, True], ids=["all", "alone"])  # as a terminal does, or to score-embed only
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c(command: str, moment: int, alone: bool, place: Path, tmp_path: Path) -> None:
+    work, temporary = tmp_path / "work", tmp_path / "tmp"
+    temporary.mkdir()
+    subprocess.run(["cp", "-r", str(place), str(work)], check=True, timeout=60)
+    environ = {**os.environ, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    words = [sys.executable, "-m", "score_embed.cli.main", *COMMANDS[command]]
+    process = subprocess.Popen(
+        words, cwd=work, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(moment / 1000)
+    if alone:
+        process.send_signal(signal.SIGINT)
+    else:
+        os.killpg(process.pid, signal.SIGINT)
+    try:
+        _, said = process.communicate(timeout=DEADLINE)
+    finally:
+        left = members(process.pid)
+        for number in left:
+            os.kill(number, signal.SIGKILL)
+    if process.returncode in (-signal.SIGINT, 1) and (not said or said.endswith("KeyboardInterrupt\n")) and "in main\n" not in said:
+        return  # Python had not come to our first line
+    assert process.returncode in (0, 130), said
+    assert not re.search("Traceback|Exception ignored|internal error|^error:", said, re.M), said
+    assert not left, said
+    assert not list(temporary.iterdir()), said
+    if command == "resume" or (work / "o" / "campaign.db").exists():
+        again = score_embed("run", "--max-tests", "1", "--resume", "r" if command == "resume" else "o", cwd=work)
+        never_began = "never began" in again.stderr or "has run no test" in again.stderr
+        assert again.returncode == 0 or never_began, again.stderr
+
+
+def members(session: int) -> list[int]:
+    """The processes of a session that still live."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, _, of = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(of) == session and state != "Z":
+            found.append(int(folder.name))
+    return found

@@ -1,0 +1,48 @@
+"""The set of hashes against Python's own."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from score_embed.results.hashes import HashSet
+
+# Few high bits, so that shards fill and numbers meet.
+hashes = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.just(2**64 - 1))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(hashes, max_size=300))
+def test_a_number_is_new_once(numbers: list[int]) -> None:
+    paths, known = HashSet(), set[int]()
+    for number in numbers:
+        assert paths.add(number) == (number not in known)
+        known.add(number)
+    again = HashSet(lambda first, last: sorted(number for number in known if first <= number <= last))
+    assert not any(again.add(number) for number in numbers)
+
+
+def test_what_is_known_is_fetched_when_it_is_asked_for() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def known(first: int, last: int) -> list[int]:
+        asked.append((first, last))
+        return [7 << 52, (7 << 52) + 5]
+
+    paths = HashSet(known)
+    assert not asked
+    assert [paths.add((7 << 52) + number) for number in (5, 6, 0, 6)] == [False, True, False, False]
+    assert asked == [(7 << 52, (8 << 52) - 1)]
+
+
+def test_it_takes_a_fraction_of_a_sets_memory() -> None:
+    choose = random.Random(1)
+    tracemalloc.start()
+    paths = HashSet()
+    assert all(paths.add(choose.getrandbits(64)) for _ in range(100_000))
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken < 26 * 100_000

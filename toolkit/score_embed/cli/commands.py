@@ -1,0 +1,143 @@
+"""The commands of the command line: which there are, how one is found, and how each of its ends is told.
+
+Nothing but a ScoreError is meant to reach the user; whatever else does is a bug of ours and says so (exit code 70).
+Only the module of the command that was named is imported: all of them together take half a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Protocol, cast
+
+from score_embed import __version__, config, userfile
+from score_embed.cli.output import prepare, silence
+from score_embed.errors import ScoreError, StorageError, UsageError, printable
+
+COMMANDS = {  # module of this package that carries the command out, and its line in --help
+    "run": "explore a program",
+    "server": "let clients of this machine and others explore a program",
+    "client": "join a fleet with a target of this machine",
+    "fleet": "many clients on one exploration",
+    "keys": "make keys for a fleet on several machines",
+    "experiment": "compare numbers of clients, as SCORE's paper did",
+    "report": "show what a campaign found, also as lcov, JUnit or SARIF",
+    "export": "write tests of a campaign for fuzzers, for Unity and for boards",
+    "replay": "run tests of a campaign again",
+    "boards": "list the boards, or show one",
+    "lab": "list the boards on the desk, or look for new ones",
+    "doctor": "check tools, emulators and ports",
+    "simulate": "simulate hardware",
+}
+INTERRUPTED = 130
+INTERNAL = 70
+PLEA = "Please report it with the command you ran, the program and the output under SCORE_EMBED_DEBUG=1."
+
+_OUTPUT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF})  # what standard output fails with
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with our error type, so that every message has the same shape."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UsageError(message, "command line", f"See `{self.prog} --help`.")
+
+
+class Command(Protocol):
+    """What a module of a command has. `add_arguments` also sets `execute`, which takes the values and returns the
+    exit code."""
+
+    def add_arguments(self, sub: argparse.ArgumentParser) -> None: ...
+
+
+def load(name: str) -> Command:
+    return cast(Command, importlib.import_module(f"score_embed.cli.{name}"))
+
+
+def parser(command: str | None) -> argparse.ArgumentParser:
+    """A parser of the options of one command; the others have their line in --help only."""
+    top = _Parser(prog="score-embed", description="Concolic testing for embedded C.", allow_abbrev=False)
+    top.add_argument("--version", action="version", version=f"score-embed {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, help_ in COMMANDS.items():
+        sub = commands.add_parser(name, help=help_, allow_abbrev=False)
+        if name == command:
+            load(name).add_arguments(sub)
+    return top
+
+
+def run(arguments: Sequence[str], begin: Callable[[], None]) -> int:
+    """Carry out the command that these words name and return its exit code; `begin`: is told when that begins."""
+    prepare()
+    try:
+        execute = _prepared(arguments)
+        begin()
+        code = execute()
+        sys.stdout.flush()
+        return code
+    except ScoreError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        silence()  # the reader of our output went away (`| head`): nothing is wrong, and nobody to tell
+        return 0
+    except OSError as error:
+        if error.errno not in _OUTPUT or error.filename is not None:
+            return _internal(error)
+        silence()
+        print(
+            StorageError(f"cannot write: {error.strerror}", "standard output", "Check where it goes."), file=sys.stderr
+        )
+        return StorageError.exit_code
+    except Exception as error:  # the last line of defence
+        return _internal(error)
+
+
+def _prepared(arguments: Sequence[str]) -> Callable[[], int]:
+    """What carries the command out. Raises ScoreError."""
+    words = list(arguments)
+    compiler: list[str] = []
+    if "--" in words:  # everything behind it is for the compiler
+        at = words.index("--")
+        words, compiler = words[:at], words[at + 1 :]
+    for word in (*words, *compiler):
+        _check(word)
+    command = next((word for word in words if not word.startswith("-")), None)
+    values = parser(command).parse_args(words)
+    values.cflags = compiler
+    _check_folder()
+    execute: Callable[[argparse.Namespace], int] = values.execute
+    return lambda: execute(values)
+
+
+def _check(word: str) -> None:
+    try:
+        userfile.text(word)
+    except ValueError as error:
+        raise UsageError(f"the word {userfile.shown(word)} cannot be used", "command line", str(error)) from None
+
+
+def _check_folder() -> None:
+    """Where relative names begin has a name that can be written down, too."""
+    try:
+        userfile.name(os.getcwd())
+    except FileNotFoundError:
+        raise UsageError("the working folder is not there any more", ".", "Go to another one.") from None
+    except ValueError as error:
+        raise UsageError("no campaign can be kept in this folder", os.getcwd(), str(error)) from None
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get(config.DEBUG):
+        traceback.print_exception(error)
+    what = printable(f"internal error: {type(error).__name__}: {error}")
+    print(f"{what}\n  {PLEA}", file=sys.stderr)
+    return INTERNAL
