@@ -75,7 +75,6 @@ class PairTable:
 
     def free(self) -> None:
         """A session begins: no waiting pair belongs to anybody, and inputs of pairs that are done are dropped."""
-        self._database.rows("CREATE INDEX IF NOT EXISTS waiting ON pairs(rank) WHERE done = 0")  # of older campaigns
         self._database.add(f"UPDATE {_WAITING} SET owner = NULL WHERE done = 0 AND owner NOT NULL", ())
         if self._database.rows("SELECT 1 FROM inputs LIMIT 1"):
             self._database.add(_UNUSED, ())

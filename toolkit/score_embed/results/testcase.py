@@ -8,6 +8,7 @@ campaign; the `.json` beside it names them. `--first` also takes a `.json` writt
 from __future__ import annotations
 
 import json
+import os
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,7 +161,7 @@ class First:
 
 def read_first(path: Path) -> First:
     """Read the file of `--first`: a `.json` with inputs, or raw bytes; or the `.bin` files of a folder."""
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - of a name that is too long, Path raises
         return _read_folder(path)
     is_named = path.suffix == ".json"
     most = _MOST_JSON if is_named else config.MOST_INPUT
