@@ -8,8 +8,8 @@ campaign; the `.json` beside it names them. `--first` also takes a `.json` writt
 from __future__ import annotations
 
 import json
-import os
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,7 +161,7 @@ class First:
 
 def read_first(path: Path) -> First:
     """Read the file of `--first`: a `.json` with inputs, or raw bytes; or the `.bin` files of a folder."""
-    if os.path.isdir(path):  # noqa: PTH112 - of a name that is too long, Path raises
+    if os.path.isdir(path):
         return _read_folder(path)
     is_named = path.suffix == ".json"
     most = _MOST_JSON if is_named else config.MOST_INPUT
