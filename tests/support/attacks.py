@@ -327,7 +327,7 @@ class Attacked:
             self._has_disk = stack.enter_context(disk(self._folder / "disk", DISK))
             if self.mode == "server":
                 self._network = stack.enter_context(Network(str(os.getpid() % 10000)))
-                self._once("keys", "k")
+                self._once("keys", "k", *(f"n{number}" for number in range(1, CLIENTS + 1)))
             stack.callback(self._end_all)
             pause = "usleep(3000);" if self.board == "native" else "for (volatile int i = 0; i < 500; i++) ;"
             (self._folder / "p.c").write_text(self._program.source(pause))
@@ -435,7 +435,8 @@ class Attacked:
             if client is not None and "Traceback" in log.read_text(errors="replace"):
                 raise Deviation(f"a client: {log.read_text(errors='replace')[-800:]}")
             name = self._network.client(number)
-            words = ["client", "--server", f"tcp://{Network.ADDRESS}:5470", "--keys", "k/client.key", "--name", f"n{number}"]
+            at = ("--server", f"tcp://{Network.ADDRESS}:5470")
+            words = ["client", *at, "--keys", f"k/n{number}.key", "--name", f"n{number}"]
             with log.open("wb") as file:
                 self._clients[number] = self._start(words, file, name)
 
