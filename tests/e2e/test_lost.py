@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -97,10 +98,15 @@ def kill_targets(monkeypatch: pytest.MonkeyPatch, when: Callable[[Run], bool]) -
     begin, killed = WiredTarget.begin, list[Run]()
 
     def begin_and_kill(target: Any, test: Run) -> None:
+        if not when(test):
+            begin(target, test)
+            return
+        killed.append(test)
+        if target._session is None:
+            target._start()
+        target._process.send_signal(signal.SIGSTOP)  # it must not be quicker than we are
         begin(target, test)
-        if when(test):
-            killed.append(test)
-            target._process.kill()
+        target._process.kill()
 
     monkeypatch.setattr(WiredTarget, "begin", begin_and_kill)
     return killed
@@ -300,17 +306,20 @@ def test_in_a_fleet_nothing_is_lost_with_killed_targets(source: Path) -> None:
     site.mkdir()
     (site / "sitecustomize.py").write_text(
         """
-import sys
+import signal, sys
 if "score_embed.cli.main" in sys.orig_argv and "client" in sys.orig_argv:
     from score_embed.device.wired import WiredTarget
     begin, count = WiredTarget.begin, 0
 
     def begin_and_kill(self, test):
         global count
-        begin(self, test)
         count += 1
-        if count % 2 == 0:
-            self._process.kill()
+        if count % 2 or self._session is None:
+            begin(self, test)
+            return
+        self._process.send_signal(signal.SIGSTOP)
+        begin(self, test)
+        self._process.kill()
 
     WiredTarget.begin = begin_and_kill
 """
