@@ -180,7 +180,8 @@ def test_a_target_that_is_none(garbage: str, tmp_path: Path) -> None:
         "from score_embed.device import native\n"
         "from score_embed.cli.main import main\n"
         "start = native.NativeTarget.__init__\n"
-        "def init(self, elf, *others): start(self, Path(sys.argv[1]), *others)\n"
+        "def init(self, elf, *others, **named):\n"
+        "    start(self, Path(sys.argv[1]), *others, **named | {'confined': False})\n"
         "native.NativeTarget.__init__ = init\n"
         "sys.exit(main(['replay', 'o']))\n"
     )

@@ -41,7 +41,9 @@ class Place:
 
     def do(self, *words: str, code: int = 0) -> str:
         """Returns what it said, after checking the exit code."""
-        done = score_embed(*words, cwd=self.folder)
+        # The emulator is a script that writes a file, which is the evidence.
+        freely = ("--unconfined",) if words[0] in ("run", "replay") else ()
+        done = score_embed(*words, *freely, cwd=self.folder)
         assert done.returncode == code, done.stdout + done.stderr
         assert "Traceback" not in done.stderr
         return done.stderr

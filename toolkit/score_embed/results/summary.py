@@ -81,7 +81,8 @@ def of(record: Store) -> dict[str, Any]:
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
         "incomplete": _incomplete(sources, progress.notes, tally.notes, lost),
         "link": to_builtins(progress.link),
-        "confined": to_builtins(confined) if confined else {},  # empty: no target is a process of this machine
+        # Empty: no target is a process of this machine.
+        "confined": {"active": list(confined.active), "missing": list(confined.missing)} if confined else {},
         "memory": to_builtins(progress.memory),
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
         "witness": witnessed.summary(record.witness_counts(totals.paths), state) if state else {},  # empty: none was wanted
