@@ -309,3 +309,30 @@ def test_doctor_and_summary_name_the_layers(tmp_path: Path) -> None:
     refused = score_embed("run", "p.c", cwd=tmp_path)
     assert refused.returncode == 2
     assert "unconfined" in refused.stderr
+
+
+WRITES = """
+#include <stdio.h>
+#include "score.h"
+static int remove_first(int n) { return n - 1; }
+int main(void)
+{
+    unsigned char x;
+    FILE *file = tmpfile();
+    SYM_U8(x);
+    if (!file)
+        return 1;
+    return x > 3 ? remove_first(x) : 0;
+}
+"""
+
+
+def test_what_a_confined_target_cannot_do_was_not_tried(tmp_path: Path) -> None:
+    """A program goes another way where a call is refused: that is not all that it may do."""
+    confined = explore(tmp_path, {"p.c": WRITES}, "--no-witness").summary
+    assert (confined["stopped"], confined["paths"]) == ("exhausted", 1)
+    assert confined["within"] == ["what a confined target may do (tmpfile())"]
+    shown = score_embed("report", "out", cwd=tmp_path).stdout
+    assert "exhausted within what a confined target may do (tmpfile())" in " ".join(shown.split())
+    free = explore(tmp_path, {"p.c": WRITES}, "--no-witness", "--unconfined", "--out", "free").summary
+    assert (free["stopped"], free["paths"], free["within"]) == ("exhausted", 2, [])

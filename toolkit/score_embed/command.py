@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -25,19 +26,22 @@ _RUNNING: set[subprocess.Popen[bytes]] = set()  # called by any thread
 
 
 def run_command(
-    command: Sequence[str], deadline: float, *, merged: bool = False, most: int = _MOST
+    command: Sequence[str], deadline: float, *, merged: bool = False, most: int = _MOST, scratch: bool = True
 ) -> subprocess.CompletedProcess[bytes]:
     """What it puts out, and its exit code. `deadline` is in seconds; `merged`: its errors stand in its output; `most`:
-    bytes of output; if there is one more, it was ended.
+    bytes of output; if there is one more, it was ended. `scratch`: its temporary files go with it.
 
     Raises OSError if it cannot be started, subprocess.TimeoutExpired.
     """
     late = threading.Event()
     complaints = bytearray()
     errors = subprocess.STDOUT if merged else subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
-    ) as process:
+    with (
+        _scratch() if scratch else contextlib.nullcontext() as environment,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0, env=environment
+        ) as process,
+    ):
 
         def stop() -> None:
             late.set()
@@ -89,6 +93,13 @@ def end_all() -> None:
     """End what any thread runs."""
     for process in tuple(_RUNNING):
         _end(process)
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[dict[str, str]]:
+    """An environment with a folder for temporary files: gcc leaves some when it is told to end."""
+    with tempfile.TemporaryDirectory(prefix="score-embed-", ignore_cleanup_errors=True) as folder:
+        yield {**os.environ, "TMPDIR": folder}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

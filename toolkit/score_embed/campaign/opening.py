@@ -14,13 +14,13 @@ from pathlib import Path
 
 from score_embed import __version__, config
 from score_embed.board.desk import DeskRun
-from score_embed.board.profile import Board, find_board, find_profile, load_board
+from score_embed.board.profile import Board, NativeRun, find_board, find_profile, load_board
 from score_embed.campaign import folder as workplace
 from score_embed.campaign import trust
 from score_embed.campaign.first_test import Difference
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.status import Steps
-from score_embed.confine.layers import layers
+from score_embed.confine.layers import bounds, layers
 from score_embed.contract.outcome import Target
 from score_embed.contract.program import Whole
 from score_embed.contract.words import Note
@@ -255,6 +255,8 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
     """Write down what reports need to know of the program, so that they need nothing but the record; and what the
     first test has shown."""
     record, settings, image = opened.record, opened.settings, opened.image
+    is_bound = isinstance(opened.board.run, NativeRun) and not settings.unconfined
+    beyond = bounds(image.outside) if is_bound else ()
     described = Program(
         image.program,
         opened.board.name,
@@ -264,7 +266,7 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
         image.entry,
         tuple(str(source) for source in c_files(settings.sources)),
         bool(settings.stdin_bytes or settings.argv),
-        image.within,
+        (*image.within, *beyond),
     )
     sources = source_map(image.sites, image.notes, image.losses, Path.cwd())
     record.put(PROGRAM, described)

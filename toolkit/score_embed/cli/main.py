@@ -36,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        # Python notes a KeyboardInterrupt that leaves an `exec` of text, as dataclasses do while they are imported, and
+        # kills itself at its end although it was caught. The next such text takes the note back.
+        eval("0")
 
 
 def _run(arguments: Sequence[str], begin: Callable[[], None]) -> int:
@@ -53,11 +56,16 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
     os._exit(INTERRUPTED)
 
 
+def _once_more() -> None:
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:  # else the command has ended: it was heard
+        signal.raise_signal(signal.SIGINT)
+
+
 def _swallowed(said: UnraisableHookArgs) -> None:
     if issubclass(said.exc_type, KeyboardInterrupt):
         import threading
 
-        again = threading.Timer(_AGAIN, signal.raise_signal, [signal.SIGINT])
+        again = threading.Timer(_AGAIN, _once_more)
         again.daemon = True
         again.start()
     else:

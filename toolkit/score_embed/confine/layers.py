@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +12,11 @@ from score_embed.confine.rights import Rights
 from score_embed.errors import UsageError
 
 UNCONFINED = "--unconfined lets programs under test do what you may do."
+# What is refused, by the names under which programs call it. Who opens a file may want to read it, which is allowed: a name
+# does not tell.
+_REFUSED = frozenset(
+    ["chdir", "chmod", "chown", "clone", "creat", "execl", "execle", "execlp", "execv", "execve", "execvp", "fchdir", "fchmod", "fchown", "fopen", "fopen64", "fork", "freopen", "killpg", "link", "memfd_create", "mkdir", "mkdtemp", "mkfifo", "mknod", "mkostemp", "mkstemp", "mount", "mq_open", "msgget", "open", "open64", "openat", "popen", "posix_spawn", "posix_spawnp", "pthread_create", "ptrace", "remove", "rename", "renameat", "rmdir", "semget", "setpgid", "setrlimit", "setsid", "shm_open", "shmget", "socket", "socketpair", "symlink", "system", "thrd_create", "timer_create", "tmpfile", "tmpfile64", "truncate", "umount", "unlink", "unlinkat", "utime", "utimes", "vfork"]
+)
 _SECCOMP_NUMBERS = {0xC000003E: 317, 0xC00000B7: 277}
 _IS_AVAILABLE = 2
 _RETURN_ERROR = 0x00050000
@@ -40,6 +46,12 @@ def layers(confined: bool = True) -> Layers:
         else:
             missing.append("Landlock's scope of signals: this kernel has none (Linux 6.12)")
     return Layers(tuple(active), tuple(missing))
+
+
+def bounds(outside: Iterable[str]) -> tuple[str, ...]:
+    """In words, what lies beyond a confined exploration of a program that calls these functions."""
+    names = [f"{name}()" for name in outside if name in _REFUSED]
+    return (f"what a confined target may do ({', '.join(names)})",) if names else ()
 
 
 def require(rights: Rights) -> None:

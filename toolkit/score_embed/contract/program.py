@@ -70,7 +70,7 @@ class Complete:
 @dataclass(frozen=True)
 class Program:
     """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls;
-    `heap`: they allocate memory."""
+    `heap`: they allocate memory; `outside`: functions that it calls by name and does not define."""
 
     texts: tuple[str, ...]
     library: str
@@ -78,3 +78,4 @@ class Program:
     sites: int
     coverage: int
     heap: bool = False
+    outside: tuple[str, ...] = ()

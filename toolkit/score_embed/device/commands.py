@@ -46,7 +46,8 @@ class Commands:
 
     def _run(self, what: str, words: list[str]) -> None:
         try:
-            done = run_command(words, DEADLINE, merged=True)  # a group: Ctrl-C must not interrupt the flashing of a board
+            # It has a group of its own: a terminal's Ctrl-C must not interrupt the flashing of a board.
+            done = run_command(words, DEADLINE, merged=True, scratch=False)
         except subprocess.TimeoutExpired:
             raise TargetError(f"the {what} command did not end within {DEADLINE:.0f} s", words[0]) from None
         except OSError as error:

@@ -94,7 +94,9 @@ def instrument_program(
     if numbering.finds_objects:
         texts = [OBJECTS + text for text in texts]
     called = texts.pop() if library else ""
-    return Program(tuple(texts), called, tuple(dict.fromkeys(notes)), numbering.site, numbering.coverage, heap)
+    outside = tuple(sorted(by_name.difference(*(defined_functions(unit.tree) for unit in units))))
+    left_alone = tuple(dict.fromkeys(notes))
+    return Program(tuple(texts), called, left_alone, numbering.site, numbering.coverage, heap, outside)
 
 
 def _stable(

@@ -39,7 +39,7 @@ class Image:
     """A linked ELF and what the host must know of it.
 
     `notes`: (what, file, line) left uninstrumented; `losses`: the same of what no test can follow; `within`: the bounds
-    of its harness, in words.
+    of its harness, in words; `outside`: functions that it calls by name and does not define.
     """
 
     elf: Path
@@ -51,6 +51,7 @@ class Image:
     entry: Entry | None = None  # the function of `--entry` and its arguments
     losses: tuple[tuple[str, str, int], ...] = ()
     within: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
 
     @cached_property
     def constants(self) -> Constants:
@@ -67,6 +68,7 @@ class _Facts(Struct, frozen=True):
     within: tuple[str, ...] = ()
     verify: bool = False
     entry: Entry | None = None
+    outside: tuple[str, ...] = ()
     build_id: str = ""  # hexadecimal
 
 
@@ -136,6 +138,7 @@ def build_image(
         complete.within,
         verify,
         complete.entry,
+        program.outside,
     )
     facts = json.dumps(to_builtins(said), separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
@@ -187,7 +190,7 @@ def _read_image(path: Path) -> Image:
     except (NotElf, SiteTableError, ValidationError) as error:
         raise BuildError(f"this is no image of score-embed: {error}", str(path)) from None
     build_id = bytes.fromhex(own.build_id)
-    return Image(path, table, build_id, own.program, own.notes, own.verify, own.entry, own.losses, own.within)
+    return Image(path, table, build_id, own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside)
 
 
 def _section(elf: Elf, name: str) -> bytes:

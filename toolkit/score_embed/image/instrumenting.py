@@ -207,6 +207,7 @@ def _program_to(made: Program, loads: Sequence[_Loaded]) -> dict[str, Any]:
 def _program_from(kept: dict[str, Any]) -> tuple[Program, list[_Loaded]]:
     loads = [(tuple(names), text) for names, text in kept.pop("loads")]
     kept["texts"], kept["notes"] = tuple(kept["texts"]), _notes(kept["notes"])
+    kept["outside"] = tuple(kept["outside"])
     return Program(**kept), loads
 
 
