@@ -283,6 +283,17 @@ def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
         assert list(record.pairs.some([left[-1].id]).values()) == [left[-1].to_bytes()]
 
 
+def test_who_stops_reading_may_do_so_after_the_end(tmp_path: Path) -> None:
+    """So does a command at Ctrl-C: what iterates is thrown away when it gets to it."""
+    with store.Store.create(tmp_path) as record:
+        for number in range(1, 1001):
+            record.add_test(row(number, number), True)
+        assert len(list(record.tests())) == 1000
+        left = record.tests()
+        assert next(left).number == 1
+    del left
+
+
 def test_one_user_at_a_time(tmp_path: Path) -> None:
     with store.Store.create(tmp_path), pytest.raises(StorageError, match="another score-embed"):
         store.Store.open(tmp_path)

@@ -32,6 +32,7 @@ BATCH_SECONDS = 1.0
 LOCK_TRIES = 5
 LOCK_PAUSE = 0.02  # seconds
 _INDEX = re.compile(r"CREATE INDEX \w+ ON \w+\([\w, ]+\)( WHERE \w+ = \d+)?")
+_AT_ONCE = 256  # rows that are read together
 _OURS = ("campaign.", "summary.json", "image.", "witness.", "tests", "bugs", "server")  # names begin so
 _HEAD_BYTES, _MAGIC = 100, b"SQLite format 3\0"
 
@@ -253,10 +254,16 @@ class Database:
             return self._db.execute(statement, values).fetchall()
 
     def each(self, statement: str, values: tuple[object, ...] = ()) -> Iterator[Any]:
-        """The same, row by row: there may be millions."""
+        """The same, row by row: there may be millions. Who stops on the way may do so after the record was closed."""
         self.flush()
         with storage(self.folder):
-            yield from self._db.execute(statement, values)
+            cursor = self._db.execute(statement, values)
+        while True:
+            with storage(self.folder):
+                found = cursor.fetchmany(_AT_ONCE)
+            if not found:
+                return
+            yield from found
 
 
 def _connect(path: Path) -> sqlite3.Connection:
