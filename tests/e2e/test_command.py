@@ -77,6 +77,8 @@ def test_a_compiler_that_hangs_ends_at_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
     (tmp_path / "board.yaml").write_text(f"extends: native\ncompiler: {script}\n")
     words = [sys.executable, "-m", "score_embed.cli.main", "run", "--board", "board.yaml", "p.c"]
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        pytest.skip("whoever runs the tests keeps Ctrl-C from them")
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         started = noted(note)
         os.kill(process.pid, signal.SIGINT)
