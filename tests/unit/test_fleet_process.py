@@ -29,7 +29,7 @@ from score_embed.explore.tally import Tally, TallyRows
 from score_embed.fleet import messages, service
 from score_embed.fleet.messages import DecodeError, Peer, Result
 from score_embed.fleet.process import payload as payloads
-from score_embed.fleet.process.campaign_record import CampaignRecord
+from score_embed.fleet.process.campaign_record import CampaignRecord, Found
 from score_embed.fleet.process.inspection import Inspector, Unsound
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
@@ -142,11 +142,19 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         *_, claim = (claim for claim in campaign.take_claims() if claim.about is About.BUG)
         assert (claim.client, claim.end, claim.input) == ("1", End("abort", 0, 101), b"in")
         assert not campaign.ledger.has_bug
-        campaign.has_nobody_else(claim)  # then its own client's second look is all there is
+        campaign.has_nobody_else(claim, is_own=False)  # then its own client's second look is all there is
+        campaign.commit(1, {}, {})
         assert campaign.ledger.has_bug
+        assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [False]  # a stranger may lie twice
         campaign.conclude(claim, Settled.CONFIRMED)
         campaign.commit(1, {}, {})
         assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [True]
+        assert isinstance(claim.key, Found)
+        claim.key.bug.confirmed = False
+        campaign.has_nobody_else(replace(claim, key=replace(claim.key, twice=False)), is_own=True)
+        assert not claim.key.bug.confirmed
+        campaign.has_nobody_else(claim, is_own=True)
+        assert claim.key.bug.confirmed
         assert {c["name"]: c["tests"] for c in summary.of(record)["fleet"]["clients"]} == {"1": 3, "2": 1}
 
 

@@ -105,10 +105,13 @@ class CampaignRecord:
             self.ledger.tally.divergences += 1
             self.ledger.note(Note.CLIENT_DIFFERS.of(who))
 
-    def has_nobody_else(self, claim: Claim) -> None:
-        """A bug that its client has seen twice stays unconfirmed, but is one where a session is to end with a bug."""
-        if isinstance(claim.key, Found) and claim.key.twice:
-            self.ledger.has_bug = True
+    def has_nobody_else(self, claim: Claim, is_own: bool) -> None:
+        """A bug that a client has seen twice is one where a session is to end with a bug; confirmed if it `is_own`."""
+        if not isinstance(claim.key, Found) or not claim.key.twice:
+            return
+        if is_own:
+            self.ledger.confirm(claim.key.bug)
+        self.ledger.has_bug = True
 
     def attended(self, client: str, seconds: float) -> None:
         """The client was there for so much longer."""
