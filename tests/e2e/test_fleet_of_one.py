@@ -51,7 +51,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "assumption, symbolic index": (DIES_FIRST, {"strategy": "coverage"}),
     "notes, so drained": ("tests/programs/loops.c", {"loop_bound": 2}),
 }
-TABLES = {"tests": "*", "paths": "*", "coverage": "*", "bugs": "*", "pairs": "id, data, done, owner, path"}
+TABLES = {"tests": "*", "paths": "*", "coverage": "*", "bugs": "*", "pairs": "id, data, owner"}
 
 
 def settings(source: Path, out: Path, options: dict[str, Any]) -> config.Settings:

@@ -51,6 +51,7 @@ class CampaignRecord:
     def __init__(self, store: Store, image: bytes) -> None:
         """`image`: the build id of what is tested."""
         store.survive_power_cuts()  # what a client was told to be kept it forgets
+        store.pairs.remember()  # what a client reports twice is compared
         self.store, self._image = store, image
         self.ledger = Ledger(store, store.sources())
         self._earlier = store.get(FLEET) or FleetFigures((), {}, 0, 0, 0.0)
