@@ -225,15 +225,20 @@ def test_an_answer_is_no_test(folder: Path) -> None:
     assert [(c["tests"], c["busy"]) for c in after["fleet"]["clients"]] == [(0, 1.5)]
 
 
-def test_what_several_clients_failed_with_is_done_and_told_of(folder: Path) -> None:
+def test_what_several_clients_failed_with_is_lost_and_waits_if_somebody_wants_that(folder: Path) -> None:
     with Store.open(folder) as record:
         campaign = CampaignRecord(record, b"")
         write(campaign, known=[(said(pair("one")), None)])
+        before = set(campaign.opened().frontier)
         write(campaign, aside=[pair("one").id])
         found = summary_after(campaign)
-        assert Note.CLIENTS_FAILED in {item["what"] for item in found["incomplete"]}
-        assert pair("one").id not in campaign.opened().frontier
+        (lost,) = found["lost_tests"]
+        assert (found["lost"], lost["why"]) == (1, "3 clients lost their targets with it")
+        assert set(campaign.opened().frontier) == before - {pair("one").id}
         assert campaign.ledger.outcome == "drained"
+        assert record.lost.retry() == 1
+        (again,) = set(campaign.opened().frontier) - before
+        assert record.pairs.some([again])[again][-len(lost["input"]) // 2 :] == bytes.fromhex(lost["input"])
 
 
 def summary_after(campaign: CampaignRecord) -> dict[str, Any]:

@@ -20,10 +20,12 @@ from score_embed.explore import pair as explored
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
+from score_embed.fleet.server.campaign import FAILURES
 from score_embed.fleet.server.checks import About, Claim, End, Settled
 from score_embed.fleet.server.frontier import Opened, Write
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import ClientFigures, FleetFigures
+from score_embed.results.lost import LostTest
 from score_embed.results.parts import EPOCH, FLEET, FLEET_NUMBER
 from score_embed.results.store import Store
 
@@ -85,9 +87,8 @@ class CampaignRecord:
             self.store.pairs.add([(pair.id, b"", pair.data)], _text(owner))
         for ident, owner in write.moved:
             self.store.pairs.move(ident, _text(owner))
-        for ident in write.aside:
-            self.ledger.note(Note.CLIENTS_FAILED)
-            self.store.pairs.done(ident)
+        for data in self.store.pairs.some(write.aside).values():
+            self._set_aside(explored.Pair.from_bytes(data))
         for result in write.again:
             self._compare(result)
 
@@ -136,6 +137,13 @@ class CampaignRecord:
             earlier.seconds + self.ledger.seconds,
             Counter(earlier.protocol) + Counter(counts),
         )
+
+    def _set_aside(self, pair: explored.Pair) -> None:
+        """Too many clients have failed with this pair."""
+        left = explored.set_aside(pair, pair.input)
+        why = f"{FAILURES} clients lost their targets with it"
+        self.ledger.set_aside(LostTest(left.id, left.to_bytes(), pair.input, why))
+        self.store.pairs.done(pair.id)
 
     # Tests --------------------------------------------------------------------------------------------------
 
