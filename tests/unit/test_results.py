@@ -247,6 +247,33 @@ def test_what_a_fleet_has_done_is_remembered(commits: bool, tmp_path: Path) -> N
         assert [ident for ident, _ in record.pairs.owners()] == [b"c"]
 
 
+def test_layouts_are_kept_once_for_all_tests_that_have_them(tmp_path: Path) -> None:
+    """Of more than are remembered, an early one is kept twice; each test has its own in either case."""
+
+    def of(number: int) -> store.TestRow:
+        size = 1 + number % 300
+        return dataclasses.replace(row(number, number), input=bytes(size), objects=(testcase.Named("b", 0, size, "bytes"),))
+
+    with store.Store.create(tmp_path) as record:
+        for number in range(1, 410):
+            record.add_test(of(number), True)
+    with store.Store.open(tmp_path) as record:
+        record.add_test(of(410), True)
+        record.add_test(of(411), True)
+        assert [test.inputs for test in record.tests()] == [of(number).inputs for number in range(1, 412)]
+        assert record.path_hashes() == set(range(1, 412))
+        ((kept,),) = record._database.rows("SELECT count(*) FROM layouts")
+        assert 300 < kept <= 411
+    again = [of(1)] * 50
+    (tmp_path / "one").mkdir()
+    with store.Store.create(tmp_path / "one") as record:
+        for number, test in enumerate(again, 1):
+            record.add_test(dataclasses.replace(test, number=number), False)
+            if number % 10 == 0:
+                record.commit()
+        assert record._database.rows("SELECT count(*) FROM layouts") == [(1,)]
+
+
 def test_a_killed_writer_leaves_the_last_commit(tmp_path: Path) -> None:
     script = textwrap.dedent(
         f"""
