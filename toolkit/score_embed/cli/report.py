@@ -12,11 +12,13 @@ from score_embed.errors import UsageError, printable
 from score_embed.report import findings, fleet, junit, lcov, sarif
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
+from score_embed.report.page import campaign
 from score_embed.results.store import Store
 
 FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
     "lcov": ("branch coverage as an lcov tracefile", lcov.tracefile),
     "junit": ("tests and bugs as JUnit XML", junit.document),
+    "html": ("one HTML page with everything", campaign.document),
     "sarif": ("bugs as SARIF 2.1.0", sarif.document),
     "workload": ("tests of a fleet's clients as a box plot (SVG)", fleet.workload_plot),
 }
