@@ -156,7 +156,7 @@ def _folder_uri(folder: Path) -> str:
 
 def _fingerprints(found: Findings) -> list[str]:
     """One for each bug. Bugs that are alike in all that counts are numbered from the top of the file."""
-    keys = [_key(found, bug) for bug in found.bugs]
+    keys = [defect(found, bug) for bug in found.bugs]
     order = sorted(range(len(keys)), key=lambda i: found.bugs[i].place.line)
     seen: Counter[str] = Counter()
     result = [""] * len(keys)
@@ -166,7 +166,8 @@ def _fingerprints(found: Findings) -> list[str]:
     return result
 
 
-def _key(found: Findings, bug: Bug) -> str:
+def defect(found: Findings, bug: Bug) -> str:
+    """What is the same of a bug in any campaign, in hexadecimal."""
     place = bug.place
     line = "".join(found.sources.text(place.file, place.line).split())
     parts = [bug.kind, Path(place.file).name, place.function, *place.stack, line]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +30,7 @@ _MOST_BYTES = 256  # of an input that are shown
 _MOST_CLIENTS = 64
 _FEW, _SHORT = 4, 1.0  # moments, seconds: a campaign with less has no line to see, and need not wait for its plots
 _GOOD, _FAIR, _BAD = "good", "fair", "bad"
-_TONES = {Stop.EXHAUSTED: _GOOD, Stop.ERROR: _BAD, Stop.KILLED: _BAD}
+TONES = {Stop.EXHAUSTED: _GOOD, Stop.ERROR: _BAD, Stop.KILLED: _BAD}
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ def document(found: Findings) -> str:
         "summary": summary,
         "ended": text.ended(summary),
         "end": text.ENDS.get(summary["stopped"], ""),
-        "tone": _TONES.get(summary["stopped"], _FAIR),
+        "tone": TONES.get(summary["stopped"], _FAIR),
         "bugs": [_bug(found, bug, number, shown) for number, bug in enumerate(found.bugs)],
         "sources": shown,
-        "functions": _functions(found, branches, shown),
-        "gaps": _gaps(branches, shown),
+        "functions": shown_functions(branches, shown, _bugs_of(found), _entries(found)),
+        "gaps": gaps(branches, shown),
         "reasons": _counted(summary["unflipped"]),
         "words": reasons.WORDS,
         "told": reasons.MEANING,
@@ -178,23 +178,32 @@ def _remarks(found: Findings) -> dict[tuple[str, int], list[Remark]]:
 # Coverage ------------------------------------------------------------------------------------------------------------
 
 
-def _functions(found: Findings, branches: Sequence[Branch], shown: Sources) -> list[ShownFunction]:
+def shown_functions(
+    branches: Sequence[Branch], shown: Sources, bugs: Mapping[tuple[str, str], int], entry: Callable[[str, str], int]
+) -> list[ShownFunction]:
+    """`bugs`: how many by file and function; `entry`: the line where a function begins, 0 if that is not known."""
     missing: dict[tuple[str, str], Counter[str]] = {}
     for branch in branches:
         missing.setdefault((branch.file, branch.function), Counter()).update(
             side.reason for side in branch.sides if not side.taken
         )
-    bugs = Counter((bug.place.file, bug.place.function) for bug in found.bugs)
     made = []
     for key, function in all_branches.functions(branches).items():
-        entry = found.sources.definition(function.name)
-        line = entry.line if entry and entry.file == function.file else function.line
-        anchor = shown.anchor(function.file, line) or shown.anchor(function.file, function.line)
-        made.append(ShownFunction(function, anchor, bugs[key], missing[key].most_common()))
+        anchor = shown.anchor(function.file, entry(*key)) or shown.anchor(function.file, function.line)
+        made.append(ShownFunction(function, anchor, bugs.get(key, 0), missing[key].most_common()))
     return made
 
 
-def _gaps(branches: Sequence[Branch], shown: Sources) -> list[Gap]:
+def _bugs_of(found: Findings) -> Counter[tuple[str, str]]:
+    return Counter((bug.place.file, bug.place.function) for bug in found.bugs)
+
+
+def _entries(found: Findings) -> Callable[[str, str], int]:
+    lines = {(at.file, at.function): at.line for at in found.sources.entries}
+    return lambda file, function: lines.get((file, function), 0)
+
+
+def gaps(branches: Sequence[Branch], shown: Sources) -> list[Gap]:
     """Of functions that were reached: of the others the table of functions says enough."""
     reached = {(branch.file, branch.function) for branch in branches if branch.is_reached}
     rows: dict[tuple[str, int, str, str, str], Counter[str]] = {}

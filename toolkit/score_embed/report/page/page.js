@@ -83,7 +83,7 @@
     event.target.setAttribute("aria-pressed", String(folded));
   });
   const next = () => {
-    const gaps = all(".l.part, .l.none");
+    const gaps = all(".code .l.part, .code .l.none");
     const at = gaps.findIndex((line) => line.id === location.hash.slice(1));
     if (gaps.length) location.hash = gaps[(at + 1) % gaps.length].id;
   };
