@@ -14,7 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Dialog, Page, Request, sync_playwright
 
-PROGRAMS = ("chromium-headless-shell", "chromium")  # Debian's; tools/setup-browser.sh installs the first
+PROGRAMS = ("chromium-headless-shell", "chromium")  # Debian's; tools/setup-tests.sh installs the first
 DESK, PHONE, NARROW = (1280, 900), (390, 844), (320, 640)
 DEADLINE = 60_000  # milliseconds, on a busy machine too
 RULES = {"resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
@@ -71,7 +71,7 @@ def browser() -> Iterator[Browser]:
     """The browser, without a network. Skips the test where there is none."""
     program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
-        pytest.skip("no Chromium here: tools/setup-browser.sh could not install it")
+        pytest.skip("no Chromium here: tools/setup-tests.sh could not install it")
     root = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=program, args=[*root, "--disable-dev-shm-usage"])

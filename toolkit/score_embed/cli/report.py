@@ -10,7 +10,7 @@ from pathlib import Path
 
 from score_embed.cli import show, words
 from score_embed.errors import UsageError, printable
-from score_embed.report import findings, fleet, junit, lcov, sarif
+from score_embed.report import findings, fleet, gcovr, junit, lcov, sarif
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
 from score_embed.report.page import campaign, project
@@ -19,6 +19,7 @@ from score_embed.results.store import Store
 FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
     "html": ("one HTML page with everything, also of several campaigns together", campaign.document),
     "lcov": ("branch coverage as an lcov tracefile", lcov.tracefile),
+    "gcovr": ("branch coverage as gcovr's JSON, from which gcovr writes Cobertura and more", gcovr.document),
     "junit": ("tests and bugs as JUnit XML", junit.document),
     "sarif": ("bugs as SARIF 2.1.0", sarif.document),
     "workload": ("tests of a fleet's clients as a box plot (SVG)", fleet.workload_plot),

