@@ -6,19 +6,22 @@ they are too many every second one is dropped, and from then on they are twice a
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 MOST = 240  # moments that are kept
+_Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Moment(Struct, frozen=True, array_like=True):
     """`seconds`: of all sessions so far; `covered`: branch directions."""
 
-    seconds: float
-    tests: int
-    paths: int
-    covered: int
-    bugs: int
+    seconds: Annotated[float, Meta(ge=0, le=1e12)]
+    tests: _Count
+    paths: _Count
+    covered: _Count
+    bugs: _Count
 
 
 class Timeline(Struct):

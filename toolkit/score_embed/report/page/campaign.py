@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +22,13 @@ from score_embed.results import witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.store import TestRow
+from score_embed.results.timeline import Moment
 
 FILE = "report.html"  # in the campaign's folder
 _MOST_ROWS = 2_000  # of a table
 _MOST_BYTES = 256  # of an input that are shown
 _MOST_CLIENTS = 64
+_MOST_RATES = 60  # points of a line
 _FEW, _SHORT = 4, 1.0  # moments, seconds: a campaign with less has no line to see, and need not wait for its plots
 _GOOD, _FAIR, _BAD = "good", "fair", "bad"
 TONES = {Stop.EXHAUSTED: _GOOD, Stop.ERROR: _BAD, Stop.KILLED: _BAD}
@@ -123,9 +124,6 @@ def _bug(found: Findings, bug: Bug, number: int, shown: Sources) -> ShownBug:
     near = (
         range(max(1, place.line - NEAR), min(len(lines), place.line + NEAR) + 1) if 0 < place.line <= len(lines) else ()
     )
-    stem = next((test.stem for test in found.kept if test.number == bug.test), "")
-    data = shlex.quote(str(found.folder / "bugs" / f"{stem}.bin"))
-    how = " and with -fsanitize=address,undefined" if bug.witness else ""
     return ShownBug(
         f"bug-{number + 1}",
         bug,
@@ -135,11 +133,19 @@ def _bug(found: Findings, bug: Bug, number: int, shown: Sources) -> ShownBug:
         shown.anchor(place.file, place.line),
         [(at, lines[at - 1][:200]) for at in near],
         [_shown(name, value) for name, value in bug.inputs.items()],
-        [
-            ("Run it again", f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"),
-            (f"In a debugger, built without score-embed{how}", f"SCORE_INPUT={data} ./a.out"),
-        ],
+        _commands(found, bug),
     )
+
+
+def _commands(found: Findings, bug: Bug) -> list[tuple[str, str]]:
+    """What each does, and how it is written."""
+    made = [("Run it again", f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}")]
+    stem = next((test.stem for test in found.kept if test.number == bug.test), "")
+    if stem and not found.program.whole:  # which takes its input from arguments and standard input
+        how = " and with -fsanitize=address,undefined" if bug.witness else ""
+        data = shlex.quote(str(found.folder / "bugs" / f"{stem}.bin"))
+        made.append((f"In a debugger, built without score-embed{how}", f"SCORE_INPUT={data} ./a.out"))
+    return made
 
 
 def _shown(name: str, value: int | float | str) -> Shown:
@@ -246,13 +252,19 @@ def _charts(found: Findings) -> Iterator[Chart]:
     yield charts.over_time("Branch directions taken, over time", [("directions", covered)], total)
     if len(found.grown) > 2:
         yield charts.over_tests("Branch directions taken, over tests", "directions", _grown(found), total)
-    rates = [
-        ((one.seconds + other.seconds) / 2, (other.tests - one.tests) / (other.seconds - one.seconds))
-        for one, other in pairwise(moments)
-        if other.seconds > one.seconds
-    ]
+    rates = list(_rates(moments))
     if len(rates) > 1:
         yield charts.over_time("Tests a second", [("tests a second", rates)])
+
+
+def _rates(moments: Sequence[Moment]) -> Iterator[tuple[float, float]]:
+    """Tests a second, of times that are long enough: the record is written now and then."""
+    apart = max(_SHORT, moments[-1].seconds / _MOST_RATES)
+    last = moments[0]
+    for now in moments[1:]:
+        if now.seconds - last.seconds >= apart:
+            yield (now.seconds + last.seconds) / 2, (now.tests - last.tests) / (now.seconds - last.seconds)
+            last = now
 
 
 def _grown(found: Findings) -> list[tuple[float, float]]:
@@ -271,7 +283,7 @@ def _fleet_charts(found: Findings) -> Iterator[Chart]:
         if clients:
             yield charts.bars("Tests of each client", [(one.name, float(one.tests)) for one in clients], "tests")
             shares = [(one.name, 100 * one.busy / one.seconds if one.seconds else 0.0) for one in clients]
-            yield charts.bars("Time with a test, of each client’s, %", shares, "%")
+            yield charts.bars("Time with a test, of each client’s, %", shares, "%", 100.0)
 
 
 def _times(summary: Mapping[str, Any]) -> list[tuple[str, str, float]]:

@@ -42,13 +42,12 @@ def over_tests(title: str, name: str, points: Points, top: float) -> Chart:
     return _lines(title, [(name, logarithms)], _as_power, "tests", top, [float(n) for n in range(_decades(points) + 1)])
 
 
-def bars(title: str, values: Sequence[tuple[str, float]], unit: str) -> Chart:
+def bars(title: str, values: Sequence[tuple[str, float]], unit: str, top: float | None = None) -> Chart:
     import pygal
 
     most = max(value for _, value in values)
-    chart = pygal.Bar(
-        **_FORM, show_x_labels=len(values) <= 16, value_formatter=_number, max_scale=5, range=(0, max(1, most))
-    )
+    form = {"range": (0, max(1, most if top is None else top)), "max_scale": 5, "value_formatter": _number}
+    chart = pygal.Bar(**_FORM, **form, show_x_labels=len(values) <= 16)
     chart.x_labels = [name for name, _ in values]
     chart.add(unit, [value for _, value in values])
     least = min(value for _, value in values)
