@@ -148,6 +148,7 @@ def test_light_and_dark_by_hand(desk: Opened) -> None:
 def test_plots(desk: Opened) -> None:
     plots = desk.page.locator("figure.chart svg")
     assert plots.count() == 5
+    assert plots.first.locator("> title").text_content() == "Paths and tests over time"
     assert not desk.page.locator("figure.chart svg script, figure.chart svg style").count()
     assert re.match(r"M[\d.]+ ", desk.page.locator("figure.chart path.line").last.get_attribute("d") or "")
 

@@ -24,7 +24,7 @@ def rows(tests: Callable[[], Iterable[TestRow]]) -> Iterator[list[str]]:
     names: dict[str, None] = {}
     for test in tests():
         if len(names) < MOST_NAMES:
-            names.update(dict.fromkeys(test.inputs))
+            names.update(dict.fromkeys(named.name for named in test.objects))
     columns = list(names)[:MOST_NAMES]
     yield [*COLUMNS, *map(_text, columns)]
     for test in tests():

@@ -95,6 +95,9 @@ def _svg(chart: object, title: str) -> Markup:
             if key in ("x", "y", "d", "transform", "width", "height", "cx", "cy"):
                 element.set(key, _short(value))
     del root.attrib["id"]
+    for child in root:
+        if child.tag == "title":
+            child.text = title
     root.set("role", "img")
     root.set("aria-label", title)
     return Markup(etree.tostring(root, encoding="unicode"))
