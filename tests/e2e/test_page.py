@@ -4,6 +4,9 @@ offer."""
 from __future__ import annotations
 
 import re
+import shlex
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +16,9 @@ import recorded
 from browser import DESK, NARROW, PHONE, Opened, browser, opened
 from playwright.sync_api import Browser
 from runner import score_embed
+
+from score_embed.report import findings
+from score_embed.results.store import Store
 
 OTHER = "javascript:alert(3)#?"  # a campaign's folder
 
@@ -162,6 +168,45 @@ def test_a_project(chromium: Browser, place: Path) -> None:
         assert found.is_quiet()
         found.page.locator("#t-campaigns a").click()
         assert found.page.title() == "its own"
+
+
+BUGGY = """
+#include "score.h"
+int main(void)
+{
+    unsigned char b[3];
+    SYM_BYTES(b, 3);
+    int steps = 0;
+    for (int i = 0; i < 3; i++)
+        if (b[i] > 100)
+            steps++;
+    return steps == 3 ? 100 / (b[0] - 200) : steps;
+}
+"""
+
+
+def test_the_page_that_run_leaves(chromium: Browser, tmp_path: Path) -> None:
+    """Its commands do what they say, and a campaign that goes on goes on in its plots."""
+    (tmp_path / "b.c").write_text(BUGGY)
+    first = score_embed("run", "--out", "o ut", "--max-tests", "2", "b.c", cwd=tmp_path)
+    assert first.returncode in (0, 1), first.stderr
+    assert score_embed("run", "--resume", "o ut", cwd=tmp_path).returncode == 1
+    with Store.read(tmp_path / "o ut") as record:
+        moments = findings.read(record).moments
+    assert [moment.seconds for moment in moments] == sorted(moment.seconds for moment in moments)
+    assert (moments[0].tests, moments[-1].tests) == (0, max(moment.tests for moment in moments))
+    assert moments[-1].bugs == 1
+    with opened(chromium, tmp_path / "o ut" / "report.html") as found:
+        commands = found.page.locator(".bug code.run").all_inner_texts()
+        assert found.page.locator(".bug .here").inner_text().split() == ["11", *BUGGY.splitlines()[10].split()]
+        assert found.is_quiet()
+    replay, debug = commands
+    again = score_embed(*shlex.split(replay)[1:], cwd=tmp_path)
+    assert "division-by-zero" in again.stdout, again.stdout + again.stderr
+    include = Path(__file__).parents[2] / "runtime" / "include"
+    subprocess.run(["gcc", "-I", str(include), "b.c"], cwd=tmp_path, check=True, timeout=60)
+    crashed = subprocess.run(["sh", "-c", debug], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert crashed.returncode in (128 + signal.SIGFPE, -signal.SIGFPE)
 
 
 def test_a_large_program(chromium: Browser, tmp_path: Path) -> None:
