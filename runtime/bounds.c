@@ -122,6 +122,12 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
          * p is in this run. All runs of a path must agree on what it is that p must be in. */
         if (sized_at(object->at)) {
             if (*sized_at(object->at)->limit < object->size) object->size = *sized_at(object->at)->limit;
+        } else if (origin == object->at && more && sized_at(before.at)) {
+            if ((const sc_u8 *)p < (const sc_u8 *)origin) { /* one past an object whose size is a formula: which of the two? */
+                object->at = 0;
+                sc.unchecked++;
+                return 0;
+            }
         } else if (origin == object->at) {
             object->at = (const sc_u8 *)object->at - more;
             object->size += more;

@@ -128,7 +128,8 @@ def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
 def test_texts_are_written_as_c_writes_them(text: bytes) -> None:
     shown = quoted(text + b"\0rest")
     assert raw_bytes(shown) == text + b"\0"
-    assert shown.isascii() and shown[0] == shown[-1] == '"'
+    assert shown.isascii()
+    assert shown[0] == shown[-1] == chr(34)
 
 
 @pytest.mark.parametrize("value", ['"', '"abc', "0g", '"\\x"'])
