@@ -25,44 +25,40 @@ _NO_TEST = frozenset(
     | {"use-after-free", "double-free", "invalid-free", "heap-corruption", "reset", "lock-up", "corrupted"}
 )
 _MOST_COMMENT = 200
-_INPUTS = """
-#ifndef SCORE_H /* the program does not include it: what a harness calls */
-static void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name)
+_BYTES = """static void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
     volatile unsigned char *to = (volatile unsigned char *)object;
     (void)name;
     while (size--) *to++ = __score_next();
 }
-
-static void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const char *name)
+"""
+# What a harness calls, each where it does. Numbers of the input have the low byte first.
+_INPUTS = {
+    "__score_bytes": _BYTES,
+    "__score_text": _BYTES.replace("__score_bytes", "__score_text"),
+    "__score_symbolic": """static void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
     static const unsigned short one = 1;
     volatile unsigned char *to = (volatile unsigned char *)object;
     __SIZE_TYPE__ i;
-    (void)name; /* the input holds numbers with the low byte first */
+    (void)name;
     for (i = 0; i < size; i++) to[*(const unsigned char *)&one ? i : size - 1 - i] = __score_next();
 }
-
-static void __score_text(volatile void *object, __SIZE_TYPE__ size, const char *name)
-{
-    __score_bytes(object, size, name);
-}
-
-static void __score_sized(const volatile void *object, const __SIZE_TYPE__ *bytes)
-{
-    (void)object;
-    (void)bytes;
-}
-
-static void __score_boolean(volatile void *object, __SIZE_TYPE__ size, const char *name)
+""",
+    "__score_boolean": """static void __score_boolean(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
     (void)name;
     (void)size; /* of a _Bool, or of a byte */
     *(volatile unsigned char *)object = (unsigned char)(__score_next() & 1);
 }
-#endif
-
-"""
+""",
+    "__score_sized": """static void __score_sized(const volatile void *object, const __SIZE_TYPE__ *bytes)
+{
+    (void)object;
+    (void)bytes;
+}
+""",
+}
 
 
 def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
@@ -148,7 +144,10 @@ def _main_file(found: Findings, sources: list[Path]) -> Path:
 
 def _call_of_harness(entry: Entry) -> str:
     """The harness's main, which makes the arguments of the input: it stands behind the functions that it calls."""
-    return f"{_INPUTS}#define main score_harness\n{entry.harness}#undef main\n\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
+    called = "\n".join(text for name, text in _INPUTS.items() if f"{name}(" in entry.harness)
+    inputs = f"\n#ifndef SCORE_H /* the program does not include it */\n{called}#endif\n"
+    main = f"#define main score_harness\n{entry.harness}#undef main\n"
+    return f"{inputs}\n{main}\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
 
 
 def _call_of_main(found: Findings) -> str:
