@@ -362,7 +362,7 @@ class Maker:
         elif pointee.nullable:
             given = self.fresh(spot.label, "_given")
             self.say(f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");')
-            self.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * ({given} != 0));")
+            self.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * (({given} + 255u) >> 8));")
         else:
             self.say(f"{place} = (void *) {target};")
             if not pointee.count and not pointee.promised:
