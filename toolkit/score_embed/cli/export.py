@@ -6,8 +6,11 @@ import argparse
 import sys
 from collections.abc import Iterable
 
+from score_embed.campaign import folder as workplace
+from score_embed.campaign import trust
 from score_embed.cli import words
-from score_embed.errors import UsageError
+from score_embed.errors import StorageError, UsageError
+from score_embed.image.image import load_image
 from score_embed.report import findings, inputs, spreadsheet, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import write, write_pieces
@@ -31,6 +34,11 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         "(paths; default of --corpus), or all (default of --csv)",
     )
     sub.add_argument("--test", type=int, metavar="N", help="only test N; default of --board-input: the first bug")
+    sub.add_argument(
+        "--trust",
+        action="store_true",
+        help="with --unity: the campaign is not yours, but its harness may be C of yours",
+    )
     sub.add_argument("--damaged", action="store_true", help="with --corpus: what can be read of a damaged record")
     sub.set_defaults(execute=execute)
 
@@ -47,19 +55,31 @@ def execute(values: argparse.Namespace) -> int:
             hint = "Say --corpus FOLDER: it has what the program reads, and its arguments."
             raise UsageError("tests of a whole program are files and arguments", str(values.folder), hint)
         if values.corpus:
-            count = inputs.corpus(_tests(record, values, "paths"), values.corpus)
+            count = inputs.corpus(_tests(record, values, "paths"), values.corpus, whole=found.program.entry is None)
             print(f"wrote {count} inputs to {values.corpus}", file=sys.stderr)
         if values.csv:
             lines = spreadsheet.document(lambda: _tests(record, values, "all"))
             write_pieces(values.csv, (line.encode() for line in lines))
             print(f"wrote {values.csv}", file=sys.stderr)
         if values.unity:
+            _require_harness(record, found, values.trust)
             write(values.unity, unity.document(found, _tests(record, values, "kept"), values.unity))
             print(f"wrote {values.unity}", file=sys.stderr)
         if values.board_input:
             write(values.board_input, inputs.board_input(found, _one(record, found, values.test)))
             print(f"wrote {values.board_input}", file=sys.stderr)
     return 0
+
+
+def _require_harness(record: Store, found: Findings, trusted: bool) -> None:
+    """A harness in a record becomes C that the user compiles: it has to be the one that the image was made with."""
+    entry = found.program.entry
+    if entry is None or not entry.harness:
+        return
+    trust.require(record, trusted)
+    if load_image(record.folder / workplace.IMAGE).entry != entry:
+        hint = "Start a new campaign."
+        raise StorageError("the harness in the record is not the one that was run", str(record.folder), hint)
 
 
 def _save(values: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from rich.text import Text
 from score_embed.cli.output import Printer, plain
 from score_embed.report import text
 from score_embed.report.findings import Findings
+from score_embed.results.shown import readable
 from score_embed.results.store import TestRow
 
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
@@ -46,7 +47,8 @@ def _print(console: Console, lines: Sequence[str]) -> None:
 
 
 def _tests(tests: Sequence[TestRow]) -> Table:
-    names = list(dict.fromkeys(name for test in tests[:MOST_TESTS] for name in test.inputs))
+    inputs = {test.number: readable(test.inputs) for test in tests[:MOST_TESTS]}
+    names = list(dict.fromkeys(name for values in inputs.values() for name in values))
     table = Table("test")
     for name in names:
         table.add_column(plain(name))
@@ -54,7 +56,7 @@ def _tests(tests: Sequence[TestRow]) -> Table:
     table.add_column("output")
     shown = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
     for test in shown:
-        values = [plain(str(test.inputs.get(name, ""))) for name in names]
+        values = [plain(str(inputs[test.number].get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = Text(f"raw {test.input.hex()}")
         verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return", "signal") else test.verdict
