@@ -6,6 +6,9 @@ void exit(int status) __attribute__((noreturn));
 
 sc_u8 sc_input[SC_INPUT_CAPACITY] SC_RUNTIME_DATA;
 
+#ifndef SC_READ
+#define SC_READ 64u /* bytes that are taken from the link at once */
+#endif
 #define CANARY 0x5C0EC0DEu
 /* Something wild wrote over the runtime if these change. They stand at its ends: what comes from a neighbour meets them. */
 static volatile sc_u32 first SC_RUNTIME_DATA_AT("first"), last SC_RUNTIME_DATA_AT("last");
@@ -363,7 +366,7 @@ static void damaged(void)
 
 void sc_main_loop(void)
 {
-    static sc_u8 in[64] SC_RUNTIME_DATA;
+    static sc_u8 in[SC_READ] SC_RUNTIME_DATA;
     first = last = CANARY;
     sc.chunk = SC_CHUNK;
     send_ready(SC_CAN_BOOTED);

@@ -39,7 +39,10 @@ INSTRUMENTED = (*SEMANTICS, "-fstack-reuse=all")
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
 # Nor may a loop become a call of memset: the program may have one of its own, with probes in it.
 _RUNTIME = ("-std=gnu99", "-fno-tree-loop-im", "-fno-tree-loop-distribute-patterns", "-ffreestanding", "-w")
-_WRAPPED = ("_exit", "_Exit", "sbrk", "__sbrk", "mmap", "mmap64", "__mmap", "__mmap64")
+_WRAPPED = (
+    *("_exit", "_Exit", "abort", "sbrk", "__sbrk", "mmap", "mmap64", "__mmap", "__mmap64"),
+    *("__write", "__fstat64", "__fstat64_time64"),  # how the C library's streams write
+)
 _LINUX = ("-static", "-no-pie", "-Wl,-Ttext-segment=0x400000", *(f"-Wl,--wrap={name}" for name in _WRAPPED))
 PORTS: dict[str, tuple[str, ...]] = {
     "x86": _LINUX,
@@ -54,9 +57,9 @@ SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", 
 CALLED = {
     "posix": frozenset(
         {
-            *("close", "dup2", "execv", "fcntl", "ftruncate", "getrlimit", "lseek", "madvise", "memcpy", "memset"),
-            "memfd_create",
-            *("mincore", "munmap", "open", "personality", "prctl", "pread", "raise", "read", "setitimer", "setrlimit"),
+            *("close", "dup2", "execv", "fcntl", "fstat", "ftruncate", "ftruncate64", "getrlimit", "lseek", "lseek64", "madvise"),
+            *("memcpy", "memfd_create", "memset", "mincore", "mprotect", "munmap", "open"),
+            *("personality", "prctl", "pread", "pread64", "raise", "read", "setitimer", "setrlimit"),
             *("sigaction", "sigaltstack", "sigemptyset", "signal", "sigprocmask", "strchr", "strlen", "strstr"),
             *("syscall", "write", *_WRAPPED),
         }
@@ -183,6 +186,11 @@ class Toolchain:
         return sorted(path for folder in folders for pattern in ("*.c", "*.S") for path in folder.glob(pattern))
 
     @property
+    def is_process(self) -> bool:
+        """The image is a Linux process, perhaps in an emulator."""
+        return SHARED[self.board.runtime] == "posix"
+
+    @property
     def combines(self) -> bool:
         """The runtime becomes one object before the link: so that is compiled once, but has all probes in it."""
         return bool(self.whole()) and self._flash_is_cheap()
@@ -201,7 +209,7 @@ class Toolchain:
         """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in such code, and ld
         2.40 cannot relax it for RISC-V."""
         emulated = isinstance(self.board.run, QemuRun) and self.board.runtime == "arm"
-        return emulated or SHARED[self.board.runtime] == "posix"
+        return emulated or self.is_process
 
     def compile_identity(self, source: Path, output: Path) -> None:
         """The generated file, whose objects are looked for by name: never a part of the whole."""
