@@ -291,6 +291,9 @@ static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
     sc.predicted = take_hashed(flags & SC_RUN_PREDICTED, &sc.predicted_hash);
     sc.elide = take_hashed(flags & SC_RUN_ELIDED, &sc.elide_crc);
     sc.flags = flags;
+#ifdef SC_QUIET_STATE
+    sc.quiet = flags & SC_RUN_EAGER ? 0 : sc.max_branches;
+#endif
     if (flags & SC_RUN_EAGER) sc.tell_from = take_varint();
     sc.chunk = flags & SC_RUN_SHORT ? take_varint() : SC_CHUNK;
     if (sc.chunk > SC_CHUNK) sc.chunk = SC_CHUNK;

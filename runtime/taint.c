@@ -17,7 +17,13 @@ enum { FAR = WORDS > 0x8000u }; /* a map so large that the summaries need summar
 
 sc_uint sc_any SC_RUNTIME_DATA;
 
+#ifdef SC_QUIET_STATE /* instrumented code looks there, too (quiet.h) */
+#define bits sc_taint_bits
+typedef char covers_what_quiet_code_takes_it_to[SC_MAP_BASE == SC_QUIET_BASE && SC_MAP_SIZE == SC_QUIET_SIZE ? 1 : -1];
+sc_u32 bits[WORDS + 1] SC_RUNTIME_DATA; /* the last byte and the one behind it may be read at once */
+#else
 static sc_u32 bits[WORDS] SC_RUNTIME_DATA;
+#endif
 static sc_u8 groups[COUNT(0x20u)] SC_RUNTIME_DATA;
 static sc_u8 tops[COUNT(0x400u)] SC_RUNTIME_DATA;
 static sc_u8 roots[COUNT(0x8000u)] SC_RUNTIME_DATA;

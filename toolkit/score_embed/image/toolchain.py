@@ -160,9 +160,14 @@ class Toolchain:
             *_code_generation(cflags),
             *INSTRUMENTED,
             "-w",
-            *(["-DSC_VERIFY"] if verify else []),
+            *(["-DSC_VERIFY"] if verify else self._quiet()),
         ]
         run_tool([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+
+    def _quiet(self) -> list[str]:
+        """Probes that have nothing to say are inline (runtime/quiet.h): where bytes of code cost nothing."""
+        is_fed = bool(self.board.firmware.feed)  # at branches
+        return ["-DSC_QUIET", *self.macros()] if self._flash_is_cheap() and not is_fed else []
 
     def check_source(self, source: Path, cflags: Sequence[str], *, probes: bool) -> None:
         """Raises BuildError if a file of the user's, as it is written, is no C that compiles."""
@@ -221,6 +226,7 @@ class Toolchain:
         folders = [flag for folder in self._port() for flag in ("-iquote", str(folder))]
         flags = [*self._private(), *folders, *self.board.cflags, *self.runtime_flags(), *self.whole()]
         flags += ["-DSC_VERIFY"] if verify else []
+        flags += ["-DSC_QUIET_STATE"] if self._flash_is_cheap() else []
         return [self.board.cc, *flags, *self.macros(), "-c", str(source)]
 
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:
