@@ -21,6 +21,7 @@ from score_embed.image import identity
 
 ASSEMBLY = (".s", ".S")
 SUFFIXES = (".o", ".a", *ASSEMBLY)  # of files that are linked as they are
+ROOMY = 1 << 20  # bytes of flash
 DEADLINE = 300  # seconds for one run of the compiler
 
 # So that the host's bit-vector semantics and the compiler's agree (design.md §5), and so that a name of the
@@ -165,9 +166,11 @@ class Toolchain:
         run_tool([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def _quiet(self) -> list[str]:
-        """Probes that have nothing to say are inline (runtime/quiet.h): where bytes of code cost nothing."""
-        is_fed = bool(self.board.firmware.feed)  # at branches
-        return ["-DSC_QUIET", *self.macros()] if self._flash_is_cheap() and not is_fed else []
+        """Probes that have nothing to say are inline (runtime/quiet.h): where bytes of code cost nothing, and there is room
+        for four times as many."""
+        flash, is_fed = self.board.hardware.flash, bool(self.board.firmware.feed)  # fed at branches
+        has_room = flash is None or flash.size >= ROOMY
+        return ["-DSC_QUIET", *self.macros()] if self._flash_is_cheap() and has_room and not is_fed else []
 
     def check_source(self, source: Path, cflags: Sequence[str], *, probes: bool) -> None:
         """Raises BuildError if a file of the user's, as it is written, is no C that compiles."""
