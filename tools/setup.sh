@@ -5,11 +5,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-packages="gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
+packages="gcc g++ cmake ninja-build libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf gcc-avr binutils-avr avr-libc qemu-system-misc
     gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-    libjsmn-dev csmith libcsmith-dev lcov python3 python3-venv"
+    libjsmn-dev csmith libcsmith-dev lcov python3 python3-dev python3-venv"
 missing=""
 for package in $packages; do
     case "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)" in
@@ -32,6 +32,13 @@ if [ ! -e "$stamp" ]; then
     [ -x .venv/bin/python ] || python3 -m venv .venv
     .venv/bin/python -m pip install -q --disable-pip-version-check -e '.[dev]'
     touch "$stamp"
+fi
+# The engine is compiled anew when its sources have changed; else cmake finds nothing to do.
+engine=".venv/engine-$(cat toolkit/engine/CMakeLists.txt toolkit/engine/src/* | cksum | tr ' ' '-')"
+if [ ! -e "$engine" ]; then
+    tools/build-engine .venv/bin/python
+    rm -f .venv/engine-*
+    touch "$engine"
 fi
 
 # Real parsers for the tutorial and the tests.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
+from score_embed.engine._core import columns_computed, columns_kept
 from score_embed.formula import build, domain
 from score_embed.formula.expr import Expr, Kind, evaluate
 
 TURNS = 2000
+KEPT = 512  # columns, after there were twice as many
 
 
 def grown() -> list[Expr]:
@@ -20,27 +20,20 @@ def grown() -> list[Expr]:
     return found
 
 
-def test_a_formula_that_grows_is_not_computed_anew_each_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    computed: list[Expr] = []
-    column = domain._column
-
-    def counted(node: Expr, arguments: list[list[int]]) -> list[int]:
-        computed.append(node)
-        return column(node, arguments)
-
-    monkeypatch.setattr(domain, "_column", counted)
+def test_a_formula_that_grows_is_not_computed_anew_each_turn() -> None:
+    before = columns_computed()
     conditions = grown()
     sets = [domain.byte_set(condition) for condition in conditions]
-    assert len(computed) < 8 * TURNS  # some five nodes a turn
-    assert len(domain._columns) <= 2 * domain._COLUMNS_KEPT + 8
+    assert columns_computed() - before < 8 * TURNS  # some five nodes a turn
+    assert columns_kept() <= 2 * KEPT + 8
     for turn in (0, 1, TURNS // 2, TURNS - 1):
         expected = [evaluate(conditions[turn], bytes([0, 0, 0, value])) for value in range(256)]
         assert [sets[turn] >> value & 1 for value in range(256)] == expected
 
 
 def test_what_is_kept_dies_with_its_formula() -> None:
-    before = len(domain._columns)
+    before = columns_kept()
     conditions = grown()[:100]
     domain.byte_set(conditions[-1])
     del conditions
-    assert len(domain._columns) <= max(before, domain._COLUMNS_KEPT)
+    assert columns_kept() <= before + 2  # of what others hold: the byte, a constant

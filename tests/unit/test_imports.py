@@ -46,7 +46,7 @@ def imports(path: Path) -> list[tuple[str, int]]:
 def room_of(name: str) -> str:
     """The room of an imported name of ours: `frontend/c` of score_embed.frontend.c.parse.parse."""
     parts = name.split(".")[1:]
-    while parts and not (PACKAGE.joinpath(*parts[:-1]) / f"{parts[-1]}.py").is_file():
+    while parts and not any((PACKAGE.joinpath(*parts[:-1]) / f"{parts[-1]}{end}").is_file() for end in (".py", ".pyi")):
         parts.pop()
     return "/".join(parts[:-1]) or (parts[0] if parts else "")
 

@@ -8,7 +8,7 @@ import pytest
 
 from score_embed.contract.words import Layer
 from score_embed.formula import build, floats
-from score_embed.formula.expr import Expr, Kind, evaluate, intern_table
+from score_embed.formula.expr import Expr, Kind, Memo, evaluate, intern_table
 from score_embed.solve import chain, effort, equality, finite, smt, terms
 from score_embed.solve.chain import Chain, Gate, Late, ModelLayer, SolverStats, TablesLayer, default_chain
 from score_embed.solve.choices import ChoicesLayer
@@ -266,7 +266,7 @@ def test_tables_have_layers_of_their_own() -> None:
 def test_a_condition_that_refuses_every_value_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluated: list[Expr] = []
 
-    def counted(condition: Expr, data: bytes, memo: dict[Expr, int]) -> int:
+    def counted(condition: Expr, data: bytes, memo: Memo) -> int:
         evaluated.append(condition)
         return evaluate(condition, data, memo)
 

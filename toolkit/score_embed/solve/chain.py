@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from score_embed.contract.words import Layer
 from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set, members, smallest
-from score_embed.formula.expr import Expr, evaluate
+from score_embed.formula.expr import Memo, evaluate
 from score_embed.solve.cache import CacheLayer
 from score_embed.solve.effort import DEFAULT_RLIMIT, Limit
 from score_embed.solve.enumerate import EnumerateLayer
@@ -84,7 +84,7 @@ class ModelLayer:
         candidate = bytearray(query.data)
         for value in values[:_VALUES_TRIED]:
             candidate[index] = value
-            memo: dict[Expr, int] = {}
+            memo = Memo()
             failed = next((condition for condition in bound if not evaluate(condition, candidate, memo)), None)
             if failed is None:
                 refused.update((condition.uid, -1) for condition in bound)

@@ -36,12 +36,12 @@ class ChoicesLayer:
         """The question with the run's choices; None if there are none."""
         self._run.take(query.data)
         target, deciding = self._run.of(query.target)
-        conditions = dict(deciding)
+        conditions = dict.fromkeys(deciding)
         chosen = bool(deciding)
         for condition in query.several:
             plain, deciding = self._run.of(condition)
             conditions[plain] = None
-            conditions.update(deciding)
+            conditions.update(dict.fromkeys(deciding))
             chosen = chosen or bool(deciding)
         return _slice(target, list(conditions), query) if chosen else None
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from score_embed.contract.words import Layer
-from score_embed.formula.expr import Expr, bytes_of, evaluate
+from score_embed.formula.expr import Expr, Memo, bytes_of, evaluate
 
 
 class Later(Exception):
@@ -73,7 +73,7 @@ class Query(NamedTuple):
         """Does this input satisfy target and slice?"""
         if any(not values >> data[index] & 1 for index, values in self.sets.items()):
             return False
-        memo: dict[Expr, int] = {}
+        memo = Memo()
         return evaluate(self.target, data, memo) == 1 and all(evaluate(c, data, memo) for c in self.several)
 
     def indices(self) -> list[int]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from struct import pack, unpack
 
 from score_embed.contract.words import Layer
-from score_embed.formula.expr import OPERATIONS, Expr, Kind, to_signed
+from score_embed.formula.expr import Expr, Kind, compute, to_signed
 from score_embed.formula.floats import ARITHMETIC, COMPARISONS, FROM_INTEGER, INFINITY, SIGN, TO_INTEGER, decode, is_nan
 from score_embed.solve.query import Answer, Query, Result, Solver
 
@@ -154,7 +154,7 @@ def _chain(varying: Expr, number: Expr) -> list[Expr]:
 
 def _value(chain: Sequence[Expr], pattern: int) -> int:
     for node in chain:
-        pattern = OPERATIONS[node.kind](node, *[pattern if arg.deps else arg.value for arg in node.args])
+        pattern = compute(node, *[pattern if arg.deps else arg.value for arg in node.args])
     return pattern
 
 
@@ -165,7 +165,6 @@ def _predicates(condition: Expr, varying: Expr, chain: Sequence[Expr]) -> list[_
         if kind is Kind.FEQ:
             limit = decode((right if varying is left else left).value, varying.width)
             return [lambda v: decode(v, varying.width) <= limit, lambda v: decode(v, varying.width) >= limit]
-        compute = OPERATIONS[kind]
         if varying is left:
             return [lambda v: bool(compute(condition, v, right.value))]
         return [lambda v: bool(compute(condition, left.value, v))]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from score_embed.formula import build
 from score_embed.formula.count import limit_of, most_values
 from score_embed.formula.domain import FULL, byte_set
-from score_embed.formula.expr import Expr, Kind, evaluate
+from score_embed.formula.expr import Expr, Kind, Memo, evaluate
 from score_embed.formula.floats import PRECISION, is_nan, pattern_uses
 from score_embed.formula.replace import replaced
 from score_embed.trace.cursor import Cursor
@@ -73,7 +73,7 @@ class Decoded:
     def take_input(self, data: bytes) -> None:
         """From now on values are those under this input."""
         self.data = data
-        self._values: dict[Expr, int] = {}
+        self._values = Memo()
 
     def checkpoint(self, at: int, address: int) -> Checkpoint:
         """The state before an event that began at byte `at`, after that address, and has changed nothing yet."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from score_embed.contract.sites import SelectFlag, Site
 from score_embed.contract.words import Note
 from score_embed.formula import build
-from score_embed.formula.expr import Expr, Kind
+from score_embed.formula.expr import WIDEST, Expr, Kind
 from score_embed.formula.select import Cell, follow, select, within
 from score_embed.trace.concrete import Concrete
 from score_embed.trace.cursor import TraceError
@@ -89,6 +89,8 @@ class Selects:
         program, value, decoded = programs.get(site), programs.value, self.decoded
         assert site.dest is not None
         size = site.dest.bits // 8
+        if not 1 <= size <= WIDEST // 8:
+            raise TraceError(f"site {site.id} reads a number of {site.dest.bits} bits", place(site))
 
         def outside() -> None:
             leaves = read()

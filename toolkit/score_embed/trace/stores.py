@@ -11,7 +11,7 @@ from collections.abc import Callable
 from score_embed.contract.sites import Site
 from score_embed.contract.words import Note
 from score_embed.formula import build
-from score_embed.formula.expr import Expr
+from score_embed.formula.expr import WIDEST, Expr
 from score_embed.formula.select import changed
 from score_embed.trace.concrete import Concrete
 from score_embed.trace.cursor import TraceError
@@ -34,6 +34,8 @@ class Stores:
         assert site.dest is not None
         bits = site.dest.bits
         size = bits // 8
+        if not 1 <= size <= WIDEST // 8:
+            raise TraceError(f"site {site.id} stores a number of {bits} bits", place(site))
 
         def outside() -> None:
             leaves = read()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from score_embed.contract.sites import Op, Place, Site, SiteKind, SiteTable
 from score_embed.formula import build, floats
-from score_embed.formula.expr import Expr, Kind
+from score_embed.formula.expr import WIDEST, Expr, Kind
 from score_embed.trace.cursor import TraceError
 
 _BINARY = {
@@ -102,8 +102,8 @@ class Program:
         self._steps: list[tuple[int, Expr | int | Callable[..., Expr]]] = []  # (arguments taken, what)
         widths: list[int] = []
         try:
-            if any(leaf.bits < 1 or (leaf.place in _MEMORY and leaf.bits % 8) for leaf in self.leaves):
-                raise ValueError("a leaf of no whole bytes")
+            if any(not 1 <= leaf.bits <= WIDEST or (leaf.place in _MEMORY and leaf.bits % 8) for leaf in self.leaves):
+                raise ValueError("a leaf of no whole bytes, or too many")
             for step in template.steps:
                 op, bits = step.op, step.bits
                 if op is Op.CONST:
@@ -120,6 +120,8 @@ class Program:
                         raise ValueError(f"operands of {a} and {b} bits")
                     self._steps.append((2, _binary(op)))
                     bits = 1 if op in _COMPARISONS else a
+                if bits > WIDEST:
+                    raise ValueError(f"a formula of {bits} bits")
                 widths.append(bits)
             if len(widths) != 1:
                 raise ValueError("it leaves no single value")

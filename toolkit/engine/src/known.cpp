@@ -1,0 +1,88 @@
+#include "known.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "build.hpp"
+
+namespace score {
+
+namespace {
+
+constexpr unsigned COUNTED = 12, REPLACED = 8;  // how deep formulas are looked into: what the path says of a value, it
+                                                // says soon after the value was made
+
+u128 product(u128 a, u128 b) { return b && a > ALL_128 / b ? ALL_128 : a * b; }
+
+u128 sum(u128 a, u128 b) { return a > ALL_128 - b ? ALL_128 : a + b; }
+
+u128 most(Id expr, const Limits &limits, unsigned depth, std::unordered_map<Id, u128> &known) {
+    const Node &node = score::node(expr);
+    if (node.is_const()) return 1;
+    auto found = known.find(expr);
+    if (found != known.end()) return found->second;
+    u128 most = node.width == 128 ? ALL_128 : u128(1) << node.width;
+    if (const u128 *limit = limits(expr)) most = std::min(most, sum(*limit, 1));
+    if (node.only_byte >= 0) most = std::min<u128>(most, 256);
+    if (node.table) most = std::min<u128>(most, node.table->distinct);
+    if (depth && node.arity) {
+        u128 counts[3] = {1, 1, 1};
+        for (unsigned i = 0; i < node.arity; ++i)
+            if (score::node(node.args[i]).deps) counts[i] = score::most(node.args[i], limits, depth - 1, known);
+        u128 all = node.kind == Kind::ITE ? sum(counts[1], counts[2])
+                                          : product(product(counts[0], counts[1]), counts[2]);
+        most = std::min(most, all);
+    }
+    known.emplace(expr, most);
+    return most;
+}
+
+using Seen = std::unordered_map<Id, Ref>;
+
+Ref replaced(Id expr, const Constants &known, const Deps &reach, unsigned depth, Seen &seen) {
+    const Node &node = score::node(expr);
+    if (!node.deps.meets(reach) || node.floats) return Ref(expr);
+    if (Id constant = known(expr)) return Ref(constant);
+    auto found = seen.find(expr);
+    if (found != seen.end()) return found->second;
+    Ref made(expr);
+    if (depth && node.kind != Kind::BYTE) {
+        Ref arguments[3];
+        bool changes = false;
+        for (unsigned i = 0; i < node.arity; ++i) {
+            arguments[i] = replaced(node.args[i], known, reach, depth - 1, seen);
+            changes |= arguments[i] != node.args[i];
+        }
+        if (changes) made = rebuilt(expr, arguments);
+    }
+    seen.emplace(expr, made);
+    return made;
+}
+
+}  // namespace
+
+u128 most_values(Id expr, const Limits &limits) {
+    std::unordered_map<Id, u128> known;
+    return most(expr, limits, COUNTED, known);
+}
+
+std::pair<Id, u128> limit_of(Id condition) {
+    const Node &x = node(condition);
+    if (x.kind == Kind::ULT && node(x.args[1]).is_const()) {  // x < c
+        u128 limit = node(x.args[1]).value;
+        return {x.args[0], limit ? limit - 1 : 0};
+    }
+    if (x.kind == Kind::NOT) {
+        const Node &inner = node(x.args[0]);
+        if (inner.kind == Kind::ULT && node(inner.args[0]).is_const())  // not c < x
+            return {inner.args[1], node(inner.args[0]).value};
+    }
+    return {0, 0};
+}
+
+Ref replaced(Id expr, const Constants &known, const Deps &reach) {
+    Seen seen;
+    return replaced(expr, known, reach, REPLACED, seen);
+}
+
+}  // namespace score

@@ -1,0 +1,306 @@
+#include "select.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <list>
+#include <map>
+#include <stdexcept>
+
+#include "blake2b.hpp"
+#include "build.hpp"
+
+namespace score {
+
+namespace {
+
+constexpr unsigned DEEP = 8;  // how deep formulas are looked into for what is known of their values
+constexpr std::size_t TABLES_KEPT = 256;
+
+// --- what is known of an offset --------------------------------------------------------------------------------
+
+// How many of the lowest bits are zero for sure.
+unsigned zeros(Id expr, unsigned depth) {
+    const Node &node = score::node(expr);
+    if (node.is_const()) return node.value ? zeros_of(node.value) : node.width;
+    if (depth == 0) return 0;
+    auto of = [&](unsigned i) { return zeros(node.args[i], depth - 1); };
+    switch (node.kind) {
+    case Kind::CONCAT: {
+        unsigned low = of(1);
+        return low < score::node(node.args[1]).width ? low : low + of(0);
+    }
+    case Kind::ZEXT:
+    case Kind::SEXT: return of(0);
+    case Kind::MUL: return std::min<unsigned>(node.width, of(0) + of(1));
+    case Kind::ADD:
+    case Kind::SUB:
+    case Kind::OR:
+    case Kind::XOR: return std::min(of(0), of(1));
+    case Kind::AND: return std::max(of(0), of(1));
+    default: return 0;
+    }
+}
+
+u128 product(u128 a, u128 b) { return b && a > ~u128(0) / b ? ~u128(0) : a * b; }
+
+u128 upper(Id expr, unsigned depth);
+
+// Whether an extract cuts off nothing at the top.
+bool fits(const Node &node, unsigned depth) {
+    return upper(node.args[0], depth - 1) >> unsigned(node.value) <= mask<u128>(node.width);
+}
+
+// A value that it never exceeds, as an unsigned number.
+u128 upper(Id expr, unsigned depth) {
+    const Node &node = score::node(expr);
+    u128 highest = mask<u128>(node.width);
+    if (node.is_const()) return node.value;
+    if (depth == 0) return highest;
+    auto of = [&](unsigned i) { return upper(node.args[i], depth - 1); };
+    switch (node.kind) {
+    case Kind::ZEXT:
+    case Kind::LSHR: return of(0);
+    case Kind::ADD: {
+        u128 a = of(0), b = of(1);
+        return a <= highest && b <= highest - a ? a + b : highest;
+    }
+    case Kind::MUL: {
+        u128 most = product(of(0), of(1));
+        return std::min(most, highest);
+    }
+    case Kind::AND: return std::min(of(0), of(1));
+    case Kind::OR:
+    case Kind::XOR: return mask<u128>(bits_of(std::max(of(0), of(1))));
+    case Kind::CONCAT: return of(0) << score::node(node.args[1]).width | of(1);
+    case Kind::UREM: {
+        u128 a = of(0), b = of(1);
+        return score::node(node.args[1]).is_const() && b ? std::min(a, b - 1) : a;
+    }
+    case Kind::UDIV: {
+        const Node &divisor = score::node(node.args[1]);
+        return divisor.is_const() && divisor.value ? of(0) / divisor.value : highest;
+    }
+    case Kind::EXTRACT: return fits(node, depth) ? std::min(highest, of(0) >> unsigned(node.value)) : highest;
+    case Kind::ITE: return std::max(of(1), of(2));
+    case Kind::TABLE: return node.table->largest;
+    default: return highest;
+    }
+}
+
+struct Stride {
+    unsigned step;  // the offset is some number << step,
+    u128 rest;      // plus this
+};
+
+Stride stride_of(Id offset) {
+    const Node &node = score::node(offset);
+    if (node.kind == Kind::ADD && score::node(node.args[1]).is_const()) {
+        unsigned step = zeros(node.args[0], DEEP);
+        return {step, score::node(node.args[1]).value & mask<u128>(step)};
+    }
+    return {zeros(offset, DEEP), 0};
+}
+
+// Bits low ... low + width - 1, of a formula whose lower bits are all zero: arithmetic is done in few bits.
+Ref bits(Id expr, unsigned low, unsigned width, unsigned depth = DEEP) {
+    const Node &node = score::node(expr);
+    if (depth && node.kind == Kind::ADD && zeros(node.args[0], DEEP) >= low && zeros(node.args[1], DEEP) >= low) {
+        Ref first = bits(node.args[0], low, width, depth - 1);
+        return binary(Kind::ADD, first, bits(node.args[1], low, width, depth - 1));
+    }
+    if (depth && node.kind == Kind::MUL) {
+        const Node &factor = score::node(node.args[0]), &constant = score::node(node.args[1]);
+        if (constant.is_const() && !constant.origins) {
+            unsigned shift = std::min(zeros(node.args[1], 1), low);
+            if (shift == low && factor.width >= width) {
+                Ref odd = score::constant(constant.value >> shift, width);
+                return binary(Kind::MUL, bits(node.args[0], 0, width, depth - 1), odd);
+            }
+        }
+    }
+    unsigned kept = std::min(width, node.width - low);
+    return zext(extract(expr, low, kept), width);
+}
+
+// Which of the elements, in as few bits as tell them apart.
+Ref index_of(Id offset, Stride stride, u64 last) {
+    if (stride.step >= node(offset).width) return constant(0, 1, node(offset).origins);  // no bit can be set
+    unsigned needed = std::max(1u, bits_of((last - stride.rest) >> stride.step));
+    Ref from_first = binary(Kind::SUB, offset, constant(stride.rest, node(offset).width));
+    return bits(from_first, stride.step, needed);
+}
+
+// --- tables ----------------------------------------------------------------------------------------------------
+
+struct Entries {
+    u128 name;
+    std::vector<u64> entries;
+    bool all_equal;
+};
+
+Entries named(std::vector<u64> entries, unsigned size) {
+    std::vector<u8> packed(entries.size() * size + 1);
+    for (std::size_t i = 0; i < entries.size(); ++i) std::memcpy(&packed[i * size], &entries[i], size);
+    packed.back() = u8(size);
+    u128 name;
+    blake2b(packed.data(), packed.size(), reinterpret_cast<u8 *>(&name), sizeof name);
+    bool all_equal = std::all_of(entries.begin(), entries.end(), [&](u64 entry) { return entry == entries[0]; });
+    return {name, std::move(entries), all_equal};
+}
+
+u128 number_at(const Content &content, u128 at, unsigned size) {  // of what there is
+    u128 value = 0;
+    if (at < content.size) {
+        std::size_t there = content.size - std::size_t(at);
+        std::memcpy(&value, content.bytes + std::size_t(at), std::min<std::size_t>(size, there));
+    }
+    return value;
+}
+
+// What lies beyond the end is never read: the path says so.
+Entries made(const Content &content, unsigned size, unsigned step, u64 rest, unsigned bits) {
+    std::vector<u64> entries(std::size_t(1) << bits);
+    for (std::size_t index = 0; index < entries.size(); ++index) {
+        u128 start = rest + (u128(index) << step);
+        if (start + size <= content.size) entries[index] = u64(number_at(content, start, size));
+    }
+    return named(std::move(entries), size);
+}
+
+// The tables made last, by content and shape.
+class Kept {
+  public:
+    const Entries &of(const Content &content, unsigned size, unsigned step, u64 rest, unsigned bits) {
+        Key key{content.hash, content.size, size, step, rest, bits};
+        auto [first, last] = by_key_.equal_range(key);
+        for (auto at = first; at != last; ++at)
+            if (!std::memcmp(at->second->content.data(), content.bytes, content.size)) {
+                order_.splice(order_.end(), order_, at->second);
+                return at->second->entries;
+            }
+        if (order_.size() == TABLES_KEPT) forget_first();
+        order_.push_back({key, {content.bytes, content.bytes + content.size}, made(content, size, step, rest, bits)});
+        by_key_.emplace(key, std::prev(order_.end()));
+        return order_.back().entries;
+    }
+
+  private:
+    using Key = std::array<u64, 6>;
+    struct Item {
+        Key key;
+        std::vector<u8> content;
+        Entries entries;
+    };
+
+    void forget_first() {
+        auto [first, last] = by_key_.equal_range(order_.front().key);
+        by_key_.erase(std::find_if(first, last, [&](const auto &entry) { return entry.second == order_.begin(); }));
+        order_.pop_front();
+    }
+
+    std::list<Item> order_;  // the one used last is last
+    std::multimap<Key, std::list<Item>::iterator> by_key_;
+};
+
+Kept &kept() {
+    static Kept *const all = new Kept;
+    return *all;
+}
+
+Ref read_of(Id index, const Entries &table, unsigned size) {
+    if (table.all_equal) return constant(table.entries[0], 8 * size);
+    return arena().intern_table(8 * size, index, table.name, table.entries.data(), table.entries.size());
+}
+
+Ref element(Id offset, const Content &content, unsigned size, const Cell &cell) {
+    const Node &node = score::node(offset);
+    if (cell)
+        if (Ref formula = cell(u64(node.value))) return formula;
+    return constant(number_at(content, node.value, size), 8 * size, node.origins);
+}
+
+// One of these, decided bit by bit: as many decisions as elements, but none compares the index with a number.
+Ref tree(Id index, std::vector<Ref> level) {
+    for (unsigned bit = 0; bit < node(index).width; ++bit) {
+        Ref decision = extract(index, bit, 1);
+        std::vector<Ref> above;
+        for (std::size_t i = 0; i < level.size(); i += 2) {
+            const Ref &odd = i + 1 < level.size() ? level[i + 1] : level.back();
+            above.push_back(ite(decision, odd, level[i]));
+        }
+        level = std::move(above);
+    }
+    return level[0];
+}
+
+}  // namespace
+
+Ref within(Id offset, i64 last) {
+    Ref limit = constant(u128(i128(last)), node(offset).width);
+    bool sure = last >= 0 && upper(offset, DEEP) <= u64(last);
+    return sure ? truth(true) : less_equal(Kind::ULT, offset, limit);
+}
+
+Ref select(Id offset, const Content &content, unsigned size, const Cell &cell) {
+    if (size < 1 || size > WIDEST / 8) throw std::invalid_argument("an element has 1 to 16 bytes");
+    if (node(offset).is_const()) return element(offset, content, size, cell);
+    if (content.size < size || size > 8) return Ref();
+    u64 last = content.size - size;
+    Stride stride = stride_of(offset);
+    if (stride.rest > last) return Ref();
+    Ref index = index_of(offset, stride, last);
+    unsigned width = node(index).width;
+    if (width > 63 || u64(1) << width > MOST_ENTRIES) return Ref();
+    u64 rest = u64(stride.rest);
+    if (node(index).is_const()) {
+        Ref at = constant(rest + (node(index).value << stride.step), 64, node(index).origins);
+        return element(at, content, size, cell);
+    }
+    // A copy: cells may read other tables meanwhile.
+    Entries table = kept().of(content, size, stride.step, rest, width);
+    std::vector<Ref> formulas(cell ? std::size_t((last - rest) >> stride.step) + 1 : 0);
+    std::size_t several = 0;
+    for (std::size_t n = 0; n < formulas.size(); ++n)
+        if ((formulas[n] = cell(rest + (u64(n) << stride.step)))) ++several;
+    if (several > width) {
+        for (std::size_t n = 0; n < formulas.size(); ++n)
+            if (!formulas[n]) formulas[n] = constant(table.entries[n], 8 * size);
+        return tree(index, std::move(formulas));
+    }
+    Ref found = read_of(index, table, size);
+    for (std::size_t n = 0; n < formulas.size(); ++n)
+        if (formulas[n]) found = ite(binary(Kind::EQ, index, constant(n, width)), formulas[n], found);
+    return found;
+}
+
+Ref changed(Id offset, i64 last, u64 place) {
+    Stride stride = stride_of(offset);
+    if (last < 0 || stride.rest > u64(last) || place < stride.rest ||
+        ((place - stride.rest) & mask<u128>(stride.step)))
+        return truth(false);
+    Ref index = index_of(offset, stride, u64(last));
+    return binary(Kind::EQ, index, constant((place - stride.rest) >> stride.step, node(index).width));
+}
+
+std::optional<std::pair<Ref, Ref>> follow(Id address, unsigned size, const ReadConstant &read) {
+    const Node &whole = node(address);
+    Id pointer = address;
+    u128 moved = 0;
+    if (whole.kind == Kind::ADD && node(whole.args[1]).is_const())
+        pointer = whole.args[0], moved = node(whole.args[1]).value;
+    const Node &entry = node(pointer);
+    if (!entry.table) return std::nullopt;
+    if (size < 1 || size > 8) throw std::invalid_argument("an element has 1 to 8 bytes");
+    std::vector<u64> there, values;
+    for (u64 each : std::vector<u64>(entry.table->entries)) {
+        std::optional<u64> found = each ? read(u64((each + moved) & mask<u128>(whole.width))) : std::nullopt;
+        there.push_back(found.has_value());
+        values.push_back(found.value_or(0));
+    }
+    Ref index(entry.args[0]);
+    Ref known = binary(Kind::EQ, read_of(index, named(std::move(there), 1), 1), constant(1, 8));
+    Ref value = read_of(index, named(std::move(values), size), size);
+    return std::make_pair(std::move(known), std::move(value));
+}
+
+}  // namespace score
