@@ -15,7 +15,8 @@ constexpr u64 LOW_BITS = set_of({Kind::ADD, Kind::SUB, Kind::MUL});  // their lo
 constexpr u64 BITWISE = set_of({Kind::AND, Kind::OR, Kind::XOR});
 constexpr u64 THIN = set_of({Kind::CONST, Kind::BYTE, Kind::ZEXT, Kind::SEXT, Kind::CONCAT, Kind::EXTRACT});
 constexpr u64 WIDENS = set_of({Kind::ZEXT, Kind::SEXT});
-constexpr u64 BINARY = COMMUTATIVE | QUOTIENTS | SHIFTS | set_of({Kind::SUB, Kind::ULT, Kind::SLT});
+constexpr u64 BINARY = QUOTIENTS | SHIFTS | set_of({Kind::ADD, Kind::SUB, Kind::MUL, Kind::AND, Kind::OR, Kind::XOR,
+                                                    Kind::EQ, Kind::ULT, Kind::SLT});
 constexpr u64 FLOAT_BINARY = set_of({Kind::FADD, Kind::FSUB, Kind::FMUL, Kind::FDIV, Kind::FEQ, Kind::FLT, Kind::FLE});
 constexpr u64 FLOAT_UNARY = set_of({Kind::FNEG, Kind::FABS, Kind::FSQRT, Kind::FROUND, Kind::FCONV, Kind::SITOF,
                                     Kind::UITOF, Kind::FTOSI, Kind::FTOUI});
