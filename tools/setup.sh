@@ -26,16 +26,18 @@ if [ -n "$missing" ]; then
     $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
 fi
 
+# The engine is compiled by either step, into this checkout: pip's when what is to be installed has changed, or its own
+# when only its sources have.
 stamp=".venv/installed-$(cksum < pyproject.toml | tr ' ' '-')"
+engine=".venv/engine-$(cat toolkit/engine/CMakeLists.txt toolkit/engine/src/* | cksum | tr ' ' '-')"
 if [ ! -e "$stamp" ]; then
     echo "installing score-embed into .venv" >&2
     [ -x .venv/bin/python ] || python3 -m venv .venv
     .venv/bin/python -m pip install -q --disable-pip-version-check -e '.[dev]'
-    touch "$stamp"
+    touch "$stamp" "$engine"
 fi
-# The engine is compiled anew when its sources have changed; else cmake finds nothing to do.
-engine=".venv/engine-$(cat toolkit/engine/CMakeLists.txt toolkit/engine/src/* | cksum | tr ' ' '-')"
 if [ ! -e "$engine" ]; then
+    echo "compiling the engine" >&2
     tools/build-engine .venv/bin/python
     rm -f .venv/engine-*
     touch "$engine"
