@@ -6,11 +6,11 @@ import hashlib
 import random
 from array import array
 
+import proof
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import proof
 from plain_formulas import Plain
+
 from score_embed.formula import build
 from score_embed.formula.chosen import Chosen
 from score_embed.formula.count import limit_of, most_values
@@ -26,7 +26,7 @@ Pair = tuple[Expr, Plain]
 EXAMPLES = 20_000 if proof.FULL else 400
 INPUT = 70  # bytes: dependencies of more than one word
 WIDTHS = (1, 3, 8, 16, 24, 32, 64, 100, 128)
-BINARY = tuple(kind for kind in Kind if Kind.ADD <= kind <= Kind.ASHR) + (Kind.EQ, Kind.ULT, Kind.SLT)
+BINARY = [kind for kind in Kind if Kind.ADD <= kind <= Kind.ASHR or Kind.EQ <= kind <= Kind.SLT]
 FLOAT_BINARY = (Kind.FADD, Kind.FSUB, Kind.FMUL, Kind.FDIV, Kind.FEQ, Kind.FLT, Kind.FLE)
 
 
