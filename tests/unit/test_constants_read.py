@@ -8,6 +8,8 @@ import pytest
 from events import Stream, assign, compare, condition, copy_template, leaf_step, memory, pin, slot, symbolic, table
 
 from score_embed.contract.sites import Leaf, Op, SelectFlag, Site, SiteKind, Step, Template
+from score_embed.formula import build
+from score_embed.formula import select as reads
 from score_embed.formula.expr import Expr, evaluate
 from score_embed.trace import selects
 from score_embed.trace.concrete import MOST_VALUES, Forks
@@ -337,3 +339,12 @@ def test_what_is_remembered_of_tables_does_not_grow_without_end(monkeypatch: pyt
     expected = [*range(5), ord("a"), ord("b")]
     assert [evaluate(p.value, b"\0") for p in trail.pins] == expected * 2
     assert max(len(trail._steps._selects._known), len(trail._steps._selects._pointers)) <= 2
+
+
+@pytest.mark.parametrize("last", [2**64 - 1, 2**64, 2**63])
+def test_no_offset_is_beyond_an_object_of_unknown_end(last: int) -> None:
+    """Of a pointer whose object's end nobody knows, the room is a number of 64 bits without a sign."""
+    offset = build.zext(build.byte(0), 64)
+    assert reads.within(offset, last) is build.TRUE
+    assert reads.within(offset, 255) is build.TRUE
+    assert reads.within(offset, 254) is not build.TRUE

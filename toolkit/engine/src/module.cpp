@@ -431,7 +431,7 @@ NB_MODULE(_core, m) {
     m.def("cost", [](Given condition) { return cost(condition); });
     m.def("split", split_by);
 
-    m.def("within", [](Given offset, i64 last) { return within(offset, last); });
+    m.def("within", [](Given offset, Word last) { return within(offset, i128(last.value)); });
     m.def("select", selected, nb::arg("offset"), nb::arg("content"), nb::arg("size"), nb::arg("cell") = nb::none());
     m.def("changed", [](Given offset, i64 last, u64 place) { return changed(offset, last, place); });
     m.def("follow", followed);

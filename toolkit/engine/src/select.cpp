@@ -235,9 +235,9 @@ Ref tree(Id index, std::vector<Ref> level) {
 
 }  // namespace
 
-Ref within(Id offset, i64 last) {
-    Ref limit = constant(u128(i128(last)), node(offset).width);
-    bool sure = last >= 0 && upper(offset, DEEP) <= u64(last);
+Ref within(Id offset, i128 last) {
+    Ref limit = constant(u128(last), node(offset).width);
+    bool sure = last >= 0 && upper(offset, DEEP) <= u128(last);
     return sure ? truth(true) : less_equal(Kind::ULT, offset, limit);
 }
 

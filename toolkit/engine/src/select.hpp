@@ -27,7 +27,7 @@ using Cell = std::function<Ref(u64 offset)>;
 
 // offset <= last, if that is not known to be so. `last` below 0 (an object smaller than what is read) is taken modulo the
 // offset's width.
-Ref within(Id offset, i64 last);
+Ref within(Id offset, i128 last);
 
 // The little-endian number of `size` bytes (1 to 16) that lies at `offset` in `content`; none if there are too many entries,
 // or they have more than 8 bytes.
