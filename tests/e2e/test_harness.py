@@ -110,6 +110,29 @@ def test_what_cannot_be_made_is_null_and_said(tmp_path: Path) -> None:
     ]
 
 
+OPAQUE = """
+#include <stdlib.h>
+struct hidden;
+struct state { int mode; char *text; };
+struct stream { struct hidden *state; struct hidden *unused; unsigned char buf[4]; unsigned char pos; };
+int step(struct stream *s) { struct state *own = (struct state *) s->state; if (own->mode == 7) return 1; return s->buf[s->pos]; }
+void drop(struct state *s) { if (s) free(s->text); free(s); }
+"""
+
+
+def test_an_opaque_member_is_what_it_is_cast_to(tmp_path: Path) -> None:
+    """And a position is no more than its array has elements: one past the last is left to be found."""
+    summary = explore(tmp_path, {"o.c": OPAQUE}, "--entry", "step", "--no-witness").summary
+    assert (summary["stopped"], summary["incomplete"], summary["paths"]) == ("exhausted", [], 3)
+    assert [(bug["kind"], bug["inputs"]["s->pos"]) for bug in summary["bugs"]] == [("out-of-bounds", 4)]
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_what_is_freed_is_a_block_of_the_heap(board: str, tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"o.c": OPAQUE}, "--entry", "drop", "--no-witness", "--board", board).summary
+    assert (summary["stopped"], summary["bugs"], summary["paths"]) == ("exhausted", [], 2)
+
+
 def test_objects_may_be_the_same_on_request(tmp_path: Path) -> None:
     assert entry(tmp_path, "copy")["paths"] == 1
     folder = tmp_path / "alias"
@@ -188,3 +211,11 @@ def test_a_strangers_harness_is_not_exported_unasked(tmp_path: Path, monkeypatch
     assert "not made by you" in refused.stderr
     assert score_embed("export", "out", "--unity", "t.c", "--trust", cwd=tmp_path).returncode == 0
     assert "score_harness" in (tmp_path / "t.c").read_text()
+
+
+def test_the_second_witness_has_all_that_a_harness_calls(tmp_path: Path) -> None:
+    """Texts, sized arrays, pointers: its plain program is built, and sees the same bug."""
+    text = "int f(const char *s, unsigned char *p, int n) { if (s[0] == 'a' && n == 16) return p[n]; return 0; }\n"
+    found = explore(tmp_path, {"p.c": text}, "--entry", "f", "--check", "none")
+    assert "no second witness" not in found.stderr
+    assert found.bug_kinds == ["out-of-bounds"]
