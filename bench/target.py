@@ -37,7 +37,7 @@ from score_embed.image.image import build_image
 from score_embed.link.transport import Channel
 
 HERE = Path(__file__).resolve().parent
-TESTS, PORTION, TRACED = 4000, 250, 400
+TESTS, PORTION, TRACED = 4000, 250, 200
 THERE, BACK = 82, 400
 ECHO = f"""
 #include <unistd.h>
@@ -171,7 +171,7 @@ def measured(subject: Subject, board_name: str, folder: Path) -> str:
         pid: int = target._process.pid  # type: ignore[attr-defined]
         for frame in frames[: PORTION + 1]:  # the first of them: HELLO
             line.test(frame)
-        last = len(frames) - len(frames) // 8 if len(frames) > 8 * PORTION else len(frames)
+        last = len(frames) - TRACED
         took, at = [], PORTION + 1
         while at < last:
             part = frames[at : min(at + PORTION, last)]

@@ -136,3 +136,32 @@ void sc_event(sc_u32 dir)
     head(sc.last_site, dir);
     sc.sent = 1;
 }
+
+#ifdef SC_QUIET_STATE /* where code may be large */
+enum { MOST = 5 + 1 + 10 }; /* bytes of a short event */
+
+/* The event of a condition on one leaf, all of it symbolic: x is its head; `masked`: the leaf's taint is said; p: its
+ * address, or null. */
+void sc_short_event(sc_u32 x, sc_u32 masked, const void *p)
+{
+    sc_u8 *to = chunk + sc.fill, *from = to;
+    if (sc.depth != sc.last_depth || sc.chunk - sc.fill < MOST) {
+        sc_event(x & 1u);
+        if (masked) sc_varint(1);
+        if (p) sc_address(p);
+        return;
+    }
+    for (; x > 127u; x >>= 7) *to++ = (sc_u8)(x | 128u);
+    *to++ = (sc_u8)x;
+    if (masked) *to++ = 1;
+    if (p) {
+        sc_iptr difference = (sc_iptr)((sc_uptr)p - sc.last_address);
+        sc_u64 v = (sc_u64)(sc_i64)difference << 1 ^ (difference < 0 ? ~(sc_u64)0 : 0);
+        sc.last_address = (sc_uptr)p;
+        for (; v > 127u; v >>= 7) *to++ = (sc_u8)(v | 128u);
+        *to++ = (sc_u8)v;
+    }
+    sc.fill += (sc_u32)(to - from);
+    sc.count += (sc_u32)(to - from);
+}
+#endif

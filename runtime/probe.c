@@ -192,10 +192,34 @@ sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
     return dir;
 }
 
+/* What nearly all conditions of a path are, in one piece where code may be large: of one leaf, whose bytes lie at p and are
+ * symbolic, all of them. Returns 0 if it is another one, or the run is a special one. */
+static sc_u32 straight(const sc_frame *f, const SC_ROM sc_d *d, sc_u32 dir, const void *p)
+{
+#if defined SC_QUIET_STATE && !defined SC_VERIFY
+    sc_u32 word = d[4], bytes = BYTES(word), in_slot = KIND(word) == SLOT, x;
+    if (sc.flags & SC_RUN_EAGER || d[3] & SC_FLOATS || SC_IN_INTERRUPT()) return 0;
+    if (in_slot && !sc_slot_taint(MASKS(f), INDEX(word))) return 0;
+    if (!in_slot && (INDEX(word) || !SC_IS_MEMORY(p) || sc_taint_get(p, bytes) != (1u << bytes) - 1u)) return 0;
+    sc.last_site = SITE(f, d);
+    sc.depth = sc_depth(f);
+    x = sc.last_site << 1 | dir;
+    take_branch(d, x, dir);
+    sc_short_event(x, !in_slot && bytes > 1u, KIND(word) == MEMORY ? p : 0);
+    hash_operand(p, bytes, 0);
+    sc_condition(x);
+    return 1;
+#else
+    (void)f, (void)d, (void)dir, (void)p;
+    return 0;
+#endif
+}
+
 sc_uint sc_cond1(sc_frame *f, sc_uint at, sc_uint dir, sc_uptr a)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at);
     if (KIND(d[4]) == SLOT && !sc_slot_taint(MASKS(f), INDEX(d[4]))) return sc_branch(f, at, dir);
+    if (straight(f, d, dir, KIND(d[4]) == SLOT ? (const void *)&a : (const void *)a)) return dir;
     return sc_cond(f, at, dir, &a);
 }
 

@@ -86,6 +86,9 @@ void sc_signed(sc_i64 v);
 void sc_address(const void *p);
 void sc_event(sc_u32 dir);
 void sc_note(sc_u32 kind, sc_u32 site);
+#ifdef SC_QUIET_STATE
+void sc_short_event(sc_u32 x, sc_u32 masked, const void *p);
+#endif
 /* The end of the stream that was not sent yet, and how many bytes were before it; the CRC is brought up to date. */
 typedef struct { const sc_u8 *at; sc_u32 offset, size; } sc_tail;
 void sc_event_tail(sc_tail *tail);

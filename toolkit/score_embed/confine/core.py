@@ -1,20 +1,19 @@
 """One processor for a host and its target, which work in turns: what waits on another processor is woken late.
 
-Each host of this machine takes a processor that no other one has (a locked file says so, which the kernel releases with
-the process), and targets that it starts inherit it. Who finds none left, or may not choose, runs where the kernel likes.
+Each host of this machine takes a processor that no other one has (a socket's name says so, which the kernel takes back
+with the process), and targets that it starts inherit it. Who finds none left, or may not choose, runs where the kernel
+likes.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
-import tempfile
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import IO
 
+NAME = "score-embed processor"
 _everywhere: set[int] | None = None  # where this process may run, while it keeps to one
 
 
@@ -27,8 +26,8 @@ def own_core() -> Iterator[None]:
     if claimed is None:
         yield
         return
-    core, lock = claimed
-    with lock:
+    core, claim = claimed
+    with claim:
         _everywhere = allowed
         try:
             with suppress(OSError):  # a sandbox may forbid it
@@ -47,17 +46,14 @@ def run_everywhere() -> None:
             os.sched_setaffinity(0, _everywhere)
 
 
-def _claimed(allowed: set[int]) -> tuple[int, IO[bytes]] | None:
-    """A processor, and the file that keeps it from others. In no order: containers do not see each other's files."""
-    folder = Path(tempfile.gettempdir()) / f"score-embed-cores-{os.getuid()}"
-    with suppress(OSError):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        for core in random.sample(sorted(allowed), len(allowed)):
-            file = (folder / str(core)).open("wb")
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                file.close()
-                continue
-            return core, file
+def _claimed(allowed: set[int]) -> tuple[int, socket.socket] | None:
+    """A processor, and what keeps it from others. In no order: containers do not see each other's."""
+    for core in random.sample(sorted(allowed), len(allowed)):
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            claim.bind(f"\0{NAME} {core}")  # in no folder: nothing is left behind
+        except OSError:
+            claim.close()
+            continue
+        return core, claim
     return None
