@@ -22,7 +22,7 @@ from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.status import Steps
 from score_embed.confine.layers import bounds, layers
 from score_embed.contract.outcome import Target
-from score_embed.contract.program import Whole
+from score_embed.contract.program import StubsWanted, Whole
 from score_embed.contract.words import Note
 from score_embed.device.startup import NoReady
 from score_embed.errors import BuildError, UsageError, printable
@@ -76,6 +76,7 @@ def begin(
             beside.close()
     record = stack.enter_context(Store.create(folder))
     workplace.furnish(folder, image)
+    workplace.add_stubs(folder, image)
     if beside is not None:
         _keep_witness(beside, record)
     write_down(record, settings, board)
@@ -209,6 +210,7 @@ def build(
         instrument=settings.instrument,
         entry=settings.entry,
         whole=Whole(settings.stdin_bytes, config.lengths(settings.argv)),
+        stubs=_stubs(settings),
         cflags=settings.cflags,
         file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
         verify=settings.verify,
@@ -217,6 +219,12 @@ def build(
         beside=beside,
         progress=progress,
     )
+
+
+def _stubs(settings: config.Settings) -> StubsWanted:
+    """With `--entry` a part of a program is explored: then others are missing on purpose."""
+    how = settings.stubs or ("undefined" if settings.entry else "none")
+    return StubsWanted(how == "undefined", settings.stub)
 
 
 def write_down(record: Store, settings: config.Settings, board: Board) -> None:

@@ -11,6 +11,7 @@ from rich.text import Text
 from score_embed.cli.output import Printer, plain
 from score_embed.report import text
 from score_embed.report.findings import Findings
+from score_embed.results import answers
 from score_embed.results.store import TestRow
 
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
@@ -46,10 +47,14 @@ def _print(console: Console, lines: Sequence[str]) -> None:
 
 
 def _tests(tests: Sequence[TestRow]) -> Table:
-    names = list(dict.fromkeys(name for test in tests[:MOST_TESTS] for name in test.inputs))
+    every = dict.fromkeys(name for test in tests[:MOST_TESTS] for name in test.inputs)
+    names = [name for name in every if not answers.is_answer(name)]
+    stubbed = len(names) < len(every)
     table = Table("test")
     for name in names:
         table.add_column(plain(name))
+    if stubbed:
+        table.add_column("stubs")
     table.add_column("verdict")
     table.add_column("output")
     shown = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
@@ -57,6 +62,8 @@ def _tests(tests: Sequence[TestRow]) -> Table:
         values = [plain(str(test.inputs.get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = Text(f"raw {test.input.hex()}")
+        if stubbed:
+            values.append(plain("; ".join(answers.told(test.inputs))))
         verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return", "signal") else test.verdict
         table.add_row(str(test.number), *values, plain(verdict), plain(test.output))
     if len(shown) < len(tests):

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from score_embed.board.profile import Board
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.entry import Entry
-from score_embed.contract.program import NOTHING, Program, Source, Whole
+from score_embed.contract.program import NO_STUBS, NOTHING, Program, Source, StubsWanted, Whole
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, Unbounded, UsageError
 from score_embed.frontend.c import own_names
@@ -52,6 +52,7 @@ class Image:
     losses: tuple[tuple[str, str, int], ...] = ()
     within: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
+    stubs: str = ""  # the C of what stands in for functions
 
     @cached_property
     def constants(self) -> Constants:
@@ -69,6 +70,7 @@ class _Facts(Struct, frozen=True):
     verify: bool = False
     entry: Entry | None = None
     outside: tuple[str, ...] = ()
+    stubs: str = ""
     build_id: str = ""  # hexadecimal
 
 
@@ -93,6 +95,7 @@ def build_image(
     instrument: Sequence[str] = (),
     entry: str | None = None,
     whole: Whole = NOTHING,
+    stubs: StubsWanted = NO_STUBS,
     cflags: Sequence[str] = (),
     file_flags: Mapping[Path, Sequence[str]] | None = None,
     verify: bool = False,
@@ -104,7 +107,7 @@ def build_image(
 ) -> Image:
     """Build the instrumented image.
 
-    `whole`: what a whole program is given; `objects`: assembly, objects and archives, linked as they are;
+    `whole`: what a whole program is given; `stubs`: what stands in for functions; `objects`: assembly, objects and archives, linked as they are;
     `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
     instrument_program; `beside`: is told of the program as it is without probes; `progress`: is told each step as it
     begins, by any thread.
@@ -115,7 +118,7 @@ def build_image(
     toolchain = Toolchain(board)
     objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
-    how = Request(sources, native, objects, flags, entry, whole, instrument, verify, checks, strict)
+    how = Request(sources, native, objects, flags, entry, whole, stubs, instrument, verify, checks, strict)
     front = FrontEnd(toolchain, how, progress)
     try:
         complete = front.complete()
@@ -139,6 +142,7 @@ def build_image(
         verify,
         complete.entry,
         program.outside,
+        complete.stubs,
     )
     facts = json.dumps(to_builtins(said), separators=(",", ":"))
     build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
@@ -190,7 +194,8 @@ def _read_image(path: Path) -> Image:
     except (NotElf, SiteTableError, ValidationError) as error:
         raise BuildError(f"this is no image of score-embed: {error}", str(path)) from None
     build_id = bytes.fromhex(own.build_id)
-    return Image(path, table, build_id, own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside)
+    facts = own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside, own.stubs
+    return Image(path, table, build_id, *facts)
 
 
 def _section(elf: Elf, name: str) -> bytes:

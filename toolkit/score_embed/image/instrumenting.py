@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from msgspec import convert, to_builtins
 
 from score_embed.command import workers
 from score_embed.contract.entry import Entry
-from score_embed.contract.program import Complete, Note, Program, Source, Whole
+from score_embed.contract.program import Complete, Note, Program, Source, StubsWanted, Whole
 from score_embed.errors import UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
@@ -42,6 +42,7 @@ class Request:
     flags: Mapping[Path, Sequence[str]]
     entry: str | None
     whole: Whole
+    stubs: StubsWanted
     instrument: Sequence[str]
     verify: bool
     checks: frozenset[str]
@@ -68,9 +69,10 @@ class FrontEnd:
         """The preprocessed program, with its main."""
         whole, entry = self._request.whole, self._request.entry
         texts = tuple(self._reading)
-        if not whole and not entry:
+        stubs = self._request.stubs
+        if not whole and not entry and not stubs:
             return Complete(texts)
-        name = self._name("main", texts, entry, whole)
+        name = self._name("main", texts, entry, whole, stubs, self._beside_digest() if stubs else "")
         kept = recall(name)
         if kept is not None:
             return _complete_from(json.loads(kept))
@@ -109,7 +111,23 @@ class FrontEnd:
             harness = add_harness(sources, own_names.emitted(entry), self._model)
             sources, losses, within = harness.sources, harness.losses, tuple(harness.within)
             called = harness.entry
-        return Complete(tuple(sources), tuple(losses), within, called)
+        made = Complete(tuple(sources), tuple(losses), within, called)
+        return self._stubbed(made) if self._request.stubs else made
+
+    def _stubbed(self, made: Complete) -> Complete:
+        """With stubs for what nobody defines, and for what is to be replaced."""
+        from score_embed.frontend.stubs import Stubs
+        from score_embed.image.missing import missing_names
+
+        request, toolchain = self._request, self._toolchain
+        stubs = Stubs(made.sources, self._model)
+        missing: set[str] = set()
+        if request.stubs.undefined:
+            self._progress("looking for what nobody defines")
+            candidates = stubs.candidates()
+            missing = missing_names(toolchain, candidates, request.native, request.objects, request.flags)
+        stubbed = stubs.add(missing, [own_names.emitted(name) for name in request.stubs.replaced])
+        return replace(made, sources=stubbed.sources, within=(*made.within, *stubbed.within), stubs=stubbed.text)
 
     def _instrumented(self, program: Complete, library: Library) -> tuple[Program, list[_Loaded]]:
         from score_embed.frontend.models import Models
@@ -138,6 +156,16 @@ class FrontEnd:
             progress=self._progress,
         )
         return made, loads
+
+    def _beside_digest(self) -> str:
+        """Of the files that are linked without probes: what they define needs no stub."""
+        digest = hashlib.sha256()
+        for path in (*self._request.native, *self._request.objects):
+            try:
+                digest.update(path.read_bytes())
+            except OSError as error:
+                raise UsageError(f"cannot read the file: {error.strerror}", str(path), "Check its name.") from None
+        return digest.hexdigest()
 
     # --- what it depends on -------------------------------------------------------------------------------------
 
@@ -197,7 +225,8 @@ def _complete_to(made: Complete) -> dict[str, Any]:
 
 def _complete_from(kept: dict[str, Any]) -> Complete:
     sources = tuple(Source(Path(path), text) for path, text in kept["sources"])
-    return Complete(sources, _notes(kept["losses"]), tuple(kept["within"]), convert(kept["entry"], Entry | None))
+    entry = convert(kept["entry"], Entry | None)
+    return Complete(sources, _notes(kept["losses"]), tuple(kept["within"]), entry, kept["stubs"])
 
 
 def _program_to(made: Program, loads: Sequence[_Loaded]) -> dict[str, Any]:
