@@ -24,7 +24,7 @@ from score_embed.campaign.folder import start_target
 from score_embed.contract.outcome import Run
 from score_embed.contract.program import Source
 from score_embed.frontend.c.preprocess import preprocess
-from score_embed.frontend.harness import add_harness
+from score_embed.frontend.harness.entry import add_harness
 from score_embed.frontend.program import instrument_program
 from score_embed.image import toolchain as toolchains
 from score_embed.image.image import Image, build_image

@@ -47,10 +47,11 @@ def test_a_first_test_that_differs_is_not_forgotten(tmp_path: Path, clients: str
     [
         ("const unsigned char *p, int n", ["p ≤ 16 bytes"], None),
         ("const short *p, unsigned n", ["p ≤ 16 elements"], None),
-        ("const char *s", ["s = 1 byte"], "s is one character without an end, not a text"),
-        ("const struct point *p", ["p = 1 struct"], None),
-        ("struct point *p, int n", ["p = 1 struct"], "p is one object, although a count (n) comes after it"),
-        ("struct point *p, short limit", ["p = 1 struct"], None),
+        ("const char *s", ["s ≤ 15 characters", "not null: s"], None),
+        ("const struct point *p", ["p = 1 struct", "not null: p"], None),
+        ("struct point *p, int n", ["p ≤ 3 structs"], None),
+        ("struct unknown *p, int a", [], "p (struct unknown *) is null: nobody says here what it is to"),
+        ("struct point *p, short limit", ["p = 1 struct", "not null: p"], None),
         ("int a, char b", [], None),
     ],
 )

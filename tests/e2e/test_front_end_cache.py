@@ -13,7 +13,8 @@ import pytest
 
 from score_embed.board.profile import Board, known_boards, load_board
 from score_embed.contract.program import Whole
-from score_embed.frontend import harness, program, whole
+from score_embed.frontend import program, whole
+from score_embed.frontend.harness import entry as harness
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, recall, remember
 from score_embed.image.image import Image, build_image

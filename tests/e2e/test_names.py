@@ -131,7 +131,7 @@ def test_a_function_of_such_a_name_can_be_the_entry(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "u.c").read_text()
     assert "sc_own" not in text
-    assert "sc_enter(&sc_f, sc_at)" in text
+    assert "sc_enter(sc_f, sc_at)" in text
     done = score_embed("run", "--entry", "sc_nothing", "lib.c", cwd=tmp_path)
     assert "no function 'sc_nothing'" in done.stderr
 

@@ -55,6 +55,10 @@ class Settings:
     entry: str | None = None
     stubs: str | None = None
     stub: tuple[str, ...] = ()
+    assume: tuple[str, ...] = ()
+    globals: str = ""
+    hints: Path | None = None
+    nulls: str = "tested"
     argv: str = ""
     stdin_bytes: int = 0
     native: tuple[Path, ...] = ()
@@ -117,6 +121,24 @@ def _fork_values(word: str) -> int:
 
 def _file_or_name(word: str) -> str:
     userfile.name(word)
+    return word
+
+
+def _expression(word: str) -> str:
+    if not word.strip() or any(c in word for c in ";{}#\n"):
+        raise ValueError("It is a condition in C: `len > 0 && p->next != NULL`.")
+    return userfile.text(word)
+
+
+def _names(word: str) -> str:
+    if not all(name.isidentifier() and name.isascii() for name in word.split(",")):
+        raise ValueError("It is a list of variables, `a,b`, or `used`.")
+    return word
+
+
+def _nulls(word: str) -> str:
+    if word not in ("tested", "all"):
+        raise ValueError("Write `tested` or `all`.")
     return word
 
 
@@ -221,6 +243,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("entry", userfile.text, "FUNC", "explore this function; no main is needed"),
     Option("stubs", _stubs, "HOW", "undefined: what nobody defines gets a stub (default with --entry); none"),
     Option("stub", userfile.text, "FUNC", "replace this function by a stub, also if it is defined", many=True),
+    Option("assume", _expression, "EXPR", "with --entry: C that its arguments (and globals) make true", many=True),
+    Option("globals", _names, "NAME,…|used", "with --entry: these variables are inputs, too; all that it uses"),
+    Option("hints", userfile.name, "FILE", "with --entry: what arguments are like (score-hints.yaml, if it is there)"),
+    Option("nulls", _nulls, "WHICH", "with --entry: pointers that may be null: those the code looks at, or all (tested)"),
     Option("argv", _argv, "N,N…", "the program gets so many arguments, of so many symbolic bytes each"),
     Option("stdin-bytes", _input, "N", "standard input is N symbolic bytes"),
     Option("native", userfile.name, "FILE", "C file compiled but not instrumented", many=True),

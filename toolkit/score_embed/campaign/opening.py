@@ -21,6 +21,7 @@ from score_embed.campaign.first_test import Difference
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.status import Steps
 from score_embed.confine.layers import bounds, layers
+from score_embed.contract.entry import Told
 from score_embed.contract.outcome import Target
 from score_embed.contract.program import StubsWanted, Whole
 from score_embed.contract.words import Note
@@ -35,6 +36,8 @@ from score_embed.results.storage import damaged
 from score_embed.results.store import Store
 from score_embed.witness import program, witness
 from score_embed.witness.program import Builder
+
+HINTS = "score-hints.yaml"  # of the folder where the command is given
 
 
 @dataclass(frozen=True)
@@ -209,6 +212,7 @@ def build(
         objects=[path for path in settings.sources if path.suffix != ".c"],
         instrument=settings.instrument,
         entry=settings.entry,
+        told=told(settings),
         whole=Whole(settings.stdin_bytes, config.lengths(settings.argv)),
         stubs=_stubs(settings),
         cflags=settings.cflags,
@@ -225,6 +229,15 @@ def _stubs(settings: config.Settings) -> StubsWanted:
     """With `--entry` a part of a program is explored: then others are missing on purpose."""
     how = settings.stubs or ("undefined" if settings.entry else "none")
     return StubsWanted(how == "undefined", settings.stub)
+
+
+def told(settings: config.Settings) -> Told:
+    """What is said of the function of `--entry`."""
+    wanted = tuple(filter(None, settings.globals.split(",")))
+    hints = settings.hints or (Path(HINTS) if Path(HINTS).is_file() else None)
+    if settings.entry is None and (settings.assume or wanted or settings.hints):
+        raise UsageError("there is no function that this is said of", "--assume, --globals, --hints", "Say --entry FUNC.")
+    return Told(settings.assume, wanted, hints if settings.entry else None, settings.nulls == "all")
 
 
 def write_down(record: Store, settings: config.Settings, board: Board) -> None:

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a user says of the function: conditions of its arguments, in C; globals that are inputs; a file of hints; whether every
+    pointer may be null."""
+
+    assume: tuple[str, ...] = ()
+    globals: tuple[str, ...] = ()
+    hints: Path | None = None
+    all_null: bool = False
+
+
+NOTHING_TOLD = Told()
 
 
 class Argument(Struct, frozen=True):
@@ -17,7 +33,10 @@ class Argument(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
+    """`arguments`: none if the function has some that are more than numbers and bytes: then only the harness can make them."""
+
     name: str
     file: str
     arguments: tuple[Argument, ...]
     returns: bool  # an integer, which the harness returns in turn
+    harness: str = ""  # the main that makes the arguments, in C, for `score.h` (see `arguments`)

@@ -34,11 +34,16 @@ def wrap_main(sources: Sequence[Source], whole: Whole, size_type: str) -> tuple[
                 count = _parameters(ext)
                 if whole.argv and count < 2:
                     raise UsageError("main takes no arguments", "--argv", f"It begins at {ext.decl.coord}.")
-                renamed = _TEXT_OR_MAIN.sub(lambda m: PROGRAM_MAIN if m[0] == "main" else m[0], source.text)
+                renamed = without_main(source.text)
                 result = list(sources)
                 result[index] = Source(source.path, renamed + _main(whole, count, size_type))
                 return result, notes
     raise UsageError("no source defines main", option, "Symbolic arguments and standard input are for whole programs.")
+
+
+def without_main(text: str) -> str:
+    """A preprocessed file whose main has another name."""
+    return _TEXT_OR_MAIN.sub(lambda m: PROGRAM_MAIN if m[0] == "main" else m[0], text)
 
 
 def _parameters(main: c_ast.FuncDef) -> int:

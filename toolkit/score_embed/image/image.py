@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from score_embed.board.profile import Board
 from score_embed.config import DEFAULT_CHECKS
-from score_embed.contract.entry import Entry
+from score_embed.contract.entry import NOTHING_TOLD, Entry, Told
 from score_embed.contract.program import NO_STUBS, NOTHING, Program, Source, StubsWanted, Whole
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, Unbounded, UsageError
@@ -94,6 +94,7 @@ def build_image(
     objects: Sequence[Path] = (),
     instrument: Sequence[str] = (),
     entry: str | None = None,
+    told: Told = NOTHING_TOLD,
     whole: Whole = NOTHING,
     stubs: StubsWanted = NO_STUBS,
     cflags: Sequence[str] = (),
@@ -107,7 +108,8 @@ def build_image(
 ) -> Image:
     """Build the instrumented image.
 
-    `whole`: what a whole program is given; `stubs`: what stands in for functions; `objects`: assembly, objects and archives, linked as they are;
+    `told`: what is said of the function `entry`; `whole`: what a whole program is given; `stubs`: what stands in for
+    functions; `objects`: assembly, objects and archives, linked as they are;
     `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
     instrument_program; `beside`: is told of the program as it is without probes; `progress`: is told each step as it
     begins, by any thread.
@@ -118,7 +120,7 @@ def build_image(
     toolchain = Toolchain(board)
     objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
-    how = Request(sources, native, objects, flags, entry, whole, stubs, instrument, verify, checks, strict)
+    how = Request(sources, native, objects, flags, entry, told, whole, stubs, instrument, verify, checks, strict)
     front = FrontEnd(toolchain, how, progress)
     try:
         complete = front.complete()

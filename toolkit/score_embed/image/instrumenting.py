@@ -12,21 +12,26 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import convert, to_builtins
 
 from score_embed.command import workers
-from score_embed.contract.entry import Entry
+from score_embed.contract.entry import Entry, Told
 from score_embed.contract.program import Complete, Note, Program, Source, StubsWanted, Whole
 from score_embed.errors import UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
+from score_embed.frontend.harness.hints import Hints
+from score_embed.frontend.harness.hints import read as read_hints
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, forget, recall, remember
 from score_embed.image.library import Library, has_allocator
 from score_embed.image.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from score_embed.frontend.harness.entry import Harness
 
 _Loaded = tuple[tuple[str, ...], str]  # models that were asked for, and a digest of the text they came to
 
@@ -41,6 +46,7 @@ class Request:
     objects: Sequence[Path]
     flags: Mapping[Path, Sequence[str]]
     entry: str | None
+    told: Told
     whole: Whole
     stubs: StubsWanted
     instrument: Sequence[str]
@@ -68,17 +74,23 @@ class FrontEnd:
     def complete(self) -> Complete:
         """The preprocessed program, with its main."""
         whole, entry = self._request.whole, self._request.entry
+        hints = self._hints() if entry else None
         texts = tuple(self._reading)
         stubs = self._request.stubs
         if not whole and not entry and not stubs:
             return Complete(texts)
-        name = self._name("main", texts, entry, whole, stubs, self._beside_digest() if stubs else "")
+        beside = self._beside_digest() if stubs else ""
+        name = self._name("main", texts, entry, whole, hints, stubs, beside)
         kept = recall(name)
         if kept is not None:
             return _complete_from(json.loads(kept))
-        made = self._completed(texts, whole, entry)
+        made = self._completed(texts, whole, hints)
         remember(name, json.dumps(_complete_to(made)).encode())
         return made
+
+    def harness(self) -> Harness:
+        """The main of `--entry`, for who wants to keep it."""
+        return self._harness(tuple(self._reading), self._hints())
 
     def instrumented(self, program: Complete) -> Program:
         """Its C with probes."""
@@ -98,8 +110,7 @@ class FrontEnd:
 
     # --- with the front-end -------------------------------------------------------------------------------------
 
-    def _completed(self, texts: Sequence[Source], whole: Whole, entry: str | None) -> Complete:
-        from score_embed.frontend.harness import add_harness
+    def _completed(self, texts: Sequence[Source], whole: Whole, hints: Hints | None) -> Complete:
         from score_embed.frontend.whole import wrap_main
 
         sources, within = list(texts), whole.bounds()
@@ -107,8 +118,8 @@ class FrontEnd:
         called: Entry | None = None
         if whole:
             sources, losses = wrap_main(sources, whole, self._model.size_type)
-        if entry:
-            harness = add_harness(sources, own_names.emitted(entry), self._model)
+        if hints is not None:
+            harness = self._harness(sources, hints)
             sources, losses, within = harness.sources, harness.losses, tuple(harness.within)
             called = harness.entry
         made = Complete(tuple(sources), tuple(losses), within, called)
@@ -128,6 +139,11 @@ class FrontEnd:
             missing = missing_names(toolchain, candidates, request.native, request.objects, request.flags)
         stubbed = stubs.add(missing, [own_names.emitted(name) for name in request.stubs.replaced])
         return replace(made, sources=stubbed.sources, within=(*made.within, *stubbed.within), stubs=stubbed.text)
+
+    def _harness(self, sources: Sequence[Source], hints: Hints) -> Harness:
+        from score_embed.frontend.harness.entry import add_harness
+
+        return add_harness(sources, own_names.emitted(self._request.entry or ""), self._model, hints)
 
     def _instrumented(self, program: Complete, library: Library) -> tuple[Program, list[_Loaded]]:
         from score_embed.frontend.models import Models
@@ -192,6 +208,13 @@ class FrontEnd:
         self._progress(f"preprocessing {path}")
         flags = self._toolchain.preprocessor_flags(self._request.flags[path])
         return Source(path, own_names.set_apart(preprocess(self._toolchain.board.cc, flags, path)))
+
+    def _hints(self) -> Hints:
+        """What is said of the function, in a file and on the command line."""
+        request = self._request
+        told = request.told
+        hints = read_hints(told.hints, request.entry or "") if told.hints else Hints()
+        return replace(hints, assume=(*hints.assume, *told.assume), globals=(*hints.globals, *told.globals), all_null=told.all_null)
 
     def _library(self) -> Library:
         """The models that the program can call."""

@@ -25,20 +25,49 @@ _NO_TEST = frozenset(
     | {"use-after-free", "double-free", "invalid-free", "heap-corruption", "reset", "lock-up", "corrupted"}
 )
 _MOST_COMMENT = 200
+_INPUTS = """
+#ifndef SCORE_H /* the program does not include it: what a harness calls */
+static void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name)
+{
+    volatile unsigned char *to = (volatile unsigned char *)object;
+    (void)name;
+    while (size--) *to++ = __score_next();
+}
+
+static void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const char *name)
+{
+    static const unsigned short one = 1;
+    volatile unsigned char *to = (volatile unsigned char *)object;
+    __SIZE_TYPE__ i;
+    (void)name; /* the input holds numbers with the low byte first */
+    for (i = 0; i < size; i++) to[*(const unsigned char *)&one ? i : size - 1 - i] = __score_next();
+}
+
+static void __score_boolean(volatile void *object, __SIZE_TYPE__ size, const char *name)
+{
+    (void)name;
+    (void)size; /* of a _Bool, or of a byte */
+    *(volatile unsigned char *)object = (unsigned char)(__score_next() & 1);
+}
+#endif
+
+"""
 
 
 def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
     """The C text; `path`: where it will lie."""
-    entry = found.program.entry
-    if entry is not None:
+    entry, harness = found.program.entry, None
+    if entry is not None and entry.harness:
+        entry, harness = None, entry
+    elif entry is not None:
         ctext.require_entry(entry, found.folder)
     rows = [test for test in tests if test.verdict not in _NO_TEST and test.number not in found.witnessed]
     usable = [test for test in rows if entry is None or _has_arguments(test, entry)]
     names = {test.number: _name(found, test) for test in usable}
     parts = [
-        _head(found, path, entry, len(rows) - len(usable)),
+        _head(found, path, entry or harness, len(rows) - len(usable)),
         resources.files(__package__).joinpath(_DRIVER).read_text(encoding="utf-8").lstrip(),
-        "" if entry else _call_of_main(found),
+        "" if entry else _call_of_main(found) if harness is None else _call_of_harness(harness),
         *(_test(test, names[test.number], entry) for test in usable),
         _runner(names.values()),
     ]
@@ -104,6 +133,11 @@ def _main_file(found: Findings, sources: list[Path]) -> Path:
     at = found.sources.definition("main")
     file = found.absolute(at.file) if at and not found.is_generated(at.file) else None
     return file if file in sources else sources[0]
+
+
+def _call_of_harness(entry: Entry) -> str:
+    """The harness's main, which makes the arguments of the input: it stands behind the functions that it calls."""
+    return f"{_INPUTS}#define main score_harness\n{entry.harness}#undef main\n\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
 
 
 def _call_of_main(found: Findings) -> str:

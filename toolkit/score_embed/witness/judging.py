@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from score_embed.contract.entry import Entry
-from score_embed.contract.program import HARNESS_FILE
+from score_embed.contract.program import HARNESS_FILE, UNKNOWN_SIZE
 from score_embed.contract.sites import shown
 from score_embed.results.bugs import Place
 from score_embed.results.sourcemap import SourceMap
@@ -20,14 +19,13 @@ _SYSTEM = ("/usr/", "/lib", "../", "<built-in>")  # where the files of libraries
 
 
 class Judge:
-    """Knows the program: which files are the user's, which objects the harness made."""
+    """Knows the program: which files are the user's, which objects a harness made."""
 
-    def __init__(self, sources: SourceMap, files: Iterable[str], entry: Entry | None) -> None:
-        """`files`: of the user's, besides those that have probes; `entry`: the function of `--entry`."""
+    def __init__(self, sources: SourceMap, files: Iterable[str]) -> None:
+        """`files`: of the user's, besides those that have probes."""
         self._root = sources.root
         names = {position.file for position in sources.sites.values() if position.file} | set(files)
         self._names = {self._real(name): name for name in names}
-        self._loose = _loose(entry)
 
     def finding(self, text: str, program: tuple[int, int]) -> Finding | None:
         """What a report says; None if it says nothing, or of no bug. `program`: where the program lies."""
@@ -38,11 +36,8 @@ class Judge:
         return Finding.at(self._place(reading.frames), kind, reading.witness)
 
     def _is_the_harness_s(self, reading: Reading) -> bool:
-        """A harness cannot know how many elements a pointer without a length leads to: it has one."""
-        if reading.owner is None:
-            return False
-        name, file = reading.owner
-        return file.endswith(HARNESS_FILE) and name.partition(".")[0] in self._loose
+        """A harness cannot know how many elements a pointer without a length leads to."""
+        return reading.owner is not None and UNKNOWN_SIZE in reading.owner[0]
 
     def _place(self, frames: Iterable[Frame]) -> Place:
         own = [(self._name(frame.file), frame) for frame in frames if self._is_users(frame.file)]
@@ -66,9 +61,3 @@ class Judge:
     def _real(self, file: str) -> str:
         return os.path.realpath(Path(self._root) / file)
 
-
-def _loose(entry: Entry | None) -> frozenset[str]:
-    """The harness's objects of which the function is not told the number of elements."""
-    if entry is None:
-        return frozenset()
-    return frozenset(argument.name for argument in entry.arguments if "&" in argument.passed)

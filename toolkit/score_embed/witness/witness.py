@@ -208,9 +208,9 @@ class Witness:
     def _judge(self) -> Judge:
         """Made for the first answer: what it needs is in the record by then."""
         if self._judged is None:
-            program, settings = self._record.get(parts.PROGRAM), self._settings
+            settings = self._settings
             files = [*map(str, settings.sources), *map(str, settings.native)]
-            self._judged = Judge(self._record.sources(), files, program.entry if program else None)
+            self._judged = Judge(self._record.sources(), files)
         return self._judged
 
     def _save(self) -> None:

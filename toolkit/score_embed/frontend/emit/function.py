@@ -7,7 +7,7 @@ Sites are static arrays inside the function, where every name of the user's is i
 
 from __future__ import annotations
 
-from score_embed.contract.program import HARNESS_FILE
+from score_embed.contract.program import UNKNOWN_SIZE
 from score_embed.contract.sites import SiteKind
 from score_embed.frontend.c.own_names import HANDLER
 from score_embed.frontend.c.printer import line_directive
@@ -67,11 +67,10 @@ class Emitter:
         return "\n".join([*opening, *self.p.lines, "}\n"])
 
     def _listed(self, name: str) -> str:
-        """How an object of static storage is listed: what `--entry` makes for a pointer stands for an array as well."""
+        """How an object of static storage is listed: one of a harness whose size nobody knows has no bounds."""
         if is_text(name):
             return "SC_TEXT"
-        is_one = self.p.body.coord.file == HARNESS_FILE and name not in self.p.objects.arrays
-        return "SC_STATIC_ONE" if is_one else "SC_STATIC"
+        return "SC_STATIC_ONE" if UNKNOWN_SIZE in name else "SC_STATIC"
 
     def _site_arrays(self) -> list[str]:
         """The records of the site table: several arrays, as none has more than 32767 bytes where int has 16 bits."""

@@ -1,0 +1,119 @@
+"""What users say of a function's arguments, beside the code: `score-hints.yaml`.
+
+    functions:
+      parse:
+        buf: {count: len, size: 32}     len says how many elements buf has, at most 32
+        name: {string: 20}              a text of up to 20 characters
+        cfg->mode: {range: [0, 3]}
+        cfg->next: {nullable: no}
+        out: {alias: in}                out may be the same object as in
+        assume: ["len > 0"]
+        globals: [state]
+    types:
+      node.next: {depth: 3}
+
+A key is an argument or what it leads to, written as in C, without subscripts; below `types` a member of a structure, by its tag or the
+name of its type. What a function's own key says wins.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from score_embed import yamlfile
+from score_embed.errors import UsageError
+
+FILE = "score-hints.yaml"
+_LARGEST = 4096
+_KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value")
+_SUBSCRIPT = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What is said of one argument or member. `size`: of how many elements there are at most; `count`: which number says how many;
+    `string`: a text of that many characters at most; `low`, `high`: of a number; `value`: C that it always is."""
+
+    count: str = ""
+    size: int = 0
+    string: int = 0
+    low: str = ""
+    high: str = ""
+    nullable: bool | None = None
+    alias: tuple[str, ...] = ()
+    depth: int = 0
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Hints:
+    """All that is said of one function. `types`: of members, wherever they are."""
+
+    arguments: dict[str, Hint] = field(default_factory=dict)
+    types: dict[str, Hint] = field(default_factory=dict)
+    assume: tuple[str, ...] = ()
+    globals: tuple[str, ...] = ()
+    all_null: bool = False  # every pointer may be null, whatever the code looks at
+
+    def of(self, label: str, members: tuple[str, ...] = ()) -> Hint:
+        """What is said of an object. `members`: what it is called as a member (`node.next`)."""
+        plain = _SUBSCRIPT.sub("", label)
+        for name in (label, plain):
+            if name in self.arguments:
+                return self.arguments[name]
+        return next((self.types[name] for name in members if name in self.types), NONE)
+
+
+NONE = Hint()
+
+
+def read(path: Path, function: str) -> Hints:
+    """What a file says of a function. Raises UsageError."""
+    doc = yamlfile.read(path)
+    doc.check_keys(("functions", "types"), "key")
+    types = {name: _hint(section) for name, section in _groups(yamlfile.group(doc, "types"))}
+    functions = yamlfile.group(doc, "functions")
+    if function not in functions.values:
+        return Hints(types=types)
+    own = functions.section(function)
+    arguments = {name: _hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
+    return Hints(arguments, types, own.texts("assume"), own.texts("globals"))
+
+
+def _groups(section: yamlfile.Section, leave: tuple[str, ...] = ()) -> list[tuple[str, yamlfile.Section]]:
+    return [(name.replace(" ", ""), section.section(name)) for name in section.values if name not in leave]
+
+
+def _hint(said: yamlfile.Section) -> Hint:
+    said.check_keys(_KEYS, "hint")
+    low, high = _range(said)
+    nullable = said.values.get("nullable")
+    if nullable is not None and not isinstance(nullable, bool):
+        raise UsageError("'nullable' is yes or no", said.where("nullable"), "Write `nullable: no`.")
+    return Hint(
+        said.text("count", ""),
+        _number(said, "size"),
+        _number(said, "string"),
+        low,
+        high,
+        nullable,
+        said.texts("alias"),
+        _number(said, "depth"),
+        said.text("value", ""),
+    )
+
+
+def _number(said: yamlfile.Section, key: str) -> int:
+    number = said.number(key, 0)
+    if number > _LARGEST:
+        raise UsageError(f"{key}: {number} is too many", said.where(key), f"The most is {_LARGEST}.")
+    return number
+
+
+def _range(said: yamlfile.Section) -> tuple[str, str]:
+    ends = said.texts("range")
+    if len(ends) not in (0, 2):
+        raise UsageError("'range' has a first and a last value", said.where("range"), "Write `range: [0, 3]`.")
+    return (ends[0], ends[1]) if ends else ("", "")

@@ -1,0 +1,547 @@
+"""Makes objects for the arguments of a function: C statements, one maker for each kind of type.
+
+Every number is an input. A pointer is null or leads to a fresh object of its own, and which of the two is an input, too: the pointer is
+computed from it without a branch (`object * given`), so that it is settled where the function first looks at it, and the function's
+paths are its own. Lists and trees end at a depth, texts and arrays have a size: these bounds are said. What cannot be made stays null,
+and that is said with its type and place. No pointer holds bytes that nobody made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from score_embed.contract.program import UNKNOWN_SIZE
+from score_embed.frontend.c.own_names import as_written
+from score_embed.frontend.harness import names
+from score_embed.frontend.harness.hints import Hint, Hints
+from score_embed.frontend.harness.names import Counts, Field
+from score_embed.frontend.harness.scope import FileScope, Unmakeable, holds_pointers, why_not
+from score_embed.frontend.types.ctype import (
+    Array,
+    CType,
+    Function,
+    Int,
+    Member,
+    Pointer,
+    Record,
+    Struct,
+    VaList,
+    Void,
+    as_int,
+    is_float,
+    is_integer,
+    unqualified,
+    without_const,
+)
+
+ELEMENTS = 16  # of an array of numbers, or bytes
+STRUCTS = 3  # of an array of structures or pointers
+CHARACTERS = 15  # of a text
+DEPTH = 2  # objects of one type in a row: nodes of a list
+_LEVELS = 5  # pointers that lead to each other
+_OBJECTS = 60
+_CALLBACKS = 6
+_UNROLLED = 4  # elements of an array within an object that are made one by one
+
+
+_SUBSCRIPTS = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """An object to be made. `place`: the lvalue; `label`: what the user calls it; `members`: what it is called as a member, for
+    hints; `records`: the structures that pointers led through; `levels`: how many pointers."""
+
+    place: str
+    label: str
+    members: tuple[str, ...] = ()
+    records: tuple[Record, ...] = ()
+    levels: int = 0
+
+
+@dataclass
+class Made:
+    """The harness's text so far. `before`: functions at file scope; `objects`: declarations; `lines`: statements."""
+
+    before: list[str] = field(default_factory=list)
+    objects: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    within: dict[str, None] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    never_null: list[str] = field(default_factory=list)
+
+    def bounds(self) -> list[str]:
+        """Within what the harness's inputs are all inputs."""
+        return [*self.within, *([f"not null: {', '.join(self.never_null)}"] if self.never_null else [])]
+
+
+@dataclass(frozen=True)
+class Pointee:
+    """What is known of one pointer besides its type. `count`: the lvalue of the number that says how many; `single`: one object
+    as the code shows; `seen_as`: what a `void *` really is to."""
+
+    count: str = ""
+    single: bool = False
+    nullable: bool = True
+    seen_as: CType | None = None
+    promised: bool = False  # that it is not null
+
+
+class Maker:
+    """Makes the objects of one harness."""
+
+    def __init__(self, scope: FileScope, function: str, hints: Hints) -> None:
+        self.scope, self.hints = scope, hints
+        self._function = function
+        self.made = Made()
+        self._used: set[str] = set()
+        self._pointers: dict[str, str] = {}  # label → lvalue, of pointers that were made: for aliases
+
+    # --- names ----------------------------------------------------------------------------------------------------
+
+    def fresh(self, label: str, ending: str = "") -> str:
+        """A name for an object of the harness."""
+        base = re.sub(r"\W+", "_", label.replace("->", "_")).strip("_") + ending
+        name, number = base, 2
+        while name in self._used or self.scope.is_taken(name):
+            name, number = f"{base}{number}", number + 1
+        self._used.add(name)
+        return name
+
+    def say(self, line: str) -> None:
+        self.made.lines.append(line)
+
+    def bound(self, words: str) -> None:
+        self.made.within.setdefault(as_written(words))
+
+    def lose(self, spot: Spot, t: CType, why: str) -> None:
+        try:
+            text = self.scope.declare(unqualified(t))
+        except Unmakeable:
+            text = "a type without a name"
+        kept = "null" if isinstance(unqualified(t), Pointer) else "zero"
+        self.made.lost.append(f"{as_written(spot.label)} ({as_written(text)}) is {kept}: {why}")
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def value(self, t: CType, spot: Spot, pointee: Pointee | None = None) -> None:
+        """Statements that make the object at `spot`, which is zero so far."""
+        hint = self.hints.of(spot.label, spot.members)
+        u = unqualified(t)
+        if hint.value:
+            self.say(f"{self._writable(t, spot.place)} = {hint.value};")
+        elif isinstance(u, Pointer):
+            self._pointer(t, u, spot, pointee or self._behind_pointer(spot), hint)
+        elif isinstance(u, Struct):
+            self._record(u.record, spot)
+        elif isinstance(u, Array):
+            self._array(u, spot)
+        elif is_integer(u) or is_float(u):
+            self._number(t, u, spot, hint)
+        else:
+            self.lose(spot, t, why_not(u) or "there is no input of such a type")
+
+    def _writable(self, t: CType, place: str) -> str:
+        """The lvalue without its const."""
+        return f"*({self.scope.declare(Pointer(without_const(t)))}) &{place}" if t.const else place
+
+    def _number(self, t: CType, u: CType, spot: Spot, hint: Hint) -> None:
+        if why := why_not(u):
+            self.lose(spot, t, why)
+            return
+        place = self._writable(t, spot.place)
+        how = "boolean" if isinstance(u, Int) and u.name == "_Bool" else "symbolic"
+        self.say(f'__score_{how}(&{place}, sizeof {place}, "{as_written(spot.label)}");')
+        if hint.low:
+            self.assume(f"{place} >= {hint.low} && {place} <= {hint.high}")
+            self.bound(f"{spot.label} from {hint.low} to {hint.high}")
+
+    def assume(self, condition: str) -> None:
+        self.say(f"if (!({condition})) __score_assume_fail();")
+
+    def _field(self, t: Int, bits: int, spot: Spot) -> None:
+        """A bit-field has no address: a number of its size is the input."""
+        name = self.fresh(spot.label, "_bits")
+        types = self.scope.types
+        wide = next(of for of in (types.uchar, types.ushort, types.uint, types.ulong, types.ullong) if of.bits >= bits)
+        self.say(f'{wide.name} {name}; __score_symbolic(&{name}, sizeof {name}, "{as_written(spot.label)}");')
+        if 0 < bits < wide.bits:
+            self.say(f"{name} &= {(1 << bits) - 1:#x};")
+        self.say(f"{spot.place} = {name};")
+
+    # --- structures -----------------------------------------------------------------------------------------------
+
+    def _record(self, record: Record, spot: Spot) -> None:
+        if record.kind == "union":
+            self._union(record, spot)
+            return
+        self._members(self._flat(record, spot), record)
+
+    def _flat(self, record: Record, spot: Spot) -> list[tuple[Member, Spot]]:
+        """The members with a name; a structure without one lends its own."""
+        found: list[tuple[Member, Spot]] = []
+        for member in record.members or []:
+            if member.bits == 0 or (member.name == "" and member.bits is not None):
+                continue
+            if member.name is None:
+                inner = member.type
+                assert isinstance(inner, Struct)
+                if inner.record.kind == "union":
+                    chosen = self._of_union(inner.record, spot)
+                    found += [(chosen, self._member(record, chosen, spot))] if chosen is not None else []
+                else:
+                    found += self._flat(inner.record, spot)
+            else:
+                found.append((member, self._member(record, member, spot)))
+        return found
+
+    def _member(self, record: Record, member: Member, spot: Spot) -> Spot:
+        own = tuple(
+            dict.fromkeys(f"{name}.{member.name}" for name in (as_written(record.tag), self.scope.name_of(record)))
+        )
+        dot = "" if spot.label.endswith("->") else "."
+        return replace(spot, place=f"{spot.place}.{member.name}", label=f"{spot.label}{dot}{member.name}", members=own)
+
+    def _members(self, members: Sequence[tuple[Member, Spot]], record: Record) -> None:
+        counts = self._counts(members, record)
+        spots = {member.name or "": spot for member, spot in members}
+        needed = set(counts.of.values())
+        last = members[-1][0] if members else None
+        for member, spot in sorted(members, key=lambda pair: (pair[0].name or "") not in needed):
+            name = member.name or ""
+            u = unqualified(member.type)
+            count = counts.of.get(name, "")
+            if member.bits is not None:
+                self._field(as_int(u), member.bits, spot)
+            elif isinstance(u, Array) and count:
+                room = f"sizeof {spot.place} / sizeof {spot.place}[0]"
+                if member is not last or u.length:
+                    self._limit(spots[count], room)
+                self.value(member.type, spot)
+            else:
+                recursive = (
+                    isinstance(u, Pointer) and isinstance(u.to, Struct) and u.to.record in (*spot.records, record)
+                )
+                place = spots[count].place if count else ""
+                nullable = recursive or self.hints.all_null or self.scope.nulls.member(name)
+                self.value(member.type, spot, Pointee(count=place, single=recursive, nullable=nullable))
+        for less, more in counts.most:
+            self._limit(spots[less], spots[more].place)
+
+    def _limit(self, count: Spot, most: str) -> None:
+        """A count that is negative is a very large one here."""
+        self.assume(f"(__SIZE_TYPE__) {count.place} <= {most}")
+
+    def _counts(self, members: Sequence[tuple[Member, Spot]], record: Record) -> Counts:
+        """Which members say how many elements others have: as attributes, hints and names tell."""
+        fields = []
+        for member, _ in members:
+            u = unqualified(member.type)
+            recursive = isinstance(u, Pointer) and isinstance(u.to, Struct) and u.to.record is record
+            element = "" if recursive else self.element(u)
+            number = isinstance(u, Int) and u.name != "_Bool" and member.bits is None
+            fields.append(Field(member.name or "", element, number, isinstance(u, Array)))
+        found = names.of_members(fields)
+        known = {f.name for f in fields}
+        found.of |= {name: by for name, by in self.scope.counted_by(record).items() if by in known}
+        for member, spot in members:
+            hint = self.hints.of(spot.label, spot.members)
+            if hint.count:
+                found.of[member.name or ""] = hint.count.rpartition(".")[2].rpartition("->")[2]
+        return found
+
+    def element(self, u: CType) -> str:
+        """What a pointer or an array is to, if there can be several; for what is compared by names."""
+        of = unqualified(u.to) if isinstance(u, Pointer) else unqualified(u.of) if isinstance(u, Array) else None
+        if of is None or isinstance(of, (Function, VaList)):
+            return ""
+        if isinstance(of, Struct) and not of.record.members:
+            return ""
+        try:
+            return self.scope.declare(of)
+        except Unmakeable:
+            return "?"
+
+    def _union(self, record: Record, spot: Spot) -> None:
+        chosen = self._of_union(record, spot)
+        if chosen is not None:
+            self._members([(chosen, self._member(record, chosen, spot))], record)
+
+    def _of_union(self, record: Record, spot: Spot) -> Member | None:
+        """The member of a union that is made: one without pointers, the one with the most bytes as far as that is known."""
+        members = [m for m in record.members or [] if m.name and m.bits is None]
+        plain = [m for m in members if not holds_pointers(m.type)]
+        if len(plain) < len(members):
+            others = ", ".join(m.name or "" for m in members if m not in plain)
+            self.lose(spot, Struct(record), f"of the union no {others} is made")
+        return max(plain, key=lambda m: self._bits(m.type)) if plain else None
+
+    def _bits(self, t: CType) -> int:
+        u = unqualified(t)
+        if isinstance(u, Array):
+            return (u.length or 0) * self._bits(u.of)
+        if isinstance(u, Struct):
+            return sum(self._bits(m.type) for m in u.record.members or [])
+        return as_int(u).bits if is_integer(u) else getattr(u, "bits", 0)
+
+    # --- arrays within objects ----------------------------------------------------------------------------------------
+
+    def _array(self, u: Array, spot: Spot) -> None:
+        of = unqualified(u.of)
+        if u.count is None or u.count == "0" or u.length == 0:
+            return  # a flexible array member: `_object` makes room for it
+        if self._is_plain(of):
+            place = spot.place
+            self.say(f'__score_bytes((void *) {place}, sizeof {place}, "{as_written(spot.label)}");')
+            return
+        length = u.length if u.length is not None and u.length <= _UNROLLED else 0
+        if not length:
+            length = _UNROLLED
+            self.bound(f"{spot.label}: the first {length} elements")
+        for at in range(length):
+            self.value(u.of, replace(spot, place=f"{spot.place}[{at}]", label=f"{spot.label}[{at}]"))
+
+    @staticmethod
+    def _is_plain(of: CType) -> bool:
+        """Numbers whose every pattern of bytes is a value."""
+        while isinstance(of, Array):
+            of = unqualified(of.of)
+        return (is_integer(of) or is_float(of)) and not why_not(of) and not (isinstance(of, Int) and of.name == "_Bool")
+
+    # --- pointers -------------------------------------------------------------------------------------------------
+
+    def _pointer(self, t: CType, u: Pointer, spot: Spot, pointee: Pointee, hint: Hint) -> None:
+        to = unqualified(u.to)
+        if isinstance(to, Void) and pointee.seen_as is not None:
+            to = unqualified(pointee.seen_as)
+        if hint.nullable is not None:
+            pointee = replace(pointee, nullable=hint.nullable, promised=not hint.nullable)
+        try:
+            if isinstance(to, Function):
+                self._callback(t, to, spot, pointee)
+                return
+            target = self._target(to, spot, pointee, hint)
+        except Unmakeable as error:
+            self.lose(spot, t, str(error))
+            return
+        if target is None:
+            return
+        counted = bool(pointee.count) and hint.nullable is not True
+        self._settle(t, target, spot, replace(pointee, nullable=pointee.nullable and not counted), hint)
+
+    def _behind_pointer(self, spot: Spot) -> Pointee:
+        """A pointer that another one leads to, an element of an array, or a variable at file scope."""
+        base = _SUBSCRIPTS.sub("", spot.label).strip("*()")
+        return Pointee(nullable=self.hints.all_null or self.scope.nulls.behind(self._function, base))
+
+    def _settle(self, t: CType, target: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
+        """The pointer's value: the object, or null, or what another pointer leads to."""
+        place, label = self._writable(t, spot.place), as_written(spot.label)
+        others = [self._pointers[name] for name in hint.alias if name in self._pointers]
+        self._pointers[spot.label] = spot.place
+        if others:
+            nulls = ["(void *) 0"] if pointee.nullable else []
+            choices = [f"(void *) {target}", *(f"(void *) {other}" for other in others), *nulls]
+            said = ["its own", *(f"as {name}" for name in hint.alias), *(["null"] if nulls else [])]
+            chosen = self._choice(label, said, len(choices))
+            table = self.fresh(spot.label, "_choices")
+            self.say(f"void *{table}[] = {{{', '.join(choices)}}};")
+            self.say(f"{place} = {table}[{chosen}];")
+        elif pointee.nullable:
+            given = self.fresh(spot.label, "_given")
+            self.say(f'unsigned char {given}; __score_boolean(&{given}, sizeof {given}, "{label} != NULL");')
+            self.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * {given});")
+        else:
+            self.say(f"{place} = (void *) {target};")
+            if not pointee.count and not pointee.promised:
+                self.made.never_null.append(as_written(spot.label))
+
+    def _choice(self, label: str, said: Sequence[str], count: int) -> str:
+        name = self.fresh(label, "_choice")
+        words = ", ".join(f"{number} {text}" for number, text in enumerate(said))
+        self.say(f'unsigned char {name}; __score_symbolic(&{name}, sizeof {name}, "{label}: {words}");')
+        self.assume(f"{name} < {count}")
+        return name
+
+    def _target(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint) -> str | None:
+        """The address of a fresh object for the pointer; None if the pointer stays null within the harness's bounds."""
+        if isinstance(to, Struct):
+            if to.record.members is None:
+                raise Unmakeable("nobody says here what it is to")
+            if self.scope.is_foreign(to.record):
+                raise Unmakeable("it is the library's to make")
+            if self._ends(to.record, spot, hint):
+                return None
+        if spot.levels >= _LEVELS or len(self.made.objects) >= _OBJECTS:
+            self.bound(f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}")
+            return None
+        if hint.string or (isinstance(to, Int) and to.name == "char" and not pointee.count and not hint.size):
+            return self._text(to, spot, hint.string or CHARACTERS)
+        if isinstance(to, Void):
+            to = self.scope.types.uchar
+            pointee = replace(pointee, single=False)
+        inner = replace(spot, levels=spot.levels + 1, members=())
+        if pointee.count or hint.size:
+            return self._elements(to, inner, pointee, hint)
+        if isinstance(to, (Struct, Pointer, Array)) or pointee.single:
+            return self._object(to, inner)
+        return self._unknown(to, inner)
+
+    def _ends(self, record: Record, spot: Spot, hint: Hint) -> bool:
+        most = hint.depth or DEPTH
+        if spot.records.count(record) < most:
+            return False
+        self.bound(f"{self.scope.name_of(record)}s in a row ≤ {most}")
+        return True
+
+    def _object(self, to: CType, spot: Spot) -> str:
+        """One object of the exact size."""
+        record = to.record if isinstance(to, Struct) else None
+        name = self.fresh(spot.label, "_object")
+        declared = self.scope.declare(without_const(to), name)
+        place = name
+        last = _flexible(record)
+        if last is not None:  # and so many elements behind it
+            elements = f"{ELEMENTS} * sizeof (({self.scope.declare(Pointer(to))}) 0)->{last.name}[0]"
+            whole = self.scope.declare(without_const(to), "object")
+            declared = (
+                f"static union {{ {whole}; unsigned char room[sizeof({self.scope.declare(to)}) + {elements}]; }} {name}"
+            )
+            place = f"{name}.object"
+        self.made.objects.append(f"{declared};" if last is not None else f"static {declared};")
+        self.bound(f"{spot.label} = 1 {unit(to)}")
+        label = (
+            f"{spot.label}->"
+            if record is not None
+            else f"(*{spot.label})"
+            if isinstance(to, Pointer)
+            else f"*{spot.label}"
+        )
+        records = (*spot.records, record) if record is not None else spot.records
+        inner = replace(spot, place=place, label=label, records=records)
+        self.value(without_const(to), inner)
+        if record is not None and last is not None:
+            self._behind(record, last, inner)
+        return f"&{place}"
+
+    def _behind(self, record: Record, last: Member, spot: Spot) -> None:
+        """The elements of a flexible array member."""
+        assert isinstance(last.type, Array)
+        of = unqualified(last.type.of)
+        member = self._member(record, last, spot)
+        counts = self._counts(self._flat(record, spot), record)
+        if count := counts.of.get(last.name or ""):
+            self._limit(replace(spot, place=f"{spot.place}.{count}"), str(ELEMENTS))
+        self.bound(f"{member.label} ≤ {ELEMENTS} {unit(of)}s")
+        if self._is_plain(of):
+            place = member.place
+            self.say(f'__score_bytes((void *) {place}, {ELEMENTS} * sizeof {place}[0], "{as_written(member.label)}");')
+        else:
+            self.lose(member, last.type, "only numbers are made behind a structure")
+
+    def _unknown(self, to: CType, spot: Spot) -> str:
+        """Numbers, nobody knows how many: what lies behind them is not held against the function."""
+        name = self.fresh(spot.label, UNKNOWN_SIZE)
+        self._bytes_of(to, name, spot, ELEMENTS)
+        self.bound(f"{spot.label} = {ELEMENTS} {unit(to)}s")
+        return name
+
+    def _bytes_of(self, to: CType, name: str, spot: Spot, count: int) -> None:
+        aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
+        self.made.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{count}]')}{aligned};")
+        if self._is_plain(to):
+            self.say(f'__score_bytes((void *) {name}, sizeof {name}, "{as_written(spot.label)}");')
+            return
+        for at in range(count):
+            self.value(without_const(to), replace(spot, place=f"{name}[{at}]", label=f"{spot.label}[{at}]"))
+
+    def _text(self, to: CType, spot: Spot, most: int) -> str:
+        name = self.fresh(spot.label, "_text")
+        self.made.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{most + 1}]')};")
+        self.say(f'__score_bytes({name}, {most}, "{as_written(spot.label)}");')
+        self.bound(f"{spot.label} ≤ {most} characters")
+        return name
+
+    def _elements(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint, name: str = "") -> str:
+        """An array whose length is a number of the program's, or that a hint says."""
+        plain = self._is_plain(to)
+        most = hint.size or (ELEMENTS if plain else STRUCTS)
+        name = name or self.fresh(spot.label, "_elements")
+        if pointee.count:
+            self._limit(replace(spot, place=pointee.count), str(most))
+        self._bytes_of(to, name, self._in_array(to, spot), most)
+        how = "≤" if pointee.count else "="
+        self.bound(f"{spot.label} {how} {most} {unit(to)}s")
+        return name
+
+    @staticmethod
+    def _in_array(to: CType, spot: Spot) -> Spot:
+        return replace(spot, records=(*spot.records, to.record)) if isinstance(to, Struct) else spot
+
+    def buffer(self, to: CType, name: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
+        """An array that is an argument itself, under its name."""
+        self._used.add(name)
+        self._pointers[spot.label] = name
+        self._elements(to, replace(spot, levels=1), pointee, hint, name)
+
+    # --- functions ------------------------------------------------------------------------------------------------
+
+    def _callback(self, t: CType, to: Function, spot: Spot, pointee: Pointee) -> None:
+        """One of the program's functions of that type, or a stub with any result."""
+        candidates = [self._stub(to, spot), *self.scope.callbacks(to)[:_CALLBACKS]]
+        if pointee.nullable:
+            candidates.append("0")
+        place = self._writable(t, spot.place)
+        if len(candidates) == 1:
+            self.say(f"{place} = {candidates[0]};")
+            return
+        said = ["null" if name == "0" else as_written(name) for name in candidates]
+        chosen = self._choice(as_written(spot.label), said, len(candidates))
+        table = self.fresh(spot.label, "_choices")
+        declared = self.scope.declare(Array(Pointer(to, const=True), None), table)
+        self.say(f"static {declared} = {{{', '.join(candidates)}}};")
+        self.say(f"{place} = {table}[{chosen}];")
+
+    def _stub(self, to: Function, spot: Spot) -> str:
+        name = self.fresh(spot.label, "_stub")
+        params = ", ".join(self.scope.declare(p, f"argument{i}") for i, p in enumerate(to.params or ())) or "void"
+        head = self.scope.declare(to.result, f"{name}({params}{', ...' if to.variadic and to.params else ''})")
+        result = unqualified(to.result)
+        body = "    return;\n"
+        if not isinstance(result, Void):
+            body = self._result(result, replace(spot, label=f"{spot.label}()"))
+        self.made.before.append(f"static {head}\n{{\n{body}}}\n")
+        return name
+
+    def _result(self, result: CType, spot: Spot) -> str:
+        """What a stub gives back: an input, each time it is called."""
+        outer, self.made = self.made, Made(before=self.made.before, within=self.made.within, lost=self.made.lost)
+        try:
+            declared = self.scope.declare(without_const(result), "result")
+            self.value(without_const(result), replace(spot, place="result", levels=spot.levels + 2))
+            inner = self.made
+        finally:
+            self.made = outer
+        zero = "{0}" if isinstance(result, (Struct, Array)) else "0"
+        lines = [*inner.objects, f"{declared} = {zero};", *inner.lines, "return result;"]
+        return "".join(f"    {line}\n" for line in lines)
+
+
+def _flexible(record: Record | None) -> Member | None:
+    """The flexible array member that a structure ends with."""
+    last = record.members[-1] if record is not None and record.members else None
+    if last is None or record is None or record.kind != "struct" or not isinstance(last.type, Array) or not last.name:
+        return None
+    return last if last.type.count is None or last.type.length == 0 else None
+
+
+def unit(t: CType) -> str:
+    """What one of the elements is called."""
+    t = unqualified(t)
+    if isinstance(t, Struct):
+        return t.record.kind
+    if isinstance(t, Pointer):
+        return "pointer"
+    return "byte" if isinstance(t, Void) or (isinstance(t, Int) and t.bits == 8) else "element"

@@ -1,0 +1,158 @@
+"""Which number says how many elements a pointer leads to: by names and by neighbours, as programmers write them.
+
+`(buf, len)`, `(a, b, n)`, `(argc, argv)`, `struct { T *items; size_t count, capacity; }`. What is guessed here is said as a
+bound of the harness, and a hint (hints.py) that says otherwise wins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+_COUNTS = frozenset(
+    [
+        "n",
+        "len",
+        "length",
+        "size",
+        "sz",
+        "count",
+        "cnt",
+        "num",
+        "nb",
+        "nr",
+        "nmemb",
+        "nelem",
+        "nelems",
+        "elem",
+        "elems",
+        "items",
+        "entries",
+        "cap",
+        "capacity",
+        "bytes",
+        "nbytes",
+        "used",
+        "max",
+        "maxlen",
+        "buflen",
+        "argc",
+
+    ]
+)
+_ENDINGS = ("len", "length", "size", "count", "cnt", "num", "capacity")
+_CAPACITY = frozenset(["cap", "capacity", "size", "sz", "max", "alloc", "allocated", "room", "maxlen"])
+_END = frozenset(["end", "limit", "last", "stop", "tail"])
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter or a member. `element`: what the pointer (or array) is to, in C, "" if it can have no count; `single`: a pointer
+    to one object as the code shows; `strong`: of a number, that its type alone says it is a size."""
+
+    name: str
+    element: str = ""
+    is_number: bool = False
+    is_array: bool = False
+    single: bool = False
+    strong: bool = False
+
+
+@dataclass
+class Counts:
+    """`of`: a pointer's or an array's name → the number that says how many elements it has; `most`: numbers that are no more than
+    another one (what is used of a capacity)."""
+
+    of: dict[str, str] = field(default_factory=dict)
+    most: list[tuple[str, str]] = field(default_factory=list)
+
+
+def is_count(name: str) -> bool:
+    """Whether a number of that name says how many there are."""
+    lower, words = name.lower(), _words(name)
+    return (
+        not _COUNTS.isdisjoint(words) or lower.endswith(_ENDINGS) or bool(re.fullmatch(r"n[A-Z]\w*|argument\d+", name))
+    )
+
+
+def is_end(name: str) -> bool:
+    """Whether a pointer of that name is one past the last element of another one's."""
+    return not _END.isdisjoint(_words(name)) or name.lower().endswith("end")
+
+
+def of_parameters(fields: Sequence[Field]) -> Counts:
+    """The counts among the parameters of a function."""
+    found = Counts()
+    numbers = [f for f in fields if f.is_number and (is_count(f.name) or f.strong)]
+    for pointer in _pointers(fields):
+        named = [n for n in numbers if _is_named_after(n.name, pointer.name)]
+        if len(named) == 1:
+            found.of[pointer.name] = named[0].name
+    for at, number in enumerate(fields):
+        if number in numbers and number.name not in found.of.values():
+            _neighbours(fields, at, found)
+    return found
+
+
+def of_members(fields: Sequence[Field]) -> Counts:
+    """The counts among the members of a structure."""
+    found = Counts()
+    numbers = [f for f in fields if f.is_number and is_count(f.name)]
+    pointers = list(_pointers(fields))
+    for pointer in pointers:
+        named = [n for n in numbers if _is_named_after(n.name, pointer.name)]
+        _give(pointer, named, found)
+    taken = {*found.of.values(), *(less for less, _ in found.most)}
+    plain = [n for n in numbers if n.name not in taken and _words(n.name) <= _COUNTS]
+    free = [p for p in pointers if p.name not in found.of]
+    if len(free) == 1:
+        _give(free[0], plain, found)
+    else:
+        for number in plain:
+            at = fields.index(number)
+            beside = [f for f in (*fields[max(at - 1, 0) : at], *fields[at + 1 : at + 2]) if f in free]
+            if beside and beside[0].name not in found.of:
+                found.of[beside[0].name] = number.name
+    return found
+
+
+def _give(pointer: Field, numbers: Sequence[Field], found: Counts) -> None:
+    """The largest of the numbers is what there is room for, the others are what is used of it."""
+    if not numbers:
+        return
+    room = next((n for n in numbers if not _CAPACITY.isdisjoint(_words(n.name))), numbers[0])
+    found.of[pointer.name] = room.name
+    found.most += [(n.name, room.name) for n in numbers if n is not room]
+
+
+def _pointers(fields: Sequence[Field]) -> Iterator[Field]:
+    return (f for f in fields if f.element and not f.single)
+
+
+def _neighbours(fields: Sequence[Field], at: int, found: Counts) -> None:
+    """The pointers just before a number, as long as they are alike; else the one just behind it."""
+    element = ""
+    for before in reversed(fields[:at]):
+        if not before.element or before.single or before.name in found.of or (element and before.element != element):
+            break
+        found.of[before.name], element = fields[at].name, before.element
+    behind = fields[at + 1] if at + 1 < len(fields) else None
+    if not element and behind is not None and behind.element and not behind.single and behind.name not in found.of:
+        found.of[behind.name] = fields[at].name
+
+
+def _is_named_after(number: str, pointer: str) -> bool:
+    """`buf_len`, `bufLen`, `buflen`, `n_buf` of `buf`; `argc` of `argv`."""
+    if (number, pointer) == ("argc", "argv"):
+        return True
+    own, rest = _words(pointer), _words(number) - _COUNTS
+    lower = number.lower()
+    joined = [lower.removesuffix(ending) for ending in _ENDINGS if lower.endswith(ending)]
+    short = pointer.lower().removesuffix("s").lstrip("p_")
+    return bool(rest and rest & own) or any(part.strip("_") in (pointer.lower(), short) and part for part in joined)
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(name))
