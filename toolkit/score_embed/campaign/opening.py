@@ -52,21 +52,26 @@ class Opened:
 
 
 def begin(
-    settings: config.Settings, stack: ExitStack, elsewhere: Board | None = None, device: str | None = None
+    settings: config.Settings,
+    stack: ExitStack,
+    elsewhere: Board | None = None,
+    device: str | None = None,
+    built: Image | None = None,
 ) -> Opened:
     """Build the program, try it on a target, make the campaign's folder.
 
-    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on.
+    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on; `built`: the program, which has
+    no second witness then.
     """
     board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
     check_sources(settings)
     name, confined = settings.entry or c_files(settings.sources)[0].stem, not settings.unconfined
     folder = workplace.make_folder(settings.out, name)
-    beside = _second_witness(settings, board)
+    beside = _second_witness(settings, board) if built is None else None
     try:
         with Steps(f"{name} on {board.name}") as steps:
-            image = build(settings, board, folder, steps, beside.begin if beside else None)
+            image = built or build(settings, board, folder, steps, beside.begin if beside else None)
             steps("waiting for the target")
             target = stack.enter_context(ready_target(board, image, confined)) if elsewhere is None else None
     except BaseException:
@@ -214,7 +219,7 @@ def build(
         entry=settings.entry,
         told=told(settings),
         whole=Whole(settings.stdin_bytes, config.lengths(settings.argv)),
-        stubs=_stubs(settings),
+        stubs=stubs(settings),
         cflags=settings.cflags,
         file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
         verify=settings.verify,
@@ -225,9 +230,9 @@ def build(
     )
 
 
-def _stubs(settings: config.Settings) -> StubsWanted:
+def stubs(settings: config.Settings) -> StubsWanted:
     """With `--entry` a part of a program is explored: then others are missing on purpose."""
-    how = settings.stubs or ("undefined" if settings.entry else "none")
+    how = settings.stubs or ("none" if settings.entry is None else "undefined")
     return StubsWanted(how == "undefined", settings.stub)
 
 

@@ -12,11 +12,11 @@ import copy
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pycparser import c_ast
 
 from score_embed.contract.program import STUBS_FILE, Source
-from score_embed.contract.sites import PROGRAM_MAIN
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.gnu_ast import AsmLabel
 from score_embed.frontend.c.own_names import as_written
@@ -43,14 +43,37 @@ _MARKER = re.compile(r'^# (\d+) ("(?:[^"\\]|\\.)*")', re.MULTILINE)
 
 
 @dataclass(frozen=True)
+class Stub:
+    """`text`: its C, for people; `header`: declares it, "" if none does; `replaces`: it is defined as well."""
+
+    name: str
+    text: str
+    header: str
+    within: tuple[str, ...]
+    replaces: bool = False
+
+
+@dataclass(frozen=True)
 class Stubbed:
-    """The sources with stubs, and what is assumed by those that the program can come to. `names`: of all stubs; `text`: their
-    C."""
+    """The sources with stubs."""
 
     sources: tuple[Source, ...]
-    within: tuple[str, ...]
-    names: tuple[str, ...]
-    text: str
+    stubs: tuple[Stub, ...]
+
+    def within(self, reached: Collection[str]) -> tuple[str, ...]:
+        """What is assumed by those that the program can come to."""
+        used = [stub for stub in self.stubs if stub.name in reached]
+        names = [as_written(stub.name) for stub in used]
+        said = (f"{'stubs of' if len(names) > 1 else 'a stub of'} {', '.join(names)}",) if names else ()
+        return (*said, *dict.fromkeys(text for stub in used for text in stub.within))
+
+    def text(self, reached: Collection[str] | None = None) -> str:
+        """The stubs, or those among `reached`, as a file that people can take over."""
+        used = [stub for stub in self.stubs if reached is None or stub.name in reached]
+        needed = ["<stdlib.h>"] if any(f" {EXIT}(0);" in stub.text for stub in used) else []
+        needed += [f'"{stub.header}"' for stub in used if stub.header]
+        includes = "".join(f"#include {name}\n" for name in dict.fromkeys(needed))
+        return includes + "".join(f"\n{stub.text}" for stub in used)
 
 
 @dataclass
@@ -83,6 +106,7 @@ class Stubs:
     def __init__(self, sources: Sequence[Source], model: DataModel) -> None:
         self._sources, self._model = list(sources), model
         self._files = [_file(source) for source in sources]
+        self._replaced: set[str] = set()
 
     def candidates(self) -> dict[str, str]:
         """What the sources name and do not define: name → the linker's symbol."""
@@ -99,43 +123,50 @@ class Stubs:
     def add(self, missing: Collection[str], replaced: Sequence[str]) -> Stubbed:
         """Define what is `missing`; give the functions called `replaced` other bodies. Raises UsageError for one of these
         that no source defines or names."""
-        reached = self._reached(replaced)
         texts = [source.text for source in self._sources]
-        names: list[str] = []
-        within: list[str] = []
-        written: list[str] = []
-        headers: list[str] = []
+        stubs: list[Stub] = []
         left = set(missing)
         for number, file in enumerate(self._files):
             writer = _Writer(file, self._model)
-            for name in replaced:
-                if name in file.functions:
-                    stub = writer.body(file.functions[name])
-                    texts[number] = _with_body(texts[number], name, stub.text, file.functions[name])
-                    names.append(name)
-                    within += stub.within
-            stubs = [writer.stub(name) for name in sorted(left & set().union(*file.named.values()) - file.defined)]
-            for name, stub in stubs:
-                names.append(name)
-                within += stub.within if name in reached else ()
-            written += [f"/* {stub.why} */\n{as_written(stub.text)}" for _, stub in stubs]
-            headers += [header for name, _ in stubs if (header := file.header(name))]
-            left -= {name for name, _ in stubs}
-            if stubs or any(name in file.functions for name in replaced):
-                texts[number] = self._assembled(texts[number], [stub.text for _, stub in stubs])
-        unknown = [as_written(name) for name in replaced if name not in names]
+            bodies = [name for name in replaced if name in file.functions]
+            for name in bodies:
+                body = writer.body(file.functions[name])
+                texts[number] = _with_body(texts[number], name, body.text, file.functions[name])
+                stubs.append(Stub(name, f"/* {body.why} */\n{as_written(body.text)}", "", tuple(body.within), True))
+            here = sorted(left & set().union(*file.named.values()) - file.defined)
+            made = [(name, writer.stub(name)) for name in here]
+            for name, stub in made:
+                text = f"/* {stub.why} */\n{as_written(stub.text)}"
+                stubs.append(Stub(name, text, file.header(name), tuple(stub.within)))
+            left -= set(here)
+            if made or bodies:
+                texts[number] = self._assembled(texts[number], [stub.text for _, stub in made])
+        unknown = [as_written(name) for name in replaced if name not in {stub.name for stub in stubs}]
         if unknown:
-            what = f"no source defines or names a function '{unknown[0]}'"
-            raise UsageError(what, "--stub", "Check its name.")
-        shown = [as_written(name) for name in dict.fromkeys(names) if name in reached or name in replaced]
-        said = (f"{'stubs of' if len(shown) > 1 else 'a stub of'} {', '.join(shown)}",) if shown else ()
-        made = tuple(Source(s.path, text) for s, text in zip(self._sources, texts, strict=True))
-        return Stubbed(
-            made,
-            (*said, *dict.fromkeys(within)),
-            tuple(map(as_written, dict.fromkeys(names))),
-            _file_of(written, headers),
-        )
+            raise UsageError(f"no source defines a function '{unknown[0]}'", "--stub", "Check its name.")
+        self._replaced = set(replaced)
+        sources = tuple(Source(s.path, text) for s, text in zip(self._sources, texts, strict=True))
+        return Stubbed(sources, tuple(stubs))
+
+    def reached(self, root: str = "main") -> set[str]:
+        """All names that the program can come to from a function."""
+        edges = self._edges
+        waiting, found = [root], {root}
+        while waiting:
+            name = waiting.pop()
+            for further in edges.get(name, ()) if name not in self._replaced else ():
+                if further not in found:
+                    found.add(further)
+                    waiting.append(further)
+        return found
+
+    @cached_property
+    def _edges(self) -> dict[str, set[str]]:
+        edges: dict[str, set[str]] = {}
+        for file in self._files:
+            for name, named in file.named.items():
+                edges.setdefault(name, set()).update(named)
+        return edges
 
     def _assembled(self, text: str, stubs: Sequence[str]) -> str:
         size = self._model.size_type
@@ -146,28 +177,6 @@ class Stubs:
         if STUBS_FILE in text:  # bodies of functions that are replaced need them first
             before = f'# 1 "{STUBS_FILE}"\n{prototypes}\nvoid {EXIT}(int) __attribute__((noreturn));\n{text}'
         return before + (after if stubs else "")
-
-    def _reached(self, replaced: Collection[str]) -> set[str]:
-        """All names that the program can come to from its main."""
-        edges: dict[str, set[str]] = {}
-        for file in self._files:
-            for name, named in file.named.items():
-                edges.setdefault(name, set()).update(() if name in replaced else named)
-        waiting = [name for name in ("main", PROGRAM_MAIN) if name in edges]
-        found: set[str] = set()
-        while waiting:
-            for name in edges.get(waiting.pop(), ()):
-                if name not in found:
-                    found.add(name)
-                    waiting.append(name)
-        return found
-
-
-def _file_of(stubs: Sequence[str], headers: Sequence[str]) -> str:
-    """The stubs as a file that people can take over."""
-    needed = ["<stdlib.h>"] if any(f" {EXIT}(0);" in stub for stub in stubs) else []
-    needed += [f'"{header}"' for header in dict.fromkeys(headers)]
-    return "".join(f"#include {name}\n" for name in needed) + "".join(f"\n{stub}" for stub in stubs)
 
 
 def _file(source: Source) -> _File:
@@ -260,22 +269,24 @@ class _Writer:
         if node.param_decls:
             raise self._refused(node.decl.name, "its parameters are declared behind its head", node.decl)
         try:
-            return body_text(node.decl, self._function(node.decl), self._known())
+            made = body_text(node.decl, self._function(node.decl), self._known())
         except Unsupported as error:
             raise self._refused(node.decl.name, error.what, node.decl) from None
+        place = f"{node.decl.coord.file}:{node.decl.coord.line}"
+        return replace(made, why=f"the body of {as_written(node.decl.name)}, which {place} defines")
 
-    def stub(self, name: str) -> tuple[str, StubText]:
+    def stub(self, name: str) -> StubText:
         """The definition of what is missing, and what stands before it for people."""
         decl = self._file.declared.get(name)
         if decl is None:
-            return name, self._undeclared(name)
+            return self._undeclared(name)
         try:
             t = self._type(decl)
             made = function_text(decl, t, self._known()) if isinstance(t, Function) else variable_text(decl, t)
         except Unsupported as error:
             raise self._refused(name, error.what, decl) from None
         place = f"{decl.coord.file}:{decl.coord.line}" if decl.coord else "?"
-        return name, replace(made, why=f"{place} declares it, nobody defines it")
+        return replace(made, why=f"{place} declares it, nobody defines it")
 
     def _undeclared(self, name: str) -> StubText:
         """C89 takes it for a function that returns an int; so do we, and say so."""

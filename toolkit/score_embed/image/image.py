@@ -60,7 +60,7 @@ class Image:
         return Constants(self.elf)
 
 
-class _Facts(Struct, frozen=True):
+class Facts(Struct, frozen=True):
     """What the image says of itself, beside its sites."""
 
     program: str
@@ -136,7 +136,7 @@ def build_image(
         raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:
         _keep(keep, sources, program)
-    said = _Facts(
+    said = Facts(
         entry or sources[0].stem,
         tuple((n.what, n.file, n.line) for n in program.notes),
         tuple((n.what, n.file, n.line) for n in complete.losses),
@@ -147,13 +147,13 @@ def build_image(
         complete.stubs,
     )
     facts = json.dumps(to_builtins(said), separators=(",", ":"))
-    build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
+    build_id = identity_of(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = cache_folder() / f"{build_id.hex()}.elf"
     if not is_kept(elf):
         from score_embed.image.compiling import Files, compiled  # and all that knows object files
 
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            generated = _identity_source(program, build_id, replace(said, build_id=build_id.hex()))
+            generated = identity_source(program, build_id, replace(said, build_id=build_id.hex()))
             files = Files(sources, native, objects, flags, cflags, generated, progress)
             try:
                 built = compiled(toolchain, Path(work), program, files, verify=verify)
@@ -190,7 +190,7 @@ def _read_image(path: Path) -> Image:
         units = [unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "build_id" in unit]
         if not units:
             raise SiteTableError("it does not say its build id")
-        own = convert(units[0], _Facts)
+        own = convert(units[0], Facts)
     except OSError as error:
         raise StorageError(f"cannot read the image: {error.strerror}", str(path)) from None
     except (NotElf, SiteTableError, ValidationError) as error:
@@ -219,7 +219,7 @@ def _of_inputs(error: BuildError, program: Program) -> BuildError:
     return BuildError(f"{note.what}, but it declares symbolic inputs", f"{note.file}:{note.line}", hint)
 
 
-def _identity(
+def identity_of(
     toolchain: Toolchain, program: Program, files: Sequence[Path], flags: Sequence[Sequence[str]], facts: str
 ) -> bytes:
     board = toolchain.board
@@ -259,7 +259,7 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"cannot read the file: {error.strerror}", str(path)) from None
 
 
-def _identity_source(program: Program, build_id: bytes, facts: _Facts) -> str:
+def identity_source(program: Program, build_id: bytes, facts: Facts) -> str:
     """The generated C file that makes an image recognisable; `facts` go with the site table's texts."""
     text = json.dumps(json.dumps(to_builtins(facts), separators=(",", ":"))).replace("?", "\\?")
     return (
