@@ -125,6 +125,18 @@ def test_one_function_that_cannot_be_built_stops_no_other(tmp_path: Path) -> Non
     assert "each file is explored alone" in done.stdout
 
 
+def test_functions_of_a_library_that_is_a_header(tmp_path: Path) -> None:
+    """Each once, in whatever file it is included; what is inline there is its callers'."""
+    (tmp_path / "lib.h").write_text(
+        "static inline int in(int x) { return x + 1; }\nstatic int f(int x) { return in(x) > 3 ? 1 : 0; }\n"
+    )
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.c").write_text(f'#include "lib.h"\nint {name}(int x) {{ return f(x) ? 2 : 1; }}\n')
+    done = score_embed("unit", "a.c", "b.c", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {name: row["paths"] for name, row in rows(tmp_path / "out").items()} == {"lib.f": 2, "a.a": 2, "b.b": 2}
+
+
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     """Nothing is done twice: what had ended keeps its campaign; what ran goes on with its own."""
     slow = "int {}(const unsigned char *p, unsigned n) {{ int s = 0; while (n--) s += *p++ > 100 ? 1 : *p > 7; return s; }}\n"

@@ -29,16 +29,17 @@ class Project:
 
     def functions(self) -> list[Function]:
         """Those of all files that can be read."""
-        found: list[Function] = []
+        found: dict[tuple[str, str, int], Function] = {}
         readable: list[Path] = []
         for path in self.inputs.sources:
             try:
-                found += self._group([path]).functions()
+                for function in self._group([path]).functions():
+                    found.setdefault((function.name, function.file, function.line), function)
                 readable.append(path)
             except (BuildError, UsageError) as error:
                 self.notes.append(f"left out: {said(error)}")
         self.inputs = replace(self.inputs, sources=tuple(readable))
-        return found
+        return list(found.values())
 
     def built(self, wanted: Iterable[Function]) -> Iterator[tuple[Group | None, list[Function], dict[Function, str]]]:
         """Groups of functions whose images can be linked, and why others cannot: function → reason. The caller closes a
@@ -55,7 +56,7 @@ class Project:
                 return
             self.notes.append(f"each file is explored alone, with stubs for the others: {said(error)}")
         for path in self.inputs.sources:
-            own = [function for function in functions if function.file == str(path)]
+            own = [function for function in functions if function.source == str(path)]
             try:
                 if own:
                     yield self._built([path], own)

@@ -16,7 +16,7 @@ from pycparser import c_ast
 from score_embed.contract.entry import Entry
 from score_embed.contract.program import HARNESS_FILE, STUBS_FILE, Note, Source
 from score_embed.frontend.c.own_names import as_written, emitted
-from score_embed.frontend.c.parse import parse
+from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.harness.entry import add_harness
 from score_embed.frontend.harness.hints import Hints
 from score_embed.frontend.types.data_model import DataModel
@@ -30,12 +30,12 @@ _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[(
 
 @dataclass(frozen=True)
 class Function:
-    """One that a source defines."""
+    """One that a source defines. `file`: that, or a file that it includes."""
 
     name: str
     file: str
     line: int
-    end: int  # the last line on which something of it was seen
+    source: str
 
 
 @dataclass(frozen=True)
@@ -56,28 +56,23 @@ class Made:
 
 
 def functions(sources: Sequence[Source]) -> list[Function]:
-    """The functions that the sources define in the files themselves, not in what they include, but for main."""
-    found: list[Function] = []
+    """The functions that the sources define, but for main; of what they include each once, and no inline ones."""
+    found: dict[tuple[str, str, int], Function] = {}
     for source in sources:
+        system = system_files(source.text)
         for ext in parse(source.text, str(source.path)).ext:
-            if isinstance(ext, c_ast.FuncDef) and ext.decl.name != "main" and ext.decl.coord.file == str(source.path):
-                end = max(_lines(ext.body), default=ext.decl.coord.line)
-                found.append(Function(as_written(ext.decl.name), str(source.path), ext.decl.coord.line, end))
-    return found
-
-
-def _lines(node: c_ast.Node) -> Iterator[int]:
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        if node.coord is not None:
-            yield node.coord.line
-        stack += [child for _, child in node.children()]
+            if isinstance(ext, c_ast.FuncDef) and ext.decl.name != "main":
+                file, line = str(ext.decl.coord.file), ext.decl.coord.line
+                is_own = file == str(source.path) or not (file in system or "inline" in (ext.decl.funcspec or []))
+                if is_own and not file.startswith("<"):
+                    made = Function(as_written(ext.decl.name), file, line, str(source.path))
+                    found.setdefault((made.name, file, line), made)
+    return list(found.values())
 
 
 def make(sources: Sequence[Source], function: Function, number: int, model: DataModel, hints: Hints) -> Made:
     """The harness of one function. Raises BuildError and UsageError."""
-    own = [index for index, source in enumerate(sources) if str(source.path) == function.file]
+    own = [index for index, source in enumerate(sources) if str(source.path) == function.source]
     order = [*own, *(index for index in range(len(sources)) if index not in own)]  # of several of that name this one
     harness = add_harness([sources[index] for index in order], emitted(function.name), model, hints)
     text = harness.sources[0].text.partition(_MARK)[2]
