@@ -223,6 +223,7 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
 void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n); /* nothing is symbolic */
 /* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was found there. */
 #define SC_NUMBERED(n) ((const void *)-(sc_uptr)(n)) /* an argument or a result, as `where` */
+void sc_sized(sc_frame *f, sc_uint at, const volatile void *object, const sc_uptr *limit); /* it has so many bytes */
 void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin);
 const volatile void *sc_recall(const volatile void *where, const volatile void *value);
 sc_size sc_length(const char *text);

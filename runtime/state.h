@@ -37,6 +37,7 @@ typedef struct {
     sc_u32 tables;                /* how many objects were sent (select.c) */
     sc_u32 locals;                /* how many are known on the stack (object.c) */
     sc_u32 entered;               /* the least depth of an activation that began since these were looked at */
+    sc_u32 sized;                 /* objects that end where a number says (bounds.c) */
     sc_u32 unchecked;             /* accesses whose object nobody knows (bounds.c) */
     sc_uptr device;               /* where the program read last what is no memory of its own */
     sc_u32 device_at;             /* and when, in branches */

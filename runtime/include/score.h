@@ -65,6 +65,8 @@ extern "C" {
 void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const char *name);
 void __score_boolean(volatile void *object, __SIZE_TYPE__ size, const char *name);
 void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name);
+void __score_text(volatile void *object, __SIZE_TYPE__ size, const char *name);
+void __score_sized(const volatile void *object, const __SIZE_TYPE__ *bytes);
 void __score_assume_fail(void) __attribute__((noreturn));
 void __score_assert_fail(const char *condition, const char *file, int line) __attribute__((noreturn));
 
@@ -157,6 +159,17 @@ SCORE_WEAK_ void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const 
     volatile unsigned char *to = (volatile unsigned char *)object;
     (void)name;
     while (size--) *to++ = __score_next();
+}
+
+SCORE_WEAK_ void __score_text(volatile void *object, __SIZE_TYPE__ size, const char *name)
+{
+    __score_bytes(object, size, name);
+}
+
+SCORE_WEAK_ void __score_sized(const volatile void *object, const __SIZE_TYPE__ *bytes)
+{
+    (void)object;
+    (void)bytes; /* a plain build does not know where objects end */
 }
 
 SCORE_WEAK_ void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const char *name)

@@ -25,7 +25,7 @@ extern char __start_put_bss[] __attribute__((weak)), __stop_put_bss[] __attribut
 static uint64_t blocks;
 static jmp_buf ending;
 static int code;
-static unsigned char input[64];
+static unsigned char input[256];
 static size_t input_size, input_used;
 
 void __sanitizer_cov_trace_pc(void)
@@ -51,6 +51,9 @@ static void take(void *p, size_t n)
 
 void __score_symbolic(void *p, size_t n, const char *name) { (void)name; take(p, n); }
 void __score_bytes(void *p, size_t n, const char *name) { (void)name; take(p, n); }
+void __score_text(void *p, size_t n, const char *name) { (void)name; take(p, n); }
+void __score_boolean(void *p, size_t n, const char *name) { (void)name; memset(p, 0, n); take(p, 1); *(unsigned char *)p &= 1; }
+void __score_sized(const void *p, const size_t *n) { (void)p; (void)n; }
 void __score_assume_fail(void) { longjmp(ending, 1 + ASSUMPTION); }
 void __score_assert_fail(void) { longjmp(ending, 1 + ASSERTION); }
 void __wrap___assert_fail(void) { longjmp(ending, 1 + ASSERTION); }

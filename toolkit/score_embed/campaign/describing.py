@@ -82,7 +82,7 @@ class Describer:
 
 def _value_kind(site: Site) -> ValueKind:
     if site.size == 0:
-        return "bytes"
+        return "text" if site.flags & InputFlag.TEXT else "bytes"
     if site.flags & InputFlag.BOOLEAN:
         return "boolean"
     if site.flags & InputFlag.FLOAT:

@@ -46,7 +46,7 @@ def execute(values: argparse.Namespace) -> int:
             hint = "Say --corpus FOLDER: it has what the program reads, and its arguments."
             raise UsageError("tests of a whole program are files and arguments", str(values.folder), hint)
         if values.corpus:
-            count = inputs.corpus(_tests(record, values, "paths"), values.corpus)
+            count = inputs.corpus(_tests(record, values, "paths"), values.corpus, whole=found.program.entry is None)
             print(f"wrote {count} inputs to {values.corpus}", file=sys.stderr)
         if values.unity:
             write(values.unity, unity.document(found, _tests(record, values, "kept"), values.unity))

@@ -24,7 +24,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = (
         "Write FUNC_harness.c, a main that calls FUNC with symbolic arguments: change it, and explore it with `run`."
     )
-    sub.usage = "score-embed new FUNC [options] SOURCES... [-- CFLAGS...]"
+    sub.usage = "score-embed new [options] FUNC SOURCES... [-- CFLAGS...]"
     config.add_options(sub, without=[option.name for option in config.OPTIONS if option.name not in _OPTIONS])
     sub.add_argument("--to", type=words.path, metavar="FILE", help="write it there (FUNC_harness.c)")
     sub.add_argument("--force", action="store_true", help="also if the file is there already")

@@ -12,6 +12,7 @@ from score_embed.cli.output import Printer, plain
 from score_embed.report import text
 from score_embed.report.findings import Findings
 from score_embed.results import answers
+from score_embed.results.shown import readable
 from score_embed.results.store import TestRow
 
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
@@ -47,9 +48,9 @@ def _print(console: Console, lines: Sequence[str]) -> None:
 
 
 def _tests(tests: Sequence[TestRow]) -> Table:
-    every = dict.fromkeys(name for test in tests[:MOST_TESTS] for name in test.inputs)
-    names = [name for name in every if not answers.is_answer(name)]
-    stubbed = len(names) < len(every)
+    inputs = {test.number: readable(answers.own(test.inputs)) for test in tests[:MOST_TESTS]}
+    names = list(dict.fromkeys(name for values in inputs.values() for name in values))
+    stubbed = any(answers.is_answer(name) for test in tests[:MOST_TESTS] for name in test.inputs)
     table = Table("test")
     for name in names:
         table.add_column(plain(name))
@@ -59,7 +60,7 @@ def _tests(tests: Sequence[TestRow]) -> Table:
     table.add_column("output")
     shown = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
     for test in shown:
-        values = [plain(str(test.inputs.get(name, ""))) for name in names]
+        values = [plain(str(inputs[test.number].get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = Text(f"raw {test.input.hex()}")
         if stubbed:

@@ -43,6 +43,7 @@ class SiteKind(IntEnum):
     STORE = 15
     VARIADIC = 16
     SPAN = 17
+    SIZED = 18
 
 
 # Flags of sites. They are looked at while events are decoded, and `&` of an IntFlag takes half a microsecond.
@@ -57,11 +58,12 @@ class OpaqueFlag(IntEnum):
 
 
 class InputFlag(IntEnum):
-    """Of a symbolic object that is a number."""
+    """Of a symbolic object that is a number, or a text."""
 
     SIGNED = 1
     BOOLEAN = 2
     FLOAT = 4
+    TEXT = 8
 
 
 class SelectFlag(IntEnum):
@@ -315,7 +317,7 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             return replace(head, dest=dest, size=size, stride=stride, template=_parse_template(reader))
         case SiteKind.BOUNDS:
             return replace(head, size=reader.next(), template=_parse_template(reader))
-        case SiteKind.PIN | SiteKind.CHECK | SiteKind.RANGE | SiteKind.SPAN:
+        case SiteKind.PIN | SiteKind.CHECK | SiteKind.RANGE | SiteKind.SPAN | SiteKind.SIZED:
             return replace(head, template=_parse_template(reader))
         case SiteKind.ENTER:
             return replace(head, size=reader.next())

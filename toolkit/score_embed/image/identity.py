@@ -20,7 +20,7 @@ from score_embed.errors import StorageError
 BUILDING = ("board", "contract", "frontend/c", "frontend/types", "image")
 INSTRUMENTING = (
     *("board", "contract", "image", "frontend", "frontend/c", "frontend/types", "frontend/ir", "frontend/declarations"),
-    *("frontend/lower", "frontend/probes", "frontend/emit"),
+    *("frontend/lower", "frontend/probes", "frontend/emit", "frontend/harness"),
 )
 _EVERYBODY = ("__init__.py", "config.py", "errors.py")
 _LIBRARIES = ("pycparser", "elftools")

@@ -24,9 +24,9 @@ ARCHIVE = ".tar"
 _Put = Callable[[str, bytes], None]  # a file of the corpus: its name and what is in it
 
 
-def corpus(tests: Iterable[TestRow], place: Path) -> int:
+def corpus(tests: Iterable[TestRow], place: Path, *, whole: bool = True) -> int:
     """Write each different input to a file of the folder `place`, or of the archive if it is called `.tar`; returns how
-    many.
+    many. `whole`: inputs may be the arguments and the standard input of a whole program.
 
     Of a whole program: what its standard input gets, and its arguments in a file beside it, a zero byte after each.
     """
@@ -36,7 +36,7 @@ def corpus(tests: Iterable[TestRow], place: Path) -> int:
             for test in tests:
                 if seen.add(_number(test.input)):
                     count += 1
-                    _put_test(test, put)
+                    _put_test(test, put, whole)
     except OSError as error:
         raise StorageError(f"cannot write the corpus: {error.strerror}", str(place), "Choose another place.") from error
     return count
@@ -47,8 +47,8 @@ def _number(data: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest())
 
 
-def _put_test(test: TestRow, put: _Put) -> None:
-    stdin, arguments = test.inputs.get("stdin"), _arguments(test)
+def _put_test(test: TestRow, put: _Put, of_whole: bool) -> None:
+    stdin, arguments = (test.inputs.get("stdin"), _arguments(test)) if of_whole else (None, [])
     whole = data_of(test, "stdin") if isinstance(stdin, str) else b"" if arguments else test.input
     put(f"{test.stem}.bin", whole)
     if arguments:

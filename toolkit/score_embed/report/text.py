@@ -15,6 +15,7 @@ from score_embed.report.findings import Findings
 from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
+from score_embed.results.shown import readable, rests_on
 from score_embed.results.sourcemap import SourceMap
 
 # How a campaign ended, in a user's words.
@@ -72,7 +73,7 @@ def ended(summary: Mapping[str, Any]) -> str:
 
 def inputs(values: Mapping[str, int | float | str]) -> str:
     """Those of the program, then what stubs gave."""
-    own = [f"{name} = {value}" for name, value in answers.own(values).items()]
+    own = [f"{name} = {value}" for name, value in readable(answers.own(values)).items()]
     return "; ".join([*([", ".join(own)] if own else []), *answers.told(values)])
 
 
@@ -88,6 +89,8 @@ def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
         yield f"    {source}"
     if hint := _HINTS.get(bug.kind):
         yield f"  {hint}"
+    if rests := rests_on(bug.inputs):
+        yield f"  rests on: {'; '.join(rests)}"
     if len(place.stack) > 1:
         yield f"  called by {', '.join(place.stack[1:])}"
     yield f"  seen {times(bug.count)}; again: score-embed replay {shlex.quote(str(folder))} {bug.test}"

@@ -43,6 +43,17 @@ static void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const ch
     for (i = 0; i < size; i++) to[*(const unsigned char *)&one ? i : size - 1 - i] = __score_next();
 }
 
+static void __score_text(volatile void *object, __SIZE_TYPE__ size, const char *name)
+{
+    __score_bytes(object, size, name);
+}
+
+static void __score_sized(const volatile void *object, const __SIZE_TYPE__ *bytes)
+{
+    (void)object;
+    (void)bytes;
+}
+
 static void __score_boolean(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
     (void)name;

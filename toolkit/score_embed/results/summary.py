@@ -19,9 +19,11 @@ from score_embed.contract.words import Layer, Note, Stop
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
 from score_embed.results import witnessed
+from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Coverage
 from score_embed.results.lost import MOST_SHOWN, LostTest
 from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, WITNESS
+from score_embed.results.shown import rests_on
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
@@ -77,7 +79,7 @@ def of(record: Store) -> dict[str, Any]:
             "seconds_by": {layer: round(solver.seconds_by.get(layer, 0.0), 3) for layer in Layer},
         },
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
-        "bugs": [to_builtins(bug) for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
+        "bugs": [_bug(bug) for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
         "incomplete": _incomplete(sources, progress.notes, tally.notes, lost),
         "link": to_builtins(progress.link),
@@ -87,6 +89,11 @@ def of(record: Store) -> dict[str, Any]:
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
         "witness": witnessed.summary(record.witness_counts(totals.paths), state) if state else {},  # empty: none was wanted
     }
+
+
+def _bug(bug: Bug) -> dict[str, Any]:
+    """`rests_on`: what its input assumes that may not be so."""
+    return {**to_builtins(bug), "rests_on": rests_on(bug.inputs)}
 
 
 def _lost_test(lost: LostTest) -> dict[str, Any]:

@@ -19,9 +19,10 @@ from typing import Any, Literal, NamedTuple
 from score_embed import config, userfile
 from score_embed.errors import UsageError
 
-Value = int | float | str  # a number, or hex bytes
-ValueKind = Literal["signed", "unsigned", "boolean", "float", "bytes"]
+Value = int | float | str  # a number, hex bytes, or a text in quotes
+ValueKind = Literal["signed", "unsigned", "boolean", "float", "bytes", "text"]
 _MOST_JSON = 1 << 20  # bytes of a first test that names its inputs
+_ESCAPED = {ord('"'): '\\"', ord("\\"): "\\\\", 10: "\\n", 9: "\\t", 13: "\\r"}
 _FLOATS = {4: "<f", 8: "<d"}  # how they are packed, by size
 
 
@@ -42,10 +43,26 @@ class Named(NamedTuple):
         part = data[self.offset : self.offset + self.size]
         if self.kind == "float" and len(part) in _FLOATS:
             return _number(part)
+        if self.kind == "text":
+            return quoted(part)
         if self.kind in ("bytes", "float"):
             return part.hex()
         number = int.from_bytes(part, "little", signed=self.kind == "signed")
         return number & 1 if self.kind == "boolean" else number
+
+
+def quoted(part: bytes) -> str:
+    """A text as C would write it, up to its end: what lies behind that is of no text."""
+    return '"' + "".join(_ESCAPED.get(c) or (chr(c) if 32 <= c < 127 else f"\\x{c:02x}") for c in part.partition(b"\0")[0]) + '"'
+
+
+def raw_bytes(value: str) -> bytes:
+    """The bytes of a text in quotes, or of hex digits. Raises ValueError."""
+    if not value.startswith('"'):
+        return bytes.fromhex(value)
+    if len(value) < 2 or not value.endswith('"'):
+        raise ValueError("a text without an end")
+    return value[1:-1].encode().decode("unicode_escape").encode("latin-1") + b"\0"
 
 
 def _number(part: bytes) -> Value:
@@ -145,7 +162,9 @@ class First:
             raise UsageError(
                 f"{value} does not fit into {named.name!r}, which has {named.size} bytes", str(self.path), ""
             )
-        part = bytes.fromhex(value)
+        part = raw_bytes(value)
+        if value.startswith('"'):
+            part = part[: named.size].ljust(named.size, b"\0")
         if len(part) > named.size:
             what = f"{named.name!r} has {named.size} bytes, but {len(part)} are given"
             raise UsageError(what, str(self.path), "Give at most that many hex bytes.")
@@ -182,7 +201,7 @@ def read_first(path: Path) -> First:
             if isinstance(value, bool) or not isinstance(value, (int, float, str)):
                 raise ValueError
             if isinstance(value, str):
-                bytes.fromhex(value)
+                raw_bytes(value)
         except ValueError as error:
             what = f"the value of {userfile.shown(name)} is neither a number nor hex bytes"
             raise UsageError(what, str(path), hint) from error

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from score_embed.results.bugs import Bug, BugList, Place
+from score_embed.results.shown import rests_on
 from score_embed.results.testcase import Value
 
 CLEAN, FOUND, AGAIN, LOST = "clean", "found", "again", "lost"  # AGAIN: a finding that an earlier test has
@@ -84,14 +85,14 @@ class Counts:
 
 
 def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
-    """The bugs of the tests, and those that only the second witness saw, by test."""
+    """The bugs of the tests, and those that only the second witness saw: first those that rest on nothing, by test."""
     ours = list(own)
     others = BugList()
     for one in found:
         if not _is_known(ours, one):
             finding = one.finding
             others.add(Bug.at(finding.place, finding.kind, one.inputs, one.test, finding.confirmed, finding.witness))
-    return sorted([*ours, *others], key=lambda bug: bug.test)
+    return sorted([*ours, *others], key=lambda bug: (bool(rests_on(bug.inputs)), bug.test))
 
 
 def _is_known(ours: Iterable[Bug], one: Found) -> bool:

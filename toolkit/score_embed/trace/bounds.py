@@ -27,10 +27,40 @@ def compile_bounds(
         address = value(program, said(leaves))
         start, length = cursor.next_address(), cursor.varint()
         offset = build.binary(Kind.SUB, address, build.const(start, address.width))
-        inside = _spans(leaves[0], offset, length) if spans else _reaches(site.size, offset, length)
+        limit = decoded.limit_of(start, length, address.width)
+        if limit.is_const:
+            inside = _spans(leaves[0], offset, limit.value) if spans else _reaches(site.size, offset, limit.value)
+        else:
+            size = fit(leaves[0], offset.width) if spans else build.const(site.size, offset.width)
+            inside = _within_limit(size, offset, limit)
         on_branch(site, leaves, (Outcome(-1, direction, inside if direction else build.negate(inside), ()),))
 
     return step
+
+
+def compile_sized(
+    site: Site, direction: int, programs: Programs, read: Reader, decoded: Decoded, on_branch: OnBranch
+) -> Callable[[], object]:
+    """The step of what an object's symbolic size says: what it is made of, or that it is enough for an access."""
+    program, value, cursor, said = programs.get(site), programs.value, decoded.cursor, decoded.said
+
+    def step() -> None:
+        leaves = read()
+        need = cursor.varint()
+        if not need:
+            decoded.keep_limit(cursor.next_address(), value(program, leaves))
+            return
+        limit = value(program, said(leaves))
+        enough = build.less_equal(Kind.ULT, build.const(need, limit.width), limit)
+        on_branch(site, leaves, (Outcome(-1, direction, enough if direction else build.negate(enough), ()),))
+
+    return step
+
+
+def _within_limit(size: Expr, offset: Expr, limit: Expr) -> Expr:
+    """The same of an object whose size is symbolic."""
+    room = build.binary(Kind.SUB, limit, offset)
+    return build.binary(Kind.AND, build.less_equal(Kind.ULT, offset, limit), build.less_equal(Kind.ULT, size, room))
 
 
 def _reaches(size: int, offset: Expr, length: int) -> Expr:

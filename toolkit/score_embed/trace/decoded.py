@@ -50,6 +50,7 @@ class Decoded:
         self._sets: dict[int, int] = {}  # the values that the path's conditions leave to an input byte
         self._limits: dict[Expr, int] = {}  # and the largest value of a formula
         self._fixed: dict[Expr, Expr] = {}  # and formulas that they make a constant
+        self._limited: dict[int, Expr] = {}  # sizes in bytes that are formulas, of objects by address
         self._replaced: dict[Expr, Expr] = {}  # formulas with all of these put in
         self.clear()
 
@@ -205,6 +206,15 @@ class Decoded:
         key = address, len(content)
         if self.contents.get(key) is not content:
             self._log.set(self.contents, key, content)
+
+    def keep_limit(self, address: int, size: Expr) -> None:
+        """An object's size is a formula."""
+        self._log.set(self._limited, address, size)
+
+    def limit_of(self, address: int, size: int, width: int) -> Expr:
+        """The size of the object there: `size`, if it is no formula."""
+        found = self._limited.get(address)
+        return build.const(size, width) if found is None else self.said((found,))[0]
 
     def declare(self, site: int, name: str, size: int) -> int:
         """An input of so many bytes; returns its place in the test's input."""

@@ -13,7 +13,7 @@ from score_embed.contract.sites import Place, Site, SiteKind
 from score_embed.contract.words import Note
 from score_embed.formula import build
 from score_embed.formula.expr import Expr
-from score_embed.trace.bounds import compile_bounds
+from score_embed.trace.bounds import compile_bounds, compile_sized
 from score_embed.trace.concrete import Concrete
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.decoded import Decoded
@@ -64,6 +64,9 @@ class Steps:
         if site.kind in (SiteKind.BOUNDS, SiteKind.SPAN):
             read = compile_leaves(site, self._cursor, self._mirror)
             return compile_bounds(site, head & 1, self._programs, read, self._decoded, self._on_branch)
+        if site.kind is SiteKind.SIZED:
+            read = compile_leaves(site, self._cursor, self._mirror)
+            return compile_sized(site, head & 1, self._programs, read, self._decoded, self._on_branch)
         if site.kind is SiteKind.STORE:
             read = compile_leaves(site, self._cursor, self._mirror)
             return self._stores.compile(site, head & 1, self._programs, read)

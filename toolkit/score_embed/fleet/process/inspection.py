@@ -84,7 +84,7 @@ class Inspector:
         if not 0 <= entry.path_hash < 1 << 64:
             raise Unsound("a path's hash of more than 64 bits")
         for named in entry.objects:
-            most = messages.MAX_INPUT if named.kind == "bytes" else _MOST_NUMBER
+            most = messages.MAX_INPUT if named.kind in ("bytes", "text") else _MOST_NUMBER
             if len(named.name) > _LONGEST or not (0 <= named.offset <= messages.MAX_INPUT and 0 <= named.size <= most):
                 raise Unsound("an input that is none")
         if entry.place is not None:

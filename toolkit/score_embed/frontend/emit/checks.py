@@ -5,8 +5,8 @@ from __future__ import annotations
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.sites import SiteKind
 from score_embed.frontend.emit.probes import ARRAY, ByStatement, Probes, on
-from score_embed.frontend.ir.body import BoundsCheck, Check, Fail, SpanCheck, Stray, TextCheck
-from score_embed.frontend.ir.exp import Const, Exp, Raw, SlotRef
+from score_embed.frontend.ir.body import BoundsCheck, Check, Fail, Sized, SpanCheck, Stray, TextCheck
+from score_embed.frontend.ir.exp import Const, Exp, Load, Raw, SlotRef
 from score_embed.frontend.probes.templates import oriented
 
 # How a test ends that violates a check.
@@ -32,6 +32,7 @@ class CheckEmitter:
                 on(SpanCheck, self._span_check),
                 on(Stray, self._stray),
                 on(TextCheck, self._text_check),
+                on(Sized, self._sized),
                 on(Fail, self._fail),
             ]
         )
@@ -85,6 +86,14 @@ class CheckEmitter:
     def _stray(self, s: Stray) -> str:
         quick = "if (sc_strays) " if s.value == s.origin else ""
         return f"{quick}sc_stray({s.where}, {s.value}, {s.origin});"
+
+    def _sized(self, s: Sized) -> str:
+        self.p.numbering.finds_objects = True
+        template = self.p.new_template()
+        template.add(Load(s.limit.type, s.limit))
+        site = self.p.site(SiteKind.SIZED, template.site_words(), "bounds")
+        d = self.p.descriptor(site, template.descriptor())
+        return f"sc_sized(sc_f, {d}, (const volatile void *) {s.pointer.c()}, (const sc_uptr *) &{s.limit.text});"
 
     def _text_check(self, s: TextCheck) -> str:
         d = self.p.descriptor(self.p.site(SiteKind.CHECK, self.p.nothing(), "bounds"), [])

@@ -298,7 +298,7 @@ def _input_flags(s: Symbolic) -> int:
     """What an input holds, as the site table says it."""
     t, flags = s.dest.type, 0
     if s.count:
-        return flags
+        return InputFlag.TEXT if s.text else flags
     if is_integer(t) and as_int(t).signed:
         flags |= InputFlag.SIGNED
     if s.boolean:

@@ -61,6 +61,8 @@ _PROTOTYPES = """
 void __score_symbolic(volatile void *, __SIZE_TYPE__, const char *);
 void __score_boolean(volatile void *, __SIZE_TYPE__, const char *);
 void __score_bytes(volatile void *, __SIZE_TYPE__, const char *);
+void __score_text(volatile void *, __SIZE_TYPE__, const char *);
+void __score_sized(const volatile void *, const __SIZE_TYPE__ *);
 void __score_assume_fail(void) __attribute__((noreturn));
 """
 

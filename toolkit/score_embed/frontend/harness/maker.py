@@ -432,7 +432,8 @@ class Maker:
         of = unqualified(last.type.of)
         member = self._member(record, last, spot)
         counts = self._counts(self._flat(record, spot), record)
-        if count := counts.of.get(last.name or ""):
+        count = counts.of.get(last.name or "")
+        if count:
             self._limit(replace(spot, place=f"{spot.place}.{count}"), str(ELEMENTS))
         self.bound(f"{member.label} ≤ {ELEMENTS} {unit(of)}s")
         if self._is_plain(of):
@@ -440,6 +441,10 @@ class Maker:
             self.say(f'__score_bytes((void *) {place}, {ELEMENTS} * sizeof {place}[0], "{as_written(member.label)}");')
         else:
             self.lose(member, last.type, "only numbers are made behind a structure")
+        if count:
+            whole = spot.place.removesuffix(".object")
+            behind = f"{spot.place}.{count} * sizeof {member.place}[0]"
+            self._ends_at(member, f"&{whole}", f"__builtin_offsetof(__typeof__({spot.place}), {last.name}) + {behind}")
 
     def _unknown(self, to: CType, spot: Spot) -> str:
         """Numbers, nobody knows how many: what lies behind them is not held against the function."""
@@ -460,7 +465,7 @@ class Maker:
     def _text(self, to: CType, spot: Spot, most: int) -> str:
         name = self.fresh(spot.label, "_text")
         self.made.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{most + 1}]')};")
-        self.say(f'__score_bytes({name}, {most}, "{as_written(spot.label)}");')
+        self.say(f'__score_text({name}, {most}, "{as_written(spot.label)}");')
         self.bound(f"{spot.label} ≤ {most} characters")
         return name
 
@@ -472,9 +477,18 @@ class Maker:
         if pointee.count:
             self._limit(replace(spot, place=pointee.count), str(most))
         self._bytes_of(to, name, self._in_array(to, spot), most)
+        if pointee.count:
+            self._ends_at(spot, name, f"{pointee.count} * sizeof {name}[0]")
         how = "≤" if pointee.count else "="
         self.bound(f"{spot.label} {how} {most} {unit(to)}s")
         return name
+
+    def _ends_at(self, spot: Spot, pointer: str, bytes_: str) -> None:
+        """What lies behind so many bytes is not the object's, although there is room."""
+        size = self.fresh(spot.label, "_bytes")
+        self.made.objects.append(f"static __SIZE_TYPE__ {size};")
+        self.say(f"{size} = {bytes_};")
+        self.say(f"__score_sized({pointer}, &{size});")
 
     @staticmethod
     def _in_array(to: CType, spot: Spot) -> Spot:

@@ -38,7 +38,6 @@ _COUNTS = frozenset(
         "maxlen",
         "buflen",
         "argc",
-
     ]
 )
 _ENDINGS = ("len", "length", "size", "count", "cnt", "num", "capacity")
@@ -87,7 +86,7 @@ def of_parameters(fields: Sequence[Field]) -> Counts:
     found = Counts()
     numbers = [f for f in fields if f.is_number and (is_count(f.name) or f.strong)]
     for pointer in _pointers(fields):
-        named = [n for n in numbers if _is_named_after(n.name, pointer.name)]
+        named = [n for n in fields if n.is_number and _is_named_after(n.name, pointer.name)]
         if len(named) == 1:
             found.of[pointer.name] = named[0].name
     for at, number in enumerate(fields):
@@ -102,7 +101,7 @@ def of_members(fields: Sequence[Field]) -> Counts:
     numbers = [f for f in fields if f.is_number and is_count(f.name)]
     pointers = list(_pointers(fields))
     for pointer in pointers:
-        named = [n for n in numbers if _is_named_after(n.name, pointer.name)]
+        named = [n for n in fields if n.is_number and _is_named_after(n.name, pointer.name)]
         _give(pointer, named, found)
     taken = {*found.of.values(), *(less for less, _ in found.most)}
     plain = [n for n in numbers if n.name not in taken and _words(n.name) <= _COUNTS]
@@ -145,10 +144,12 @@ def _neighbours(fields: Sequence[Field], at: int, found: Counts) -> None:
 
 def _is_named_after(number: str, pointer: str) -> bool:
     """`buf_len`, `bufLen`, `buflen`, `n_buf` of `buf`; `argc` of `argv`."""
-    if (number, pointer) == ("argc", "argv"):
-        return True
-    own, rest = _words(pointer), _words(number) - _COUNTS
     lower = number.lower()
+    if (number, pointer) == ("argc", "argv") or lower in {prefix + pointer.lower() for prefix in ("n", "num", "nr")}:
+        return True
+    if not is_count(number):
+        return False
+    own, rest = _words(pointer), _words(number) - _COUNTS
     joined = [lower.removesuffix(ending) for ending in _ENDINGS if lower.endswith(ending)]
     short = pointer.lower().removesuffix("s").lstrip("p_")
     return bool(rest and rest & own) or any(part.strip("_") in (pointer.lower(), short) and part for part in joined)

@@ -170,6 +170,14 @@ class Stray(Stmt):
 
 
 @dataclass
+class Sized(Stmt):
+    """An object ends where a number says: `limit` holds its size in bytes."""
+
+    pointer: Exp
+    limit: Place
+
+
+@dataclass
 class TextCheck(Stmt):
     """A text in this array must end there."""
 
@@ -278,6 +286,7 @@ class Symbolic(Stmt):
     size: Const | None = None  # bytes, if fixed
     count: Exp | None = None  # bytes, if computed at run time
     boolean: bool = False  # only the lowest bit counts
+    text: bool = False  # characters
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from score_embed.frontend.declarations.symbols import SlotVariable, Unsupported
-from score_embed.frontend.ir.body import Fail, Fill, Move, Pin, Symbolic
+from score_embed.frontend.ir.body import Fail, Fill, Move, Pin, Sized, Symbolic
 from score_embed.frontend.ir.exp import Const, Convert, Exp, Place, Raw, SlotRef
 from score_embed.frontend.lower.assignments import Assignments
 from score_embed.frontend.lower.expressions import ByName, Expressions
@@ -26,6 +26,8 @@ class ScoreCalls:
             "__score_symbolic": self._symbolic,
             "__score_boolean": self._boolean,
             "__score_bytes": self._bytes,
+            "__score_text": self._text,
+            "__score_sized": self._sized,
             "__score_copy": self._copy,
             "__score_fill": self._fill,
             "__score_is_symbolic": self._is_symbolic,
@@ -71,13 +73,23 @@ class ScoreCalls:
         one = Const(self.types.int, "1", 1)
         self.assignments.store(dest, self.arith.binary("&", byte, one, self.e.sizes.text))
 
-    def _bytes(self, node: c_ast.FuncCall) -> None:
+    def _text(self, node: c_ast.FuncCall) -> None:
+        self._bytes(node, text=True)
+
+    def _bytes(self, node: c_ast.FuncCall, *, text: bool = False) -> None:
         pointer = self.b.settled(self.e.rvalue(node.args.exprs[0]))
         count = self.b.settled(self.arith.convert(self.e.rvalue(node.args.exprs[1]), self.types.size))
         if not isinstance(pointer.type, Pointer):
             raise Unsupported("SYM_BYTES needs a pointer", node)
         place = self.places.dereference(self.arith.convert(pointer, Pointer(self.types.uchar)), node)
-        self.b.add(Symbolic(self.b.coord, place, self._name_of(node.args.exprs[2]), count=count))
+        self.b.add(Symbolic(self.b.coord, place, self._name_of(node.args.exprs[2]), count=count, text=text))
+
+    def _sized(self, node: c_ast.FuncCall) -> None:
+        pointer, limit = node.args.exprs
+        place = self._symbolic_dest(limit)
+        if not isinstance(place, Place) or not place.static:
+            raise Unsupported("the size of an object must be a static variable", node)
+        self.b.add(Sized(self.b.coord, self.b.settled(self.e.rvalue(pointer)), place))
 
     def _copy(self, node: c_ast.FuncCall) -> None:
         dest, source, size = self._in_slots(node)

@@ -1,0 +1,138 @@
+"""Harnesses: which number counts what, which pointers may be null, how inputs are shown; without a compiler."""
+
+from __future__ import annotations
+
+import pytest
+from pycparser import c_ast
+
+from score_embed.frontend.c.parse import parse
+from score_embed.frontend.harness import names, uses
+from score_embed.frontend.harness.names import Field
+from score_embed.frontend.harness.nulls import Nulls
+from score_embed.results.shown import readable, rests_on
+from score_embed.results.testcase import quoted, raw_bytes
+
+
+def fields(words: str) -> list[Field]:
+    """`*p` is a pointer, `p[]` an array, `->p` a pointer to one object, all others are numbers."""
+    found = []
+    for word in words.split():
+        name = word.strip("*[]").removeprefix("->")
+        if word.startswith("->"):
+            found.append(Field(name, "struct s", single=True))
+        else:
+            pointer = "*" in word or "[]" in word
+            found.append(Field(name, "char" if pointer else "", not pointer, "[]" in word))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "counts"),
+    [
+        ("*buf len", {"buf": "len"}),
+        ("*a *b n", {"a": "n", "b": "n"}),
+        ("argc *argv", {"argv": "argc"}),
+        ("n *items", {"items": "n"}),
+        ("*out out_len *in in_len", {"out": "out_len", "in": "in_len"}),
+        ("*out in_size *in out_size", {"out": "out_size", "in": "in_size"}),
+        ("*p flags", {}),
+        ("*p x", {}),
+        ("->ctx *data size", {"data": "size"}),
+        ("*key keyLen", {"key": "keyLen"}),
+    ],
+)
+def test_counts_of_parameters(words: str, counts: dict[str, str]) -> None:
+    assert names.of_parameters(fields(words)).of == counts
+
+
+@pytest.mark.parametrize(
+    ("words", "counts", "most"),
+    [
+        ("*items count capacity", {"items": "capacity"}, [("count", "capacity")]),
+        ("*data len", {"data": "len"}, []),
+        ("buf[] used", {"buf": "used"}, []),
+        ("*keys nkeys *values nvalues", {"keys": "nkeys", "values": "nvalues"}, []),
+        ("x y", {}, []),
+        ("*name id", {}, []),
+    ],
+)
+def test_counts_of_members(words: str, counts: dict[str, str], most: list[tuple[str, str]]) -> None:
+    found = names.of_members(fields(words))
+    assert (found.of, found.most) == (counts, most)
+
+
+CODE = """
+struct n { struct n *next; int *value; struct n *other; };
+static int looks(int *p) { return p ? *p : 0; }
+int f(int *a, int *b, int *c, int *d, struct n *e)
+{
+    int *copy = c;
+    if (!a) return 1;
+    if (copy == 0) return 2;
+    looks(d);
+    for (; e; e = e->next) if (*b) return 3;
+    return e->other->value != 0;
+}
+"""
+
+
+def test_what_is_compared_with_null_may_be_null() -> None:
+    nulls = Nulls(parse(CODE, "p.c"))
+    assert {name for name in "abcde" if nulls.argument("f", name)} == set("acde")
+    assert {name for name in ("next", "value", "other") if nulls.member(name)} == {"next", "value"}
+
+
+ASSERTED = """
+typedef unsigned long size_t;
+void __assert_fail(const char *, const char *, unsigned, const char *);
+int f(int *p, int *q, int n, int *r) __attribute__((nonnull(2), access(read_only, 1, 3)));
+int f(int *p, int *q, int n, int *r)
+{
+    int i;
+    ((void) sizeof ((n > 2) ? 1 : 0), __extension__ ({ if (n > 2) ; else __assert_fail("n > 2", "p.c", 7, "f"); }));
+    ((r != (void *) 0) ? (void) 0 : __assert_fail("r", "p.c", 8, "f"));
+    if (!(p && n < 9)) { for (;;) { } }
+    i = n;
+    if (i == 3) __assert_fail("late", "p.c", 11, "f");
+    return *p + *q + *r + i;
+}
+"""
+
+
+def test_assertions_and_attributes_are_preconditions() -> None:
+    tree = parse(ASSERTED, "p.c")
+    function = next(ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef))
+    said = uses.said_of(tree, function, ["p", "q", "n", "r"])
+    assert said.not_null == {"p", "q", "r"}
+    assert said.counts == {"p": "n"}
+    assert [uses.text_of(condition, {"n": "count"}) for condition, _ in said.assumed] == ["count > 2", "count < 9"]
+
+
+def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
+    inputs = {
+        "n->v": 3,
+        "n->next->v": 7,
+        "n->next != NULL": 0,
+        "n != NULL": 1,
+        "s": '"a"',
+        "s != NULL": 0,
+        "f: 0 f_stub, 1 twice": 1,
+        "f()": -7,
+    }
+    assert readable(inputs) == {"n->v": 3, "n->next": "NULL", "s": "NULL", "f": "twice", "f()": -7}
+    assert rests_on(inputs) == ["n->next may be NULL", "s may be NULL", "f() may be -7"]
+    assert readable({"x": 1, "q != NULL": 1}) == {"x": 1, "q": "not NULL"}
+
+
+@pytest.mark.parametrize("text", [b"reboot", b'a"\\\n\x01\xff', b""])
+def test_texts_are_written_as_c_writes_them(text: bytes) -> None:
+    shown = quoted(text + b"\0rest")
+    assert raw_bytes(shown) == text + b"\0"
+    assert shown.isascii()
+    assert shown[0] == shown[-1] == chr(34)
+
+
+@pytest.mark.parametrize("value", ['"', '"abc', "0g", '"\\x"'])
+def test_what_is_no_text_and_no_bytes(value: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - of any kind
+        raw_bytes(value)
