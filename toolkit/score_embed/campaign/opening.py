@@ -293,6 +293,7 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
         tuple(str(source) for source in c_files(settings.sources)),
         bool(settings.stdin_bytes or settings.argv),
         (*image.within, *beyond),
+        image.stubs,
     )
     sources = source_map(image.sites, image.notes, image.losses, Path.cwd())
     record.put(PROGRAM, described)

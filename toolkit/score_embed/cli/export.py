@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 
+from score_embed.campaign import trust
 from score_embed.cli import words
 from score_embed.errors import UsageError
 from score_embed.report import findings, inputs, unity
@@ -31,6 +32,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--test", type=int, metavar="N", help="only test N; default of --board-input: the first bug")
     sub.add_argument("--damaged", action="store_true", help="with --corpus: what can be read of a damaged record")
+    sub.add_argument("--trust", action="store_true", help="the campaign is not yours, but the C in its record may be compiled")
     sub.set_defaults(execute=execute)
 
 
@@ -49,6 +51,8 @@ def execute(values: argparse.Namespace) -> int:
             count = inputs.corpus(_tests(record, values, "paths"), values.corpus, whole=found.program.entry is None)
             print(f"wrote {count} inputs to {values.corpus}", file=sys.stderr)
         if values.unity:
+            if found.program.stubs or (found.program.entry is not None and found.program.entry.harness):
+                trust.require(record, values.trust)  # it is C that stands in the record
             write(values.unity, unity.document(found, _tests(record, values, "kept"), values.unity))
             print(f"wrote {values.unity}", file=sys.stderr)
         if values.board_input:

@@ -14,6 +14,7 @@ from score_embed.contract.entry import Entry
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
 STUBS_FILE = "<stubs>"  # where what stands in for undefined functions is said to stand
 UNKNOWN_SIZE = "_of_unknown_size"  # how objects of a harness end of which nobody says how large they are
+REPLACED = "/* instead of the body of "  # begins the text of a stub for a function that is defined
 LIBRARY = "<models>"  # what the unit of the library's models is called
 # One arena serves all of these: who defines one of them has an allocator of its own. FREE is called as it is, so that
 # what is wrong with a pointer is reported where it is freed.

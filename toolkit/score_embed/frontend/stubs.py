@@ -16,7 +16,7 @@ from functools import cached_property
 
 from pycparser import c_ast
 
-from score_embed.contract.program import STUBS_FILE, Source
+from score_embed.contract.program import REPLACED, STUBS_FILE, Source
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.gnu_ast import AsmLabel
 from score_embed.frontend.c.own_names import as_written
@@ -44,13 +44,12 @@ _MARKER = re.compile(r'^# (\d+) ("(?:[^"\\]|\\.)*")', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Stub:
-    """`text`: its C, for people; `header`: declares it, "" if none does; `replaces`: it is defined as well."""
+    """`text`: its C, for people; `header`: declares it, "" if none does."""
 
     name: str
     text: str
     header: str
     within: tuple[str, ...]
-    replaces: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class Stubs:
             for name in bodies:
                 body = writer.body(file.functions[name])
                 texts[number] = _with_body(texts[number], name, body.text, file.functions[name])
-                stubs.append(Stub(name, f"/* {body.why} */\n{as_written(body.text)}", "", tuple(body.within), True))
+                stubs.append(Stub(name, f"{REPLACED}{body.why} */\n{as_written(body.text)}", "", tuple(body.within)))
             here = sorted(left & set().union(*file.named.values()) - file.defined)
             made = [(name, writer.stub(name)) for name in here]
             for name, stub in made:
@@ -273,7 +272,7 @@ class _Writer:
         except Unsupported as error:
             raise self._refused(node.decl.name, error.what, node.decl) from None
         place = f"{node.decl.coord.file}:{node.decl.coord.line}"
-        return replace(made, why=f"the body of {as_written(node.decl.name)}, which {place} defines")
+        return replace(made, why=f"{as_written(node.decl.name)}, which {place} defines")
 
     def stub(self, name: str) -> StubText:
         """The definition of what is missing, and what stands before it for people."""

@@ -144,7 +144,8 @@ class Group:
         losses = tuple((n.what, n.file, n.line) for n in made.losses)
         outside = tuple(name for name in program.outside if name in reached)
         stubs = self._stubbed.text(reached)
-        return Facts(function.name, notes, losses, within, False, made.entry, outside, stubs)
+        entry = made.entry.with_harness(made.kept) if stubs else made.entry
+        return Facts(function.name, notes, losses, within, False, entry, outside, stubs)
 
     def _link(self, made: Made, facts: Facts, build_id: bytes, elf: Path) -> None:
         generated = identity_source(self._program, build_id, facts)

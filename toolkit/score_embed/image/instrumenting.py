@@ -130,7 +130,9 @@ class FrontEnd:
             sources, losses, within = harness.sources, harness.losses, tuple(harness.within)
             called = harness.entry
         made = Complete(tuple(sources), tuple(losses), within, called)
-        return self._stubbed(made) if self._request.stubs else made
+        if self._request.stubs:
+            made = self._stubbed(made)
+        return replace(made, entry=called.with_harness(harness.text)) if made.stubs and called is not None else made
 
     def _stubbed(self, made: Complete) -> Complete:
         """With stubs for what nobody defines, and for what is to be replaced."""

@@ -7,14 +7,18 @@ file's own types are within reach and the program's main does not clash with tha
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
 from score_embed.contract.entry import Entry
+from score_embed.contract.program import REPLACED
+from score_embed.errors import UsageError
 from score_embed.report import ctext, text
 from score_embed.report.findings import Findings
 from score_embed.report.inputs import data_of
+from score_embed.report.makefile import MISSING
 from score_embed.results.store import TestRow
 
 _DRIVER = "unity_driver.c"
@@ -25,6 +29,7 @@ _NO_TEST = frozenset(
     | {"use-after-free", "double-free", "invalid-free", "heap-corruption", "reset", "lock-up", "corrupted"}
 )
 _MOST_COMMENT = 200
+_INCLUDE = re.compile(r'#include "([^"]*)"')
 _INPUTS = """
 #ifndef SCORE_H /* the program does not include it: what a harness calls */
 static void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name)
@@ -78,6 +83,7 @@ def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
     parts = [
         _head(found, path, entry or harness, len(rows) - len(usable)),
         resources.files(__package__).joinpath(_DRIVER).read_text(encoding="utf-8").lstrip(),
+        _stubs(found, path),
         "" if entry else _call_of_main(found) if harness is None else _call_of_harness(harness),
         *(_test(test, names[test.number], entry) for test in usable),
         _runner(names.values()),
@@ -105,7 +111,7 @@ def _head(found: Findings, path: Path, entry: Entry | None, left_out: int) -> st
         f"Regression tests of {found.program.name}, made by score-embed {made_by} from what it",
         f"ran on the board {found.program.board}. They need Unity, and the sources of the program as they are built otherwise:",
         "",
-        f"    cc -I UNITY {path.name}{others} UNITY/unity.c -o tests && ./tests",
+        f"    cc -I UNITY {path.name}{others} UNITY/unity.c{' ' + MISSING if found.program.stubs else ''} -o tests && ./tests",
         "",
         "and the -I, -D … of the program, -I for score.h if it includes that. Do not name the source that is included below.",
         "A test runs the program with a recorded input and expects what it did then: the value it returned or gave to",
@@ -148,7 +154,26 @@ def _main_file(found: Findings, sources: list[Path]) -> Path:
 
 def _call_of_harness(entry: Entry) -> str:
     """The harness's main, which makes the arguments of the input: it stands behind the functions that it calls."""
-    return f"{_INPUTS}#define main score_harness\n{entry.harness}#undef main\n\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
+    return f"#define main score_harness\n{entry.harness}#undef main\n\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
+
+
+def _stubs(found: Findings, path: Path) -> str:
+    """What takes input in the program's place: what stood in for functions, and what it calls."""
+    entry, stubs = found.program.entry, found.program.stubs
+    if not stubs and (entry is None or not entry.harness):
+        return ""
+    if REPLACED in stubs:
+        hint = "Write the test by hand: the input is in the .json file. Or leave the function out of the sources."
+        raise UsageError("a test cannot replace a function that is defined (--stub)", str(found.folder), hint)
+    folder = os.path.realpath(path.parent)
+    lines = (_included(found, line, folder) for line in stubs.split("\n"))
+    return f"{_INPUTS}#define exit score_exit\n{chr(10).join(lines)}\n#undef exit\n" if stubs else _INPUTS
+
+
+def _included(found: Findings, line: str, folder: str) -> str:
+    """A line of the stubs; the header that it names as the test's file sees it."""
+    named = _INCLUDE.fullmatch(line)
+    return f"#include {ctext.included(_beside(found.absolute(named[1]), folder))}" if named else line
 
 
 def _call_of_main(found: Findings) -> str:

@@ -14,7 +14,7 @@ from score_embed.contract.words import Stop
 from score_embed.errors import NothingToExplore, ScoreError, UsageError
 from score_embed.frontend.harness.entries import Function
 from score_embed.image.group import Group
-from score_embed.report import findings, unity
+from score_embed.report import findings, makefile, unity
 from score_embed.report.output import folder_of, write
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import FILE as RECORD
@@ -37,6 +37,7 @@ class Run:
     ) -> None:
         self._settings, self._project, self._book = settings, project, book
         self._at_once, self._tell = at_once, tell
+        self._sources: dict[Key, Path] = {}  # of each function the C file that defines or includes it
 
     def explore(self, wanted: Callable[[str], bool]) -> None:
         """Go on until every function whose name is wanted has its row. KeyboardInterrupt ends it after what runs has saved its state."""
@@ -44,6 +45,7 @@ class Run:
         try:
             functions = [function for function in self._project.functions() if wanted(function.name)]
             self._book.add((f.name, f.file, f.line) for f in functions)
+            self._sources |= {(f.name, f.file): Path(f.source) for f in functions}
             self._save_notes()
             rows = {(row.function, row.file): row for row in self._book.rows}
             left = [f for f in functions if not rows[f.name, f.file].done]
@@ -56,9 +58,21 @@ class Run:
                         self._campaigns(group, [(f, rows[f.name, f.file]) for f in ready])
                     finally:
                         group.close()
+            self._write_makefile()
         finally:
             self._book.state.seconds = before + time.monotonic() - began
             self._book.save()
+
+    def _write_makefile(self) -> None:
+        """How the tests of all functions are built and run."""
+        folder = self._book.folder / TESTS
+        rows = {test_name(row): row for row in self._book.rows}
+        names = [name for name in sorted(rows) if (folder / f"{name}.c").is_file()]
+        if names:
+            inputs = self._project.inputs
+            sources = {path: inputs.flags[path] for path in (*inputs.sources, *inputs.native)}
+            included = {name: self._sources[rows[name].function, rows[name].file] for name in names}
+            write(folder / "Makefile", makefile.text(names, sources, included, folder))
 
     def _save_notes(self) -> None:
         for note in self._project.notes:
@@ -143,8 +157,14 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         row.bugs = len(found.bugs)
         lost = [item for item in summary["incomplete"] if item["count"]]
         row.why = "; ".join(dict.fromkeys(_place(item) for item in lost[:3]))
-        path = folder_of(tests) / f"test_{folder.name}.c"
-        write(path, unity.document(found, record.kept_tests(), path))
+        path = folder_of(tests) / f"{test_name(row)}.c"
+        with suppress(UsageError):  # of a function that --stub replaces no test can be written
+            write(path, unity.document(found, record.kept_tests(), path))
+
+
+def test_name(row: Row) -> str:
+    """What the file of a function's regression tests is called, without its ending."""
+    return f"test_{Path(row.folder).name}"
 
 
 def _place(item: dict[str, object]) -> str:

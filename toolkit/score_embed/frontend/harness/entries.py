@@ -40,13 +40,15 @@ class Function:
 
 @dataclass(frozen=True)
 class Made:
-    """The harness of a function. `text`: what is appended to the file that defines it; `file`: the index of that."""
+    """The harness of a function. `text`: what is appended to the file that defines it; `kept`: its main, as people may
+    keep it; `file`: the index of the file."""
 
     number: int
     entry: Entry
     losses: tuple[Note, ...]
     within: tuple[str, ...]
     text: str
+    kept: str
     file: int
 
     @property
@@ -77,7 +79,7 @@ def make(sources: Sequence[Source], function: Function, number: int, model: Data
     harness = add_harness([sources[index] for index in order], emitted(function.name), model, hints)
     text = harness.sources[0].text.partition(_MARK)[2]
     within = tuple(harness.within)
-    return Made(number, harness.entry, tuple(harness.losses), within, _numbered(text, number), own[0])
+    return Made(number, harness.entry, tuple(harness.losses), within, _numbered(text, number), harness.text, own[0])
 
 
 def assembled(sources: Sequence[Source], made: Collection[Made], model: DataModel) -> list[Source]:
