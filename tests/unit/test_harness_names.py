@@ -10,7 +10,7 @@ from score_embed.frontend.harness import names, uses
 from score_embed.frontend.harness.names import Field
 from score_embed.frontend.harness.nulls import Nulls
 from score_embed.results.shown import readable, rests_on
-from score_embed.results.testcase import quoted, raw_bytes
+from score_embed.results.testcase import Value, quoted, raw_bytes
 
 
 def fields(words: str) -> list[Field]:
@@ -109,7 +109,7 @@ def test_assertions_and_attributes_are_preconditions() -> None:
 
 
 def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
-    inputs = {
+    inputs: dict[str, Value] = {
         "n->v": 3,
         "n->next->v": 7,
         "n->next != NULL": 0,

@@ -6,9 +6,11 @@ import argparse
 import sys
 from collections.abc import Iterable
 
+from score_embed.campaign import folder as workplace
 from score_embed.campaign import trust
 from score_embed.cli import words
-from score_embed.errors import UsageError
+from score_embed.errors import StorageError, UsageError
+from score_embed.image.image import load_image
 from score_embed.report import findings, inputs, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
@@ -23,7 +25,9 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("folder", type=words.path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     sub.add_argument("--corpus", type=words.path, metavar="FOLDER|FILE.tar", help="write raw inputs, one file each")
     sub.add_argument("--unity", type=words.path, metavar="FILE", help="write a C file of regression tests for Unity")
-    sub.add_argument("--board-input", type=words.path, metavar="FILE", help="write one test as the C array score_input[]")
+    sub.add_argument(
+        "--board-input", type=words.path, metavar="FILE", help="write one test as the C array score_input[]"
+    )
     sub.add_argument(
         "--tests",
         choices=CHOICES,
@@ -31,8 +35,12 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         "(paths; default of --corpus), or all",
     )
     sub.add_argument("--test", type=int, metavar="N", help="only test N; default of --board-input: the first bug")
+    sub.add_argument(
+        "--trust",
+        action="store_true",
+        help="with --unity: the campaign is not yours, but its harness may be C of yours",
+    )
     sub.add_argument("--damaged", action="store_true", help="with --corpus: what can be read of a damaged record")
-    sub.add_argument("--trust", action="store_true", help="the campaign is not yours, but the C in its record may be compiled")
     sub.set_defaults(execute=execute)
 
 
@@ -51,14 +59,26 @@ def execute(values: argparse.Namespace) -> int:
             count = inputs.corpus(_tests(record, values, "paths"), values.corpus, whole=found.program.entry is None)
             print(f"wrote {count} inputs to {values.corpus}", file=sys.stderr)
         if values.unity:
-            if found.program.stubs or (found.program.entry is not None and found.program.entry.harness):
-                trust.require(record, values.trust)  # it is C that stands in the record
+            _require_harness(record, found, values.trust)
             write(values.unity, unity.document(found, _tests(record, values, "kept"), values.unity))
             print(f"wrote {values.unity}", file=sys.stderr)
         if values.board_input:
             write(values.board_input, inputs.board_input(found, _one(record, found, values.test)))
             print(f"wrote {values.board_input}", file=sys.stderr)
     return 0
+
+
+def _require_harness(record: Store, found: Findings, trusted: bool) -> None:
+    """A harness in a record, and stubs, become C that the user compiles: they have to be those that the image was made
+    with."""
+    entry, stubs = found.program.entry, found.program.stubs
+    if not stubs and (entry is None or not entry.harness):
+        return
+    trust.require(record, trusted)
+    image = load_image(record.folder / workplace.IMAGE)
+    if (image.entry, image.stubs) != (entry, stubs):
+        hint = "Start a new campaign."
+        raise StorageError("the harness in the record is not the one that was run", str(record.folder), hint)
 
 
 def _save(values: argparse.Namespace) -> int:

@@ -66,13 +66,12 @@ class Stubbed:
         said = (f"{'stubs of' if len(names) > 1 else 'a stub of'} {', '.join(names)}",) if names else ()
         return (*said, *dict.fromkeys(text for stub in used for text in stub.within))
 
-    def text(self, reached: Collection[str] | None = None) -> str:
-        """The stubs, or those among `reached`, as a file that people can take over."""
-        used = [stub for stub in self.stubs if reached is None or stub.name in reached]
-        needed = ["<stdlib.h>"] if any(f" {EXIT}(0);" in stub.text for stub in used) else []
-        needed += [f'"{stub.header}"' for stub in used if stub.header]
+    def text(self) -> str:
+        """The stubs as a file that people can take over."""
+        needed = ["<stdlib.h>"] if any(f" {EXIT}(0);" in stub.text for stub in self.stubs) else []
+        needed += [f'"{stub.header}"' for stub in self.stubs if stub.header]
         includes = "".join(f"#include {name}\n" for name in dict.fromkeys(needed))
-        return includes + "".join(f"\n{stub.text}" for stub in used)
+        return includes + "".join(f"\n{stub.text}" for stub in self.stubs)
 
 
 @dataclass

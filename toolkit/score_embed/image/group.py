@@ -143,8 +143,8 @@ class Group:
         notes = tuple((n.what, n.file, n.line) for n in program.notes)
         losses = tuple((n.what, n.file, n.line) for n in made.losses)
         outside = tuple(name for name in program.outside if name in reached)
-        stubs = self._stubbed.text(reached)
-        entry = made.entry.with_harness(made.kept) if stubs else made.entry
+        stubs = self._stubbed.text()  # all: a test is linked with all files
+        entry = made.entry.with_harness(made.kept) if self._stubbed.within(reached) else made.entry
         return Facts(function.name, notes, losses, within, False, entry, outside, stubs)
 
     def _link(self, made: Made, facts: Facts, build_id: bytes, elf: Path) -> None:

@@ -130,16 +130,18 @@ class FrontEnd:
             sources, losses, within = harness.sources, harness.losses, tuple(harness.within)
             called = harness.entry
         made = Complete(tuple(sources), tuple(losses), within, called)
-        if self._request.stubs:
-            made = self._stubbed(made)
-        return replace(made, entry=called.with_harness(harness.text)) if made.stubs and called is not None else made
+        if not self._request.stubs:
+            return made
+        stubbed = self._stubbed(made)
+        if called is not None and stubbed.within != made.within:
+            called = called.with_harness(harness.text)
+        return replace(stubbed, entry=called)
 
     def _stubbed(self, made: Complete) -> Complete:
         """With stubs for what nobody defines, and for what is to be replaced."""
         stubs, stubbed = self.stubs(made.sources)
-        reached = stubs.reached()
-        within = (*made.within, *stubbed.within(reached))
-        return replace(made, sources=stubbed.sources, within=within, stubs=stubbed.text(reached))
+        within = (*made.within, *stubbed.within(stubs.reached()))
+        return replace(made, sources=stubbed.sources, within=within, stubs=stubbed.text())
 
     def stubs(self, sources: Sequence[Source]) -> tuple[Stubs, Stubbed]:
         """Stubs for what nobody defines of this program, and for what is to be replaced."""

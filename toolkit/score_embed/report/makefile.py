@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-MISSING = "-Wl,--unresolved-symbols=ignore-all"
 _SPECIAL = re.compile(r"([$#])")
 
 
@@ -27,8 +26,6 @@ def text(
         "# make UNITY=FOLDER: build and run all tests; FOLDER has unity.c and unity.h.",
         "CC ?= cc",
         "UNITY ?= unity",
-        "# What the program lacks, and no test comes to, may be missing.",
-        f"LDFLAGS ?= {MISSING}",
         f"TESTS = {' '.join(tests)}",
         f"SOURCES = {_word(here)}",
         "",
@@ -53,7 +50,7 @@ def text(
         head += [
             f"{test}: {test}.c unity.o {others}",
             f"\tcd $(SOURCES) && $(CC) -I$(UNITY) {_words(sources.get(own, ()))} -w $(CURDIR)/$< "
-            f"$(CURDIR)/unity.o {' '.join(f'$(CURDIR)/{name}' for name in others.split())} $(LDFLAGS) -o $(CURDIR)/$@",
+            f"$(CURDIR)/unity.o {' '.join(f'$(CURDIR)/{name}' for name in others.split())} -o $(CURDIR)/$@",
             "",
         ]
     return "\n".join([*head, "clean:", "\trm -f *.o $(TESTS)", ".PHONY: all clean", ""])

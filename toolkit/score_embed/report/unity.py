@@ -18,7 +18,6 @@ from score_embed.errors import UsageError
 from score_embed.report import ctext, text
 from score_embed.report.findings import Findings
 from score_embed.report.inputs import data_of
-from score_embed.report.makefile import MISSING
 from score_embed.results.store import TestRow
 
 _DRIVER = "unity_driver.c"
@@ -30,44 +29,40 @@ _NO_TEST = frozenset(
 )
 _MOST_COMMENT = 200
 _INCLUDE = re.compile(r'#include "([^"]*)"')
-_INPUTS = """
-#ifndef SCORE_H /* the program does not include it: what a harness calls */
-static void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name)
+_BYTES = """static void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
     volatile unsigned char *to = (volatile unsigned char *)object;
     (void)name;
     while (size--) *to++ = __score_next();
 }
-
-static void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const char *name)
+"""
+# What a harness calls, each where it does. Numbers of the input have the low byte first.
+_INPUTS = {
+    "__score_bytes": _BYTES,
+    "__score_text": _BYTES.replace("__score_bytes", "__score_text"),
+    "__score_symbolic": """static void __score_symbolic(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
     static const unsigned short one = 1;
     volatile unsigned char *to = (volatile unsigned char *)object;
     __SIZE_TYPE__ i;
-    (void)name; /* the input holds numbers with the low byte first */
+    (void)name;
     for (i = 0; i < size; i++) to[*(const unsigned char *)&one ? i : size - 1 - i] = __score_next();
 }
-
-static void __score_text(volatile void *object, __SIZE_TYPE__ size, const char *name)
-{
-    __score_bytes(object, size, name);
-}
-
-static void __score_sized(const volatile void *object, const __SIZE_TYPE__ *bytes)
-{
-    (void)object;
-    (void)bytes;
-}
-
-static void __score_boolean(volatile void *object, __SIZE_TYPE__ size, const char *name)
+""",
+    "__score_boolean": """static void __score_boolean(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
     (void)name;
     (void)size; /* of a _Bool, or of a byte */
     *(volatile unsigned char *)object = (unsigned char)(__score_next() & 1);
 }
-#endif
-
-"""
+""",
+    "__score_sized": """static void __score_sized(const volatile void *object, const __SIZE_TYPE__ *bytes)
+{
+    (void)object;
+    (void)bytes;
+}
+""",
+}
 
 
 def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
@@ -111,7 +106,7 @@ def _head(found: Findings, path: Path, entry: Entry | None, left_out: int) -> st
         f"Regression tests of {found.program.name}, made by score-embed {made_by} from what it",
         f"ran on the board {found.program.board}. They need Unity, and the sources of the program as they are built otherwise:",
         "",
-        f"    cc -I UNITY {path.name}{others} UNITY/unity.c{' ' + MISSING if found.program.stubs else ''} -o tests && ./tests",
+        f"    cc -I UNITY {path.name}{others} UNITY/unity.c -o tests && ./tests",
         "",
         "and the -I, -D … of the program, -I for score.h if it includes that. Do not name the source that is included below.",
         "A test runs the program with a recorded input and expects what it did then: the value it returned or gave to",
@@ -154,20 +149,24 @@ def _main_file(found: Findings, sources: list[Path]) -> Path:
 
 def _call_of_harness(entry: Entry) -> str:
     """The harness's main, which makes the arguments of the input: it stands behind the functions that it calls."""
-    return f"#define main score_harness\n{entry.harness}#undef main\n\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
+    main = f"#define main score_harness\n{entry.harness}#undef main\n"
+    return f"{main}\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
 
 
 def _stubs(found: Findings, path: Path) -> str:
-    """What takes input in the program's place: what stood in for functions, and what it calls."""
+    """What takes input in the program's place: what stood in for functions, and what that and the harness call."""
     entry, stubs = found.program.entry, found.program.stubs
-    if not stubs and (entry is None or not entry.harness):
-        return ""
+    harness = entry.harness if entry is not None else ""
+    called = "\n".join(text for name, text in _INPUTS.items() if f"{name}(" in harness + stubs)
     if REPLACED in stubs:
         hint = "Write the test by hand: the input is in the .json file. Or leave the function out of the sources."
         raise UsageError("a test cannot replace a function that is defined (--stub)", str(found.folder), hint)
+    inputs = f"\n#ifndef SCORE_H /* the program does not include it */\n{called}#endif\n" if called else ""
+    if not stubs:
+        return inputs
     folder = os.path.realpath(path.parent)
-    lines = (_included(found, line, folder) for line in stubs.split("\n"))
-    return f"{_INPUTS}#define exit score_exit\n{chr(10).join(lines)}\n#undef exit\n" if stubs else _INPUTS
+    lines = "\n".join(_included(found, line, folder) for line in stubs.split("\n"))
+    return f"{inputs}\n#define exit score_exit\n{lines}\n#undef exit\n"
 
 
 def _included(found: Findings, line: str, folder: str) -> str:
