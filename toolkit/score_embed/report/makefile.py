@@ -37,7 +37,7 @@ def text(
         "",
     ]
     for path, name in objects.items():
-        file = _word(os.path.relpath(os.path.realpath(path), at))
+        file = _prerequisite(os.path.relpath(os.path.realpath(path), at))
         head += [
             f"{name}: {file}",
             f"\tcd $(SOURCES) && $(CC) {_words(sources[path])} -w -Dmain=score_other_main -c "
@@ -58,6 +58,11 @@ def text(
 
 def _words(flags: Sequence[str]) -> str:
     return " ".join(map(_word, flags))
+
+
+def _prerequisite(name: str) -> str:
+    """A file's name for make alone."""
+    return re.sub(r"([ #%:])", r"\\\1", name).replace("$", "$$")
 
 
 def _word(word: str) -> str:

@@ -86,6 +86,7 @@ class Book:
                 if folder in folders:
                     folder = f"{CAMPAIGNS}/{name}-{Path(file).stem}-{line}"
                 folders.add(folder)
+                known.add((name, file))
                 self.rows.append(Row(function=name, file=file, line=line, folder=folder))
 
     def note(self, what: str) -> None:
