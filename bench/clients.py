@@ -46,7 +46,7 @@ def explored(subject: Subject, board: str, clients: int, seconds: int) -> tuple[
         command += [str(subject.source), "--", *subject.cflags]
         subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=300)
         with closing(sqlite3.connect(Path(work) / "o" / "campaign.db")) as db:
-            (paths,) = db.execute("SELECT count(*) FROM paths").fetchone()
+            (paths,) = db.execute("SELECT count(*) FROM tests WHERE is_new").fetchone()
     return paths / seconds, paths / (processor_time() - before)
 
 

@@ -97,6 +97,7 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
     sc_extent before, there;
     sc_u32 freed = 0;
     sc_uptr more;
+    const sized_object *s;
     object->at = 0;
     object->size = 0;
     if (sc.block) *object = sc.block(origin, &freed);
@@ -120,20 +121,20 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
         }
         /* A pointer to the object's first byte may as well be one past the object before it: then both are meant, wherever
          * p is in this run. All runs of a path must agree on what it is that p must be in. */
-        if (sized_at(object->at)) {
-            if (*sized_at(object->at)->limit < object->size) object->size = *sized_at(object->at)->limit;
-        } else if (origin == object->at && more && sized_at(before.at)) {
+        if (origin == object->at && !sized_at(object->at) && more && sized_at(before.at)) {
             if ((const sc_u8 *)p < (const sc_u8 *)origin) { /* one past an object whose size is a formula: which of the two? */
                 object->at = 0;
                 sc.unchecked++;
                 return 0;
             }
-        } else if (origin == object->at) {
+        } else if (origin == object->at && !sized_at(object->at)) {
             object->at = (const sc_u8 *)object->at - more;
             object->size += more;
             if (more == SC_BEHIND_UNKNOWN && (const sc_u8 *)p < (const sc_u8 *)origin) sc.unchecked++;
         }
     }
+    s = sized_at(object->at);
+    if (s && *s->limit < object->size) object->size = *s->limit;
     return fits(*object, p, n) ? 0 : SC_VERDICT_OUT_OF_BOUNDS;
 }
 

@@ -87,6 +87,13 @@ def test_undefined_function(tmp_path: Path) -> None:
     check(score_embed("run", source, folder=tmp_path), 3, "undefined reference", "f")
 
 
+@pytest.mark.parametrize(("size", "what"), [(4000, "there is no room for the program's stack"), (5600, "bytes")])
+def test_a_program_that_is_too_large(size: int, what: str, tmp_path: Path) -> None:
+    """By a little, the stack is where there is no more room; only the linker script of our own notices."""
+    source = write(tmp_path, f"static char room[{size}];\nint main(int n, char **v) {{ return room[n]; }}\n")
+    check(score_embed("run", "--board", "arduino-mega2560", source, folder=tmp_path), 3, "RAM is too small", what)
+
+
 def test_missing_source(tmp_path: Path) -> None:
     check(score_embed("run", "nothing.c", folder=tmp_path), 2, "nothing.c")
     check(score_embed("run", folder=tmp_path), 2, "no source file")

@@ -79,7 +79,7 @@ def summary(*words: str, folder: Path, code: int = 0) -> dict[str, Any]:
 
 def paths_of(folder: Path) -> set[int]:
     with sqlite3.connect(folder / "campaign.db") as db:
-        found = {row[0] for row in db.execute("SELECT hash FROM paths")}
+        found = {row[0] for row in db.execute("SELECT path FROM tests WHERE is_new")}
     db.close()
     return found
 

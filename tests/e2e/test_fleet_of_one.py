@@ -51,8 +51,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "assumption, symbolic index": (DIES_FIRST, {"strategy": "coverage"}),
     "notes, so drained": ("tests/programs/loops.c", {"loop_bound": 2}),
 }
-BUGS = "test, json_set(data, '$.confirmed', NULL)"  # confirmed by another client: there is none
-TABLES = {"tests": "*", "paths": "*", "coverage": "*", "bugs": BUGS, "pairs": "id, data, done, owner, path"}
+TABLES = {"tests": "*", "paths": "*", "coverage": "*", "bugs": "*", "pairs": "id, data, owner"}
 
 
 def settings(source: Path, out: Path, options: dict[str, Any]) -> config.Settings:
@@ -62,7 +61,6 @@ def settings(source: Path, out: Path, options: dict[str, Any]) -> config.Setting
 def said(summary: dict[str, Any], folder: Path) -> dict[str, Any]:
     """All that does not depend on time, and that a single campaign has."""
     found = {key: value for key, value in summary.items() if key not in ("seconds", "memory", "fleet")}
-    found["bugs"] = [{**bug, "confirmed": None} for bug in found["bugs"]]
     found["solver"] = {key: value for key, value in found["solver"].items() if "seconds" not in key}
     found["link"] = {key: found["link"][key] for key in ("crc_errors", "reruns")}
     with closing(sqlite3.connect(folder / "campaign.db")) as db:

@@ -61,7 +61,7 @@ def run(folder: Path, *words: str, codes: tuple[int, ...] = (0, 1)) -> dict[str,
 
 def paths_of(folder: Path) -> set[int]:
     with closing(sqlite3.connect(f"file:{folder}/campaign.db?mode=ro", uri=True, timeout=10)) as db:
-        return {row[0] for row in db.execute("SELECT hash FROM paths")}
+        return {row[0] for row in db.execute("SELECT path FROM tests WHERE is_new")}
 
 
 def recorded(folder: Path) -> int:

@@ -61,7 +61,7 @@ int main(void)
 
 def paths_of(folder: Path) -> set[int]:
     with closing(sqlite3.connect(f"file:{folder / 'campaign.db'}?mode=ro", uri=True)) as record:
-        return {row[0] for row in record.execute("SELECT hash FROM paths")}
+        return {row[0] for row in record.execute("SELECT path FROM tests WHERE is_new")}
 
 
 def resumed(folder: Path, *words: str) -> dict[str, Any]:

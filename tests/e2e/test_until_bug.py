@@ -43,7 +43,7 @@ def resumed(folder: Path, *words: str) -> dict[str, Any]:
 
 def paths(folder: Path) -> set[int]:
     with closing(sqlite3.connect(folder / "out" / "campaign.db")) as record:
-        return {row[0] for row in record.execute("SELECT hash FROM paths")}
+        return {row[0] for row in record.execute("SELECT path FROM tests WHERE is_new")}
 
 
 @pytest.mark.parametrize("clients", ["1", "2"])

@@ -91,7 +91,7 @@ def killed(folder: Path) -> None:
 
 def paths_of(folder: Path) -> list[int]:
     with closing(sqlite3.connect(f"file:{folder / 'campaign.db'}?mode=ro", uri=True)) as db:
-        return [row[0] for row in db.execute("SELECT hash FROM paths")]
+        return [row[0] for row in db.execute("SELECT path FROM tests WHERE is_new")]
 
 
 def damage(folder: Path, rng: random.Random) -> str:

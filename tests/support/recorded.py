@@ -16,6 +16,7 @@ from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, VERSIONS, Prog
 from score_embed.results.progress import Progress
 from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.store import Store, TestRow
+from score_embed.results.testcase import Named
 
 A, B = "src/a b.c", "../other/ü.c"
 SITES = {
@@ -71,11 +72,12 @@ def progress(stopped: str | None = "drained") -> Progress:
     return convert(plain, Progress)
 
 
+X = Named("x", 0, 4, "signed")
 TESTS = (
-    TestRow(1, b"\x05\0\0\0", "return", 0, 0x11, "new", "", {"x": 5}, "plain"),
-    TestRow(2, b"\xff\xff\xff\xff", "exit", 3, 0x22, "new", "", {"x": -1}, "tab\tesc\x1b[31m \x07\ufffe ü]]>"),
-    TestRow(3, b"\0\0\0\0", "division-by-zero", 8, 0x33, "new", f"{A}:3", {"x": 0}, ""),
-    TestRow(4, b"\1\0\0\0", "return", 0, 0x11, "mispredicted", "", {"x": 1}, ""),
+    TestRow(1, b"\x05\0\0\0", "return", 0, 0x11, "new", "", (X,), "plain"),
+    TestRow(2, b"\xff\xff\xff\xff", "exit", 3, 0x22, "new", "", (X,), "tab\tesc\x1b[31m \x07\ufffe ü]]>"),
+    TestRow(3, b"\0\0\0\0", "division-by-zero", 8, 0x33, "new", f"{A}:3", (X,), ""),
+    TestRow(4, b"\1\0\0\0", "return", 0, 0x11, "mispredicted", "", (X,), ""),
 )
 BUGS = (
     Bug("division-by-zero", A, 3, "f", ("f", "main"), {"x": 0}, 3, 2, True),

@@ -74,4 +74,4 @@ class BruteForce:
 def kept_inputs(campaign: Path) -> list[bytes]:
     """The input of the first test of each recorded path."""
     with sqlite3.connect(f"file:{campaign / 'campaign.db'}?mode=ro", uri=True) as record:
-        return [row[0] for row in record.execute("SELECT input FROM tests WHERE number IN (SELECT test FROM paths)")]
+        return [row[0] for row in record.execute("SELECT input FROM tests WHERE is_new")]

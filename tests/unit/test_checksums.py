@@ -25,7 +25,7 @@ DB, LOG, SUMS = "campaign.db", "campaign.db-wal", "campaign.sums"
 
 
 def row(number: int) -> TestRow:
-    return TestRow(number, bytes([number % 251]) * 300, "return", 0, number * 7919, "new", "", {"x": number}, "")
+    return TestRow(number, bytes([number % 251]) * 300, "return", 0, number * 7919, "new", "", (), "")
 
 
 def fill(record: Store, first: int, last: int) -> None:
@@ -235,13 +235,17 @@ def test_totals_that_are_not_those_of_the_rows(tmp_path: Path) -> None:
     [
         "UPDATE tests SET path = 'x'",
         "UPDATE tests SET input = 7",
-        "UPDATE tests SET inputs = '[]'",
-        "UPDATE tests SET inputs = x'ff'",
+        "UPDATE tests SET layout = 'x'",
+        "UPDATE layouts SET objects = '[[]]'",
+        "UPDATE layouts SET objects = x'ff'",
+        """UPDATE layouts SET objects = '[["x", 0, 4, "word"]]'""",
+        "UPDATE paths SET hashes = 7",
+        "UPDATE paths SET hashes = x'ff'",
         "UPDATE coverage SET test = 'x'",
         "UPDATE bugs SET data = x'00'",
         "UPDATE meta SET value = x'ff' WHERE key = 'program'",
         "UPDATE meta SET value = replace(value, '{', '[')",
-        "UPDATE pairs SET data = NULL",
+        "UPDATE pairs SET data = 5",
         "UPDATE pairs SET data = 'text'",
         "UPDATE pairs SET data = x'07'",
     ],
@@ -256,6 +260,7 @@ def test_values_that_are_not_of_their_type(statement: str, tmp_path: Path) -> No
         with Store.read(tmp_path) as record:
             findings.read(record, 10)
             list(record.path_tests())
+            record.path_hashes()
             list(record.pairs.waiting_after(b""))
     except StorageError:
         return

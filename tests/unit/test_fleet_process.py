@@ -29,7 +29,7 @@ from score_embed.explore.tally import Tally, TallyRows
 from score_embed.fleet import messages, service
 from score_embed.fleet.messages import DecodeError, Peer, Result
 from score_embed.fleet.process import payload as payloads
-from score_embed.fleet.process.campaign_record import CampaignRecord
+from score_embed.fleet.process.campaign_record import CampaignRecord, Found
 from score_embed.fleet.process.inspection import Inspector, Unsound
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
@@ -142,11 +142,19 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         *_, claim = (claim for claim in campaign.take_claims() if claim.about is About.BUG)
         assert (claim.client, claim.end, claim.input) == ("1", End("abort", 0, 101), b"in")
         assert not campaign.ledger.has_bug
-        campaign.has_nobody_else(claim)  # then its own client's second look is all there is
+        campaign.has_nobody_else(claim, is_own=False)  # then its own client's second look is all there is
+        campaign.commit(1, {}, {})
         assert campaign.ledger.has_bug
+        assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [False]  # a stranger may lie twice
         campaign.conclude(claim, Settled.CONFIRMED)
         campaign.commit(1, {}, {})
         assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [True]
+        assert isinstance(claim.key, Found)
+        claim.key.bug.confirmed = False
+        campaign.has_nobody_else(replace(claim, key=replace(claim.key, twice=False)), is_own=True)
+        assert not claim.key.bug.confirmed
+        campaign.has_nobody_else(claim, is_own=True)
+        assert claim.key.bug.confirmed
         assert {c["name"]: c["tests"] for c in summary.of(record)["fleet"]["clients"]} == {"1": 3, "2": 1}
 
 
@@ -217,15 +225,20 @@ def test_an_answer_is_no_test(folder: Path) -> None:
     assert [(c["tests"], c["busy"]) for c in after["fleet"]["clients"]] == [(0, 1.5)]
 
 
-def test_what_several_clients_failed_with_is_done_and_told_of(folder: Path) -> None:
+def test_what_several_clients_failed_with_is_lost_and_waits_if_somebody_wants_that(folder: Path) -> None:
     with Store.open(folder) as record:
         campaign = CampaignRecord(record, b"")
         write(campaign, known=[(said(pair("one")), None)])
+        before = set(campaign.opened().frontier)
         write(campaign, aside=[pair("one").id])
         found = summary_after(campaign)
-        assert Note.CLIENTS_FAILED in {item["what"] for item in found["incomplete"]}
-        assert pair("one").id not in campaign.opened().frontier
+        (lost,) = found["lost_tests"]
+        assert (found["lost"], lost["why"]) == (1, "3 clients lost their targets with it")
+        assert set(campaign.opened().frontier) == before - {pair("one").id}
         assert campaign.ledger.outcome == "drained"
+        assert record.lost.retry() == 1
+        (again,) = set(campaign.opened().frontier) - before
+        assert record.pairs.some([again])[again][-len(lost["input"]) // 2 :] == bytes.fromhex(lost["input"])
 
 
 def summary_after(campaign: CampaignRecord) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from score_embed.report import ctext, findings, inputs, junit, lcov, sarif, unit
 from score_embed.report.findings import Findings
 from score_embed.results.sourcemap import Position
 from score_embed.results.store import Store
+from score_embed.results.testcase import Named
 
 EVIL = "x\x1b]0;owned\x07\x1b[2J\u202e*/\n#error owned\n\\\n??/\n/*<script>alert(1)</script>[/red]\r\x9b]]>\"';"
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -34,8 +35,9 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sites = {site: Position(EVIL, at.line, EVIL) for site, at in recorded.SITES.items()}
     monkeypatch.setattr(recorded, "SITES", sites)
     monkeypatch.setattr(recorded, "TEXT_A", (EVIL, EVIL, EVIL))
+    objects = (Named(EVIL, 0, 4, "signed"), Named("x", -3, 2**70, "bytes"))
     tests = [
-        dataclasses.replace(test, verdict=verdict, place=EVIL, inputs={EVIL: 3, "x": "zz"}, output=EVIL)
+        dataclasses.replace(test, verdict=verdict, place=EVIL, objects=objects, output=EVIL)
         for test, verdict in zip(recorded.TESTS, ("return", EVIL, "assertion", "return"), strict=True)
     ]
     monkeypatch.setattr(recorded, "TESTS", tests)
@@ -158,7 +160,7 @@ def test_bytes_that_are_none(hostile: Path, tmp_path: Path) -> None:
     with Store.read(hostile) as record:
         test = next(record.tests())
     with pytest.raises(StorageError, match="hex"):
-        inputs.data_of(test, "x")
+        inputs.data_of(test, EVIL)  # a number of one digit
 
 
 def test_a_corpus_stays_in_its_folder(hostile: Path, tmp_path: Path) -> None:

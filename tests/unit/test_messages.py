@@ -38,7 +38,12 @@ def test_very_many_errors_are_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"), [("", "failed without a message"), ("cc1: out of memory\n", "out of memory")]
+    ("text", "what"),
+    [
+        ("", "failed without a message"),
+        ("cc1: out of memory\n", "out of memory"),
+        ("ld: memory exhausted\ncollect2: error: ld returned 1 exit status\n", "memory exhausted"),
+    ],
 )
 def test_messages_without_a_place(text: str, what: str) -> None:
     error = complaint(text, "a.c")

@@ -196,7 +196,7 @@ def test_lines_of_a_real_program(tmp_path: Path) -> None:
 
 
 def row(number: int, path: int, outcome: str = "new") -> store.TestRow:
-    return store.TestRow(number, b"ab", "return", 0, path, outcome, "", {"x": 1}, "hi")
+    return store.TestRow(number, b"ab", "return", 0, path, outcome, "", (recorded.X,), "hi")
 
 
 def test_the_record_comes_back(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_the_record_comes_back(tmp_path: Path) -> None:
         record.add_test(row(1, high), True)
         record.add_test(row(2, 5, "mispredicted"), False)
         record.pairs.done(b"a")
-        record.pairs.add([(b"a", b"3", b"A"), (b"c", b"1", b"C")])  # a is done and stays so
+        record.pairs.add([(b"c", b"1", b"C")])
         record.add_coverage([1, 2], 1)
         record.put_bug(bugs.Bug("abort", "a.c", 1, "f", (), {}, 1))
         record.commit(recorded.progress("time"))
@@ -223,6 +223,55 @@ def test_the_record_comes_back(tmp_path: Path) -> None:
         assert record.get(parts.PROGRESS) == recorded.progress("time")
         assert record.get(parts.FLEET) is None
         assert record.bugs()[0].kind == "abort"
+
+
+@pytest.mark.parametrize("commits", [False, True])
+def test_what_a_fleet_has_done_is_remembered(commits: bool, tmp_path: Path) -> None:
+    """Its clients may report it once more, and may not know that another has."""
+    with store.Store.create(tmp_path) as record:
+        record.pairs.remember()
+        record.pairs.add([(b"a", b"3", b"A")], "1 x")
+        if commits:
+            record.commit()
+        record.pairs.done(b"a", 2**64 - 1)
+        record.pairs.done(b"b")
+        if commits:
+            record.commit()
+        record.pairs.add([(b"a", b"3", b"A"), (b"b", b"3", b"B"), (b"c", b"1", b"C")])
+        assert record.pairs.waiting() == 1
+    with store.Store.open(tmp_path) as record:
+        assert record.pairs.path_of(b"a") == 2**64 - 1
+        assert record.pairs.path_of(b"b") is None
+        assert record.pairs.done_among([b"a", b"b", b"c"]) == {b"a", b"b"}
+        record.pairs.add([(b"a", b"3", b"A")])  # a session without a fleet, which knows as much
+        assert [ident for ident, _ in record.pairs.owners()] == [b"c"]
+
+
+def test_layouts_are_kept_once_for_all_tests_that_have_them(tmp_path: Path) -> None:
+    """Of more than are remembered, an early one is kept twice; each test has its own in either case."""
+
+    def of(number: int) -> store.TestRow:
+        size = 1 + number % 300
+        return dataclasses.replace(row(number, number), input=bytes(size), objects=(testcase.Named("b", 0, size, "bytes"),))
+
+    with store.Store.create(tmp_path) as record:
+        for number in range(1, 410):
+            record.add_test(of(number), True)
+    with store.Store.open(tmp_path) as record:
+        record.add_test(of(410), True)
+        record.add_test(of(411), True)
+        assert [test.inputs for test in record.tests()] == [of(number).inputs for number in range(1, 412)]
+        assert record.path_hashes() == set(range(1, 412))
+        ((kept,),) = record._database.rows("SELECT count(*) FROM layouts")
+        assert 300 < kept <= 411
+    again = [of(1)] * 50
+    (tmp_path / "one").mkdir()
+    with store.Store.create(tmp_path / "one") as record:
+        for number, test in enumerate(again, 1):
+            record.add_test(dataclasses.replace(test, number=number), False)
+            if number % 10 == 0:
+                record.commit()
+        assert record._database.rows("SELECT count(*) FROM layouts") == [(1,)]
 
 
 def test_a_killed_writer_leaves_the_last_commit(tmp_path: Path) -> None:
@@ -324,7 +373,8 @@ def test_a_damaged_part_ends_in_one_message(tmp_path: Path, part: parts.Part[Any
     ("change", "what"),
     [
         ("UPDATE bugs SET data = '{\"kind\": \"abort\"}'", "bugs"),
-        ("UPDATE tests SET inputs = '[]'", "tests"),
+        ("UPDATE layouts SET objects = '{}'", "layouts"),
+        ("DELETE FROM layouts", "layouts"),
         ("INSERT INTO witnessed VALUES (1, 'found', '{}')", "findings"),
         ("UPDATE meta SET value = '{\"strategy\": 5}' WHERE key = 'settings'", "settings"),
         ("UPDATE meta SET value = replace(value, 'unsat', 'unsatt') WHERE key = 'progress'", "progress"),
@@ -366,7 +416,7 @@ def test_what_the_witness_has_left_is_counted_without_looking_at_all_tests(tmp_p
 
 
 def test_a_large_record_is_gone_on_with_by_what_waits(tmp_path: Path) -> None:
-    """Neither all pairs nor all tests nor all paths are looked at: SQLite says so of each statement."""
+    """Neither what is done nor all tests are looked at: SQLite says so of each statement."""
     with store.Store.create(tmp_path) as record:
         record.pairs.add([(bytes([n]) * 16, b"1", b"A") for n in range(9)])
         record.add_test(row(1, 5), True)
@@ -380,7 +430,7 @@ def test_a_large_record_is_gone_on_with_by_what_waits(tmp_path: Path) -> None:
         list(record.pairs.unranked())
         list(record.pairs.owners())
         list(record.pairs.without_inputs())
-        record.path_hashes_within(0, 2**52 - 1)
+        len(record.paths)
         record.witness_counts(1)
         record.found_by_witness()
         record.first_paths(0)
@@ -394,7 +444,7 @@ def test_a_large_record_is_gone_on_with_by_what_waits(tmp_path: Path) -> None:
         }
     assert len(plans) >= 11
     for text, steps in plans.items():
-        whole = [step for step in steps if step in ("SCAN pairs", "SCAN paths") or step.startswith("SCAN tests")]
+        whole = [step for step in steps if step == "SCAN done" or step.startswith("SCAN tests")]
         assert not whole or "LIMIT 0" in text, (text, steps)
 
 

@@ -20,6 +20,7 @@ from score_embed.cli import show as show_module
 from score_embed.formula import build
 from score_embed.formula.expr import Kind
 from score_embed.results.store import Store, TestRow
+from score_embed.results.testcase import Named
 from score_embed.solve import smt
 from score_embed.solve.effort import Limit
 from score_embed.solve.query import Query, Result
@@ -126,8 +127,8 @@ def test_a_query_of_z3_is_hurried(hurried: threading.Event) -> None:
 
 
 def test_a_test_that_was_not_decoded_shows_its_bytes() -> None:
-    decoded = TestRow(1, b"\x06", "return", 0, 1, "new", "", {"x": 6}, "")
-    mispredicted = TestRow(2, b"\xab\xcd", "return", 0, 2, "mispredicted", "", {}, "")
+    decoded = TestRow(1, b"\x06", "return", 0, 1, "new", "", (Named("x", 0, 1, "unsigned"),), "")
+    mispredicted = TestRow(2, b"\xab\xcd", "return", 0, 2, "mispredicted", "", (), "")
     console = Console(record=True, width=80, file=io.StringIO())
     console.print(show_module._tests([decoded, mispredicted]))
     assert "raw abcd" in console.export_text()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
 
 from score_embed.campaign.describing import Counted, Entry
 from score_embed.contract.outcome import LinkCounters, Verdict
@@ -25,7 +24,7 @@ from score_embed.results.progress import Memory, Progress, Totals
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
-from score_embed.results.testcase import TestCase, Value, named_inputs
+from score_embed.results.testcase import TestCase, named_inputs
 
 SHOWN_OUTPUT = 80  # characters of a test's output in its row
 
@@ -61,7 +60,7 @@ class Ledger:
         self.coverage.add(self._record.coverage())
         for bug in self._record.bugs():
             self.bugs.add(bug)
-        self._paths = HashSet(self._record.path_hashes_within)
+        self._paths = HashSet(self._record.paths.all())
         self._link, self._memory = progress.link, progress.memory
         self.queue, self._seconds = progress.queue, progress.seconds
 
@@ -102,12 +101,11 @@ class Ledger:
         came = _came(entry, is_new)
         self._add_up(entry, came, is_new)
         fresh = self.coverage.add(entry.coverage)
-        inputs = named_inputs(entry.objects, entry.input)
-        bug = self._bug(entry, inputs, number)
+        bug = self._bug(entry, number)
         where = str(entry.place) if entry.place else ""
         output = entry.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0]
         verdict, code = entry.verdict, entry.code
-        row = TestRow(number, entry.input, verdict.value, code, entry.path_hash, came, where, inputs, output)
+        row = TestRow(number, entry.input, verdict.value, code, entry.path_hash, came, where, entry.objects, output)
         self._record.add_test(row, is_new)
         if entry.lost is not None:
             self.set_aside(entry.lost.numbered(number))
@@ -117,7 +115,7 @@ class Ledger:
         is_first_of_bug = bug is not None and bug.test == number
         self.has_bug = self.has_bug or (is_first_of_bug and entry.confirmed)
         if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
-            self._write_files(self._test(number, entry, inputs, where), is_first_of_bug)
+            self._write_files(self._test(number, entry, where), is_first_of_bug)
 
     def confirm(self, bug: Bug) -> None:
         """Somebody else has seen it, too."""
@@ -154,18 +152,19 @@ class Ledger:
             totals.conditions += entry.conditions
             totals.longest = max(totals.longest, entry.conditions)
 
-    def _bug(self, entry: Entry, inputs: Mapping[str, Value], number: int) -> Bug | None:
+    def _bug(self, entry: Entry, number: int) -> Bug | None:
         """The bug that a test has shown, perhaps not as the first one."""
         if entry.place is None:
             return None
         kind = kind_of(entry.verdict, entry.code)
+        inputs = named_inputs(entry.objects, entry.input)
         return self.bugs.add(Bug.at(entry.place, kind, inputs, number, entry.confirmed))
 
-    def _test(self, number: int, entry: Entry, inputs: Mapping[str, Value], where: str) -> TestCase:
+    def _test(self, number: int, entry: Entry, where: str) -> TestCase:
         return TestCase(
             number=number,
             input=entry.input,
-            inputs=inputs,
+            inputs=named_inputs(entry.objects, entry.input),
             verdict=entry.verdict.value,
             code=entry.code,
             path_hash=entry.path_hash,

@@ -95,7 +95,6 @@ class Note(StrEnum):
     FIRST_DIFFERS = "the first test took different paths when run again"
     CLIENT_DIFFERS = "a test took another path when it was run again (client {})"
     CLIENT_EXPELLED = "client {} was sent away: {}"  # what it had reported before may be wrong
-    CLIENTS_FAILED = "a test with which several clients lost their targets was set aside"
     CLIENT_UNREADABLE = "a client reported a test that cannot be read"
 
     def of(self, *known: object) -> str:

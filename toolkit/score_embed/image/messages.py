@@ -40,6 +40,7 @@ _LINE = re.compile(r".+:\d+$")
 _IN_OBJECT = re.compile(r"(?P<object>\S.*?\.(?:o|a\([^)]*\))):(?P<at>.+)$")
 _NO_SYMBOL = re.compile(r"undefined symbol `(?P<symbol>[^']+)' referenced in expression")
 _FULL = re.compile(r"region `(?P<region>[^']+)' overflowed by (?P<bytes>\d+) bytes")
+_ASSERTED = re.compile(r"region (?P<region>\w+) overflowed: (?P<why>[^\n]+)")  # by a linker script of the runtime's
 _NO_LIBRARY = re.compile(r"cannot find (?P<what>-l\S+|[^:\n]+)")
 _FLOATS = re.compile(r"error: (?P<file>.+?) uses VFP register arguments, (?P<other>.+?) does not")
 _FROM_PLUGIN = " (symbol from plugin)"  # of an object that holds no code yet: the runtime compiled as a whole
@@ -156,9 +157,12 @@ class Messages:
             what = "it passes floating point numbers in registers, the rest of the program does not"
             odd = places[0] if places[0] != RUNTIME else places[1]
             return BuildError(what, odd, "Give all of it the same -mfloat-abi and -mfpu: `cpu` of the board's profile.")
+        hint = "Make the profile's `stack` and `buffers` smaller, or the program."
         if full:
-            hint = "Make the profile's `stack` and `buffers` smaller, or the program."
             return BuildError(f"{full['region']} is too small by {full['bytes']} bytes", "link", hint)
+        asserted = _ASSERTED.search(messages)
+        if asserted:
+            return BuildError(f"{asserted['region']} is too small: {asserted['why']}", "link", hint)
         if missing:
             hint = "Check its name; `-L FOLDER` after `--`, or in the profile's `ldflags`, says where libraries are."
             return BuildError(f"cannot find {missing['what'].strip()}", "link", hint)

@@ -1,7 +1,8 @@
-"""The record's pairs: which are known, which are done, and who has those that wait: the backlog of a work list.
+"""The record's pairs: those that wait, and who has them: the backlog of a work list.
 
 Pending flips of one run have its input in common, so a long one is kept once. Most pairs are run soon after they were
-found, so only what became of them within a batch is written.
+found, so only what became of them within a batch is written. A pair that is done is forgotten: nobody finds it twice
+(docs/design/exploration.md). A fleet's clients may report it twice, so what a fleet has done is remembered by its id.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from score_embed.results.database import Database
 from score_embed.results.storage import damaged
 
 SCHEMA = """
-CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLOB NOT NULL, data BLOB, input INTEGER,
-    done INTEGER NOT NULL, owner TEXT, path INTEGER);
+CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLOB NOT NULL, data BLOB NOT NULL,
+    input INTEGER, owner TEXT);
 CREATE TABLE inputs(number INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE INDEX waiting ON pairs(rank) WHERE done = 0;
+CREATE TABLE done(id BLOB PRIMARY KEY, path INTEGER) WITHOUT ROWID;
+CREATE INDEX waiting ON pairs(rank);
 """
 _PUT = """
-INSERT INTO pairs(id, rank, data, input, done, owner, path) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT(id) DO UPDATE SET data = NULL, input = NULL, done = 1, owner = NULL, path = excluded.path
-    WHERE excluded.done
+INSERT INTO pairs(id, rank, data, input, owner) SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 FROM done WHERE id = ?1)
+ON CONFLICT(id) DO NOTHING
 """
-_WAITING = "pairs INDEXED BY waiting"  # few of all pairs wait: those that are done are not looked at
-_UNUSED = f"DELETE FROM inputs WHERE number NOT IN (SELECT input FROM {_WAITING} WHERE done = 0 AND input NOT NULL)"
+_REMEMBER = "INSERT INTO done VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET path = excluded.path"
+_UNUSED = "DELETE FROM inputs WHERE number NOT IN (SELECT input FROM pairs WHERE input NOT NULL)"
 _INPUT = "LEFT JOIN inputs ON inputs.number = pairs.input"
 _MOST_IDS = 500  # in one question
 _LONG = 64  # bytes of an input that is worth a row of its own
@@ -34,10 +35,10 @@ _REMEMBERED = 256  # inputs that were written last: who needs one of them comes 
 
 
 class _Row(NamedTuple):
-    id: bytes
+    """What became of a pair: it waits, or it is done (`data`: None)."""
+
     rank: bytes
     data: bytes | None
-    done: int
     owner: str | None
     path: int | None
 
@@ -48,34 +49,38 @@ class PairTable:
         self._batch: dict[bytes, _Row] = {}
         self._inputs: dict[bytes, int] = {}  # to their numbers
         self._last_input: int | None = None
+        self._remembers = bool(database.rows("SELECT EXISTS (SELECT 1 FROM done)")[0][0])
         database.register(self._write)
 
     # What is written -----------------------------------------------------------------------------
 
+    def remember(self) -> None:
+        """From now on those that are done are remembered: somebody may report them again."""
+        self._remembers = True
+
     def add(self, pairs: Iterable[tuple[bytes, bytes, bytes]], owner: str | None = None) -> None:
-        """Pairs now known: (id, rank in the queue, serialised). A pair known already keeps its state.
+        """Pairs that wait: (id, rank in the queue, serialised). One that waits already, or is remembered as done, stays so.
 
         `rank`: empty if only the fleet's clients know their order; `owner`: the client that has them, if any.
         """
         for ident, rank, data in pairs:
-            if ident not in self._batch:
-                self._batch[ident] = _Row(ident, rank, data, 0, owner, None)
+            known = self._batch.get(ident)
+            if known is None or (known.data is None and not self._remembers):
+                self._batch[ident] = _Row(rank, data, owner, None)
         self._database.begin()
 
     def done(self, ident: bytes, path_hash: int | None = None) -> None:
-        """The pair was run and took this path, if any. Its data is dropped: only its id is needed from now on."""
-        known = self._batch.get(ident)
-        path = None if path_hash is None else signed(path_hash)
-        self._batch[ident] = _Row(ident, known.rank if known else b"", None, 1, None, path)
+        """The pair was run and took this path, if any."""
+        self._batch[ident] = _Row(b"", None, None, None if path_hash is None else signed(path_hash))
         self._database.begin()
 
     def move(self, ident: bytes, owner: str | None) -> None:
         """This waiting pair is another client's from now on, or nobody's."""
-        self._database.add("UPDATE pairs SET owner = ? WHERE id = ? AND done = 0", (owner, ident))
+        self._database.add("UPDATE pairs SET owner = ? WHERE id = ?", (owner, ident))
 
     def free(self) -> None:
         """A session begins: no waiting pair belongs to anybody, and inputs of pairs that are done are dropped."""
-        self._database.add(f"UPDATE {_WAITING} SET owner = NULL WHERE done = 0 AND owner NOT NULL", ())
+        self._database.add("UPDATE pairs SET owner = NULL WHERE owner NOT NULL", ())
         if self._database.rows("SELECT 1 FROM inputs LIMIT 1"):
             self._database.add(_UNUSED, ())
             self._inputs.clear()
@@ -88,17 +93,25 @@ class PairTable:
         if not self._batch:
             return
         inputs: list[tuple[int, bytes]] = []
-        rows = [(row.id, row.rank, *self._split(row.data, db, inputs), *row[3:]) for row in self._batch.values()]
+        done = [(ident, row.path) for ident, row in self._batch.items() if row.data is None]
+        rows = [
+            (ident, row.rank, *self._split(row.data, db, inputs), row.owner)
+            for ident, row in self._batch.items()
+            if row.data is not None
+        ]
+        db.executemany("DELETE FROM pairs WHERE id = ?", [(ident,) for ident, _ in done])
+        if self._remembers:
+            db.executemany(_REMEMBER, done)
         db.executemany("INSERT INTO inputs VALUES (?, ?)", inputs)
         db.executemany(_PUT, rows)
         self._batch.clear()
 
     def _split(
-        self, data: bytes | None, db: sqlite3.Connection, inputs: list[tuple[int, bytes]]
-    ) -> tuple[bytes | None, int | None]:
+        self, data: bytes, db: sqlite3.Connection, inputs: list[tuple[int, bytes]]
+    ) -> tuple[bytes, int | None]:
         """What a pair's row holds of it, and the number of its input, if others have the same."""
-        end = own_part(data) if data is not None else 0
-        if data is None or len(data) - end < _LONG:
+        end = own_part(data)
+        if len(data) - end < _LONG:
             return data, None
         shared = data[end:]
         number = self._inputs.get(shared)
@@ -115,50 +128,50 @@ class PairTable:
     # What is read --------------------------------------------------------------------------------
 
     def waiting(self) -> int:
-        """The number of pairs known but not done."""
-        ((count,),) = self._database.rows("SELECT count(*) FROM pairs WHERE done = 0")
+        """The number of pairs that wait."""
+        ((count,),) = self._database.rows("SELECT count(*) FROM pairs")
         return int(count)
 
     def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Rank and serialised pair of those known but not done that are ranked above `rank`, in order of rank."""
-        what = f"SELECT rank, pairs.data, inputs.data FROM pairs {_INPUT} WHERE done = 0 AND rank > ? ORDER BY rank"
+        """Rank and serialised pair of those that are ranked above `rank`, in order of rank."""
+        what = f"SELECT rank, pairs.data, inputs.data FROM pairs {_INPUT} WHERE rank > ? ORDER BY rank"
         for found, data, shared in self._database.each(what, (rank,)):
             yield found, self._whole(data, shared)
 
     def unranked(self) -> Iterator[tuple[bytes, bytes]]:
-        """Id and serialised pair of those known but not done that have no rank, in the order they became known."""
-        waiting = f"pairs {_INPUT} WHERE done = 0 AND rank = x'' ORDER BY pairs.number"
+        """Id and serialised pair of those that have no rank, in the order they became known."""
+        waiting = f"pairs {_INPUT} WHERE rank = x'' ORDER BY pairs.number"
         what = f"SELECT id, pairs.data, inputs.data FROM {waiting}"
         for ident, data, shared in self._database.each(what):
             yield ident, self._whole(data, shared)
 
     def owners(self) -> Iterator[tuple[bytes, str | None]]:
-        """Id and owner of the pairs known but not done, the newest first."""
-        yield from self._database.each("SELECT id, owner FROM pairs WHERE done = 0 ORDER BY +number DESC")
+        """Id and owner of the pairs that wait, the newest first."""
+        yield from self._database.each("SELECT id, owner FROM pairs ORDER BY number DESC")
 
     def some(self, idents: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Those of these pairs that are known but not done, serialised, by id."""
+        """Those of these pairs that wait, serialised, by id."""
         found: dict[bytes, bytes] = {}
         for start in range(0, len(idents), _MOST_IDS):
             part = tuple(idents[start : start + _MOST_IDS])
             marks = ",".join("?" * len(part))
-            what = f"SELECT id, pairs.data, inputs.data FROM pairs {_INPUT} WHERE done = 0 AND id IN ({marks})"
+            what = f"SELECT id, pairs.data, inputs.data FROM pairs {_INPUT} WHERE id IN ({marks})"
             found.update((ident, self._whole(*of)) for ident, *of in self._database.rows(what, part))
         return found
 
     def done_among(self, idents: Sequence[bytes]) -> set[bytes]:
-        """Those of these pairs that are done."""
+        """Those of these pairs that are remembered as done."""
         found: set[bytes] = set()
         for start in range(0, len(idents), _MOST_IDS):
             part = tuple(idents[start : start + _MOST_IDS])
             marks = ",".join("?" * len(part))
-            rows = self._database.rows(f"SELECT id FROM pairs WHERE done = 1 AND id IN ({marks})", part)
+            rows = self._database.rows(f"SELECT id FROM done WHERE id IN ({marks})", part)
             found.update(row[0] for row in rows)
         return found
 
     def without_inputs(self) -> Iterator[bytes]:
-        """The serialised pairs known but not done, in no order; some lack their input."""
-        for (data,) in self._database.each("SELECT data FROM pairs WHERE done = 0"):
+        """The serialised pairs that wait, in no order; some lack their input."""
+        for (data,) in self._database.each("SELECT data FROM pairs"):
             yield self._whole(data, None)
 
     def _whole(self, data: object, shared: object) -> bytes:
@@ -168,8 +181,8 @@ class PairTable:
         raise damaged(self._database.folder, "a test that waits has no data")
 
     def path_of(self, ident: bytes) -> int | None:
-        """The path that a pair took when it was run; None if it was not, or had no path."""
-        rows = self._database.rows("SELECT path FROM pairs WHERE id = ? AND path NOT NULL", (ident,))
+        """The path that a pair took when it was run; None if nobody remembers, or it had no path."""
+        rows = self._database.rows("SELECT path FROM done WHERE id = ? AND path NOT NULL", (ident,))
         return unsigned(rows[0][0]) if rows else None
 
 

@@ -6,40 +6,42 @@ Its tables are here, but for those of the pairs (`results/pairs.py`); how it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from score_embed.errors import UsageError
-from score_embed.results import lost, pairs
+from score_embed.results import layouts, lost, pairs, paths
 from score_embed.results.bugs import Bug
 from score_embed.results.database import Database
+from score_embed.results.layouts import LayoutTable
 from score_embed.results.lost import LostTable
 from score_embed.results.pairs import PairTable, signed, unsigned
 from score_embed.results.parts import PROGRESS, SOURCES, Part, decoded, encode, typed
+from score_embed.results.paths import PathTable
 from score_embed.results.progress import Progress, Totals
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import FILE, damaged
-from score_embed.results.testcase import Value, stem
+from score_embed.results.testcase import Named, Value, named_inputs, stem
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 T = TypeVar("T")
-VERSION = 9
+VERSION = 10
 
 _OWN_TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT NOT NULL,
-    code INTEGER NOT NULL, path INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL,
-    inputs TEXT NOT NULL, output TEXT NOT NULL);
-CREATE TABLE paths(hash INTEGER PRIMARY KEY, test INTEGER NOT NULL);
+    code INTEGER NOT NULL, path INTEGER NOT NULL, is_new INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL,
+    layout INTEGER NOT NULL, output TEXT NOT NULL);
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE witnessed(test INTEGER PRIMARY KEY, outcome TEXT NOT NULL, data TEXT);
 """
-SCHEMA = _OWN_TABLES + pairs.SCHEMA + lost.SCHEMA
+SCHEMA = _OWN_TABLES + layouts.SCHEMA + paths.SCHEMA + pairs.SCHEMA + lost.SCHEMA
 _KEPT = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
-_NEW_PATH = "EXISTS (SELECT 1 FROM paths WHERE hash = tests.path AND test = tests.number)"
+_NEW_PATH = "is_new"
 _UNWITNESSED = "NOT EXISTS (SELECT 1 FROM witnessed WHERE test = tests.number)"
 
 
@@ -51,15 +53,17 @@ class _Columns(NamedTuple):
     verdict: str
     code: int
     path: int
+    is_new: int
     outcome: str
     place: str
-    inputs: str
+    layout: int
     output: str
 
 
-@dataclass(slots=True)
+@dataclass
 class TestRow:
-    """One executed test. `outcome`: new, redundant, mispredicted, or "no path" (an assumption failed)."""
+    """One executed test. `outcome`: new, redundant, mispredicted, or "no path" (an assumption failed); `objects`: what its
+    input consists of, empty where nobody asked (mispredicted)."""
 
     __test__ = False
 
@@ -70,8 +74,13 @@ class TestRow:
     path_hash: int
     outcome: str
     place: str
-    inputs: Mapping[str, Value]
+    objects: tuple[Named, ...]
     output: str  # its beginning
+
+    @cached_property
+    def inputs(self) -> dict[str, Value]:
+        """The values of its symbolic objects."""
+        return named_inputs(self.objects, self.input)
 
     @property
     def stem(self) -> str:
@@ -86,6 +95,8 @@ class Store:
         self._database = database
         self.pairs = PairTable(database)
         self.lost = LostTable(database, self.pairs)
+        self.paths = PathTable(database)
+        self._layouts = LayoutTable(database)
 
     @staticmethod
     def create(folder: Path) -> Store:
@@ -151,14 +162,13 @@ class Store:
         self._add("INSERT OR REPLACE INTO meta VALUES (?, ?)", (part.key, encode(value)))
 
     def add_test(self, row: TestRow, new_path: bool) -> None:
-        path = signed(row.path_hash)
-        inputs = encode(dict(row.inputs))
+        path, layout = signed(row.path_hash), self._layouts.number(row.objects)
         self._add(
-            "INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (row.number, row.input, row.verdict, row.code, path, row.outcome, row.place, inputs, row.output),
+            "INSERT INTO tests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (row.number, row.input, row.verdict, row.code, path, new_path, row.outcome, row.place, layout, row.output),
         )
         if new_path:
-            self._add("INSERT OR IGNORE INTO paths VALUES (?, ?)", (path, row.number))
+            self.paths.add(row.path_hash)
 
     def add_coverage(self, numbers: Iterable[int], test: int) -> None:
         for number in numbers:
@@ -190,21 +200,15 @@ class Store:
         return found
 
     def path_hashes(self) -> set[int]:
-        rows = typed(self._read("SELECT hash FROM paths"), list[tuple[int]], "paths", self.folder)
-        return {unsigned(hash_) for (hash_,) in rows}
+        return set(self.paths.all())
 
     def require_totals(self, totals: Totals) -> None:
         """Raises StorageError unless the rows of tests and paths are as many as the totals say."""
         ((tests,),) = self._read("SELECT coalesce(max(number), 0) FROM tests")
-        ((paths,),) = self._read("SELECT count(*) FROM paths")
+        paths = len(self.paths)
         if (tests, paths) != (totals.runs, totals.paths):
             what = f"it has {tests} tests and {paths} paths, and its totals are {totals.runs} and {totals.paths}"
             raise damaged(self.folder, what)
-
-    def path_hashes_within(self, first: int, last: int) -> list[int]:
-        """Those from one number to another, in order, where both have the same highest bit."""
-        within = "SELECT hash FROM paths WHERE hash BETWEEN ? AND ? ORDER BY hash"
-        return [unsigned(hash_) for (hash_,) in self._read(within, (signed(first), signed(last)))]
 
     def coverage(self) -> list[int]:
         rows = typed(self._read("SELECT number FROM coverage"), list[tuple[int]], "coverage", self.folder)
@@ -256,12 +260,17 @@ class Store:
     def found_by_witness(self) -> list[Found]:
         """The second witness's findings, in the order of their tests."""
         findings = "witnessed CROSS JOIN tests ON number = test WHERE data NOT NULL"  # in this order: few have any
-        statement = f"SELECT data, number, inputs, verdict, place FROM {findings} ORDER BY test"
+        statement = f"SELECT data, number, input, layout, verdict, place FROM {findings} ORDER BY test"
+        rows = typed(self._read(statement), list[tuple[str, int, bytes, int, str, str]], "findings", self.folder)
         return [
-            Found(decoded(data, Finding, "findings", self.folder), number, self._inputs(inputs), verdict, place)
-            for data, number, inputs, verdict, place in typed(
-                self._read(statement), list[tuple[str, int, str, str, str]], "findings", self.folder
+            Found(
+                decoded(data, Finding, "findings", self.folder),
+                number,
+                named_inputs(self._layouts.layout(layout), given),
+                verdict,
+                place,
             )
+            for data, number, given, layout, verdict, place in rows
         ]
 
     def witness_counts(self, paths: int) -> Counts:
@@ -275,12 +284,10 @@ class Store:
         paths_left = paths - kept_paths - (witnessed - int(kept_run))
         return Counts(witnessed, outcomes.get(LOST, 0), int(kept_left), paths_left)
 
-    def _inputs(self, text: str) -> dict[str, Value]:
-        return decoded(text, dict[str, Value], "tests", self.folder)
-
     def _row(self, values: tuple[Any, ...]) -> TestRow:
-        number, data, verdict, code, path, outcome, place, inputs, output = typed(values, _Columns, "tests", self.folder)
-        return TestRow(number, data, verdict, code, unsigned(path), outcome, place, self._inputs(inputs), output)
+        number, data, verdict, code, path, _, outcome, place, layout, output = typed(values, _Columns, "tests", self.folder)
+        objects = self._layouts.layout(layout)
+        return TestRow(number, data, verdict, code, unsigned(path), outcome, place, objects, output)
 
     def _add(self, statement: str, values: tuple[object, ...]) -> None:
         self._database.add(statement, values)

@@ -20,10 +20,12 @@ from score_embed.explore import pair as explored
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
+from score_embed.fleet.server.campaign import FAILURES
 from score_embed.fleet.server.checks import About, Claim, End, Settled
 from score_embed.fleet.server.frontier import Opened, Write
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import ClientFigures, FleetFigures
+from score_embed.results.lost import LostTest
 from score_embed.results.parts import EPOCH, FLEET, FLEET_NUMBER
 from score_embed.results.store import Store
 
@@ -51,6 +53,7 @@ class CampaignRecord:
     def __init__(self, store: Store, image: bytes) -> None:
         """`image`: the build id of what is tested."""
         store.survive_power_cuts()  # what a client was told to be kept it forgets
+        store.pairs.remember()  # what a client reports twice is compared
         self.store, self._image = store, image
         self.ledger = Ledger(store, store.sources())
         self._earlier = store.get(FLEET) or FleetFigures((), {}, 0, 0, 0.0)
@@ -84,9 +87,8 @@ class CampaignRecord:
             self.store.pairs.add([(pair.id, b"", pair.data)], _text(owner))
         for ident, owner in write.moved:
             self.store.pairs.move(ident, _text(owner))
-        for ident in write.aside:
-            self.ledger.note(Note.CLIENTS_FAILED)
-            self.store.pairs.done(ident)
+        for data in self.store.pairs.some(write.aside).values():
+            self._set_aside(explored.Pair.from_bytes(data))
         for result in write.again:
             self._compare(result)
 
@@ -105,10 +107,13 @@ class CampaignRecord:
             self.ledger.tally.divergences += 1
             self.ledger.note(Note.CLIENT_DIFFERS.of(who))
 
-    def has_nobody_else(self, claim: Claim) -> None:
-        """A bug that its client has seen twice stays unconfirmed, but is one where a session is to end with a bug."""
-        if isinstance(claim.key, Found) and claim.key.twice:
-            self.ledger.has_bug = True
+    def has_nobody_else(self, claim: Claim, is_own: bool) -> None:
+        """A bug that a client has seen twice is one where a session is to end with a bug; confirmed if it `is_own`."""
+        if not isinstance(claim.key, Found) or not claim.key.twice:
+            return
+        if is_own:
+            self.ledger.confirm(claim.key.bug)
+        self.ledger.has_bug = True
 
     def attended(self, client: str, seconds: float) -> None:
         """The client was there for so much longer."""
@@ -132,6 +137,13 @@ class CampaignRecord:
             earlier.seconds + self.ledger.seconds,
             Counter(earlier.protocol) + Counter(counts),
         )
+
+    def _set_aside(self, pair: explored.Pair) -> None:
+        """Too many clients have failed with this pair."""
+        left = explored.set_aside(pair, pair.input)
+        why = f"{FAILURES} clients lost their targets with it"
+        self.ledger.set_aside(LostTest(left.id, left.to_bytes(), pair.input, why))
+        self.store.pairs.done(pair.id)
 
     # Tests --------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ class Write:
     tests: Sequence[Result]  # their children are in `known`, or in `tests` themselves
     known: Sequence[tuple[Pair, Peer | None]]  # with the owner
     moved: Sequence[tuple[bytes, Peer | None]]
-    aside: Sequence[bytes] = ()  # pairs that too many clients have failed with: done, and told of
+    aside: Sequence[bytes] = ()  # pairs that too many clients have failed with: they are done, and lost
     again: Sequence[Result] = ()  # tests of pairs that were done before; their paths are to be compared
 
 
@@ -151,10 +151,9 @@ class Frontier:
         return True
 
     def set_aside(self, ident: bytes) -> None:
-        """Nobody is to run this pair any more."""
+        """Nobody is to run this pair any more. The record still gets to know it, to repeat it if somebody wants that."""
         self._forget(ident, self._owner.pop(ident))
         self._former.pop(ident, None)
-        self._known.pop(ident, None)
         self._moved.pop(ident, None)
         self._aside.append(ident)
 

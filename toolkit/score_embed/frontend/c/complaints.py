@@ -22,8 +22,9 @@ def complaint(stderr: str, where: str) -> BuildError:
     if found:
         return together(found)
     said = [line for line in stderr.splitlines() if line.strip()]
-    errors = [line for line in said if " error: " in line]  # those that follow only say that there was one
-    lines = errors[:1] or [line for line in said if not line.startswith("collect2:")] or said
+    known = [line for line in said if not line.startswith("collect2:")]  # which only says that there was one
+    errors = [line for line in known if " error: " in line]
+    lines = errors[:1] or known or said
     return BuildError(lines[-1] if lines else "the compiler failed without a message", where)
 
 

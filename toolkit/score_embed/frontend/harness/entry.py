@@ -242,7 +242,13 @@ class _Main:
         to = self._element(u)
         has_size = bool(pointee.count or hint.size)
         special = hint.nullable or hint.alias or hint.string or hint.value or isinstance(unqualified(u.to), Array)
-        return has_size and not special and (is_integer(to) or is_float(to)) and self._maker._is_plain(to)
+        return (
+            has_size
+            and not special
+            and not self._scope.frees
+            and (is_integer(to) or is_float(to))
+            and self._maker._is_plain(to)
+        )
 
     def _element(self, u: Pointer) -> CType:
         to = unqualified(u.to)

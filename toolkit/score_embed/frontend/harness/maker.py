@@ -96,6 +96,8 @@ class Maker:
         self.scope, self.hints = scope, hints
         self._function = function
         self.made = Made()
+        if scope.frees:
+            self.made.before.append("void *calloc(__SIZE_TYPE__, __SIZE_TYPE__);\n")
         self._used: set[str] = set()
         self._pointers: dict[str, str] = {}  # label → lvalue, of pointers that were made: for aliases
 
@@ -108,6 +110,14 @@ class Maker:
         while name in self._used or self.scope.is_taken(name):
             name, number = f"{base}{number}", number + 1
         self._used.add(name)
+        return name
+
+    def _object_of(self, t: CType, name: str) -> str:
+        """A fresh object, zero so far; returns it as an lvalue. A program that frees what it is given gets blocks of the heap."""
+        if self.scope.frees:
+            self.made.objects.append(f"{self.scope.declare(Pointer(t), name)} = calloc(1, sizeof *{name});")
+            return f"(*{name})"
+        self.made.objects.append(f"static {self.scope.declare(t, name)};")
         return name
 
     def say(self, line: str) -> None:
@@ -351,8 +361,8 @@ class Maker:
             self.say(f"{place} = {table}[{chosen}];")
         elif pointee.nullable:
             given = self.fresh(spot.label, "_given")
-            self.say(f'unsigned char {given}; __score_boolean(&{given}, sizeof {given}, "{label} != NULL");')
-            self.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * {given});")
+            self.say(f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");')
+            self.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * (({given} + 255u) >> 8));")
         else:
             self.say(f"{place} = (void *) {target};")
             if not pointee.count and not pointee.promised:
@@ -400,31 +410,28 @@ class Maker:
         """One object of the exact size."""
         record = to.record if isinstance(to, Struct) else None
         name = self.fresh(spot.label, "_object")
-        declared = self.scope.declare(without_const(to), name)
-        place = name
         last = _flexible(record)
-        if last is not None:  # and so many elements behind it
-            elements = f"{ELEMENTS} * sizeof (({self.scope.declare(Pointer(to))}) 0)->{last.name}[0]"
-            whole = self.scope.declare(without_const(to), "object")
-            declared = (
-                f"static union {{ {whole}; unsigned char room[sizeof({self.scope.declare(to)}) + {elements}]; }} {name}"
-            )
-            place = f"{name}.object"
-        self.made.objects.append(f"{declared};" if last is not None else f"static {declared};")
+        place = self._object_of(without_const(to), name) if last is None else self._with_room(to, last, name)
         self.bound(f"{spot.label} = 1 {unit(to)}")
-        label = (
-            f"{spot.label}->"
-            if record is not None
-            else f"(*{spot.label})"
-            if isinstance(to, Pointer)
-            else f"*{spot.label}"
-        )
+        label = f"{spot.label}->" if record is not None else f"*{spot.label}"
+        label = f"({label})" if isinstance(to, Pointer) else label
         records = (*spot.records, record) if record is not None else spot.records
         inner = replace(spot, place=place, label=label, records=records)
         self.value(without_const(to), inner)
         if record is not None and last is not None:
             self._behind(record, last, inner)
         return f"&{place}"
+
+    def _with_room(self, to: CType, last: Member, name: str) -> str:
+        """The same, with so many elements of its flexible array member behind it."""
+        of = self.scope.declare(to)
+        size = f"sizeof({of}) + {ELEMENTS} * sizeof (({self.scope.declare(Pointer(to))}) 0)->{last.name}[0]"
+        if self.scope.frees:
+            self.made.objects.append(f"{self.scope.declare(Pointer(without_const(to)), name)} = calloc(1, {size});")
+            return f"(*{name})"
+        whole = self.scope.declare(without_const(to), "object")
+        self.made.objects.append(f"static union {{ {whole}; unsigned char room[{size}]; }} {name};")
+        return f"{name}.object"
 
     def _behind(self, record: Record, last: Member, spot: Spot) -> None:
         """The elements of a flexible array member."""
@@ -449,13 +456,17 @@ class Maker:
     def _unknown(self, to: CType, spot: Spot) -> str:
         """Numbers, nobody knows how many: what lies behind them is not held against the function."""
         name = self.fresh(spot.label, UNKNOWN_SIZE)
-        self._bytes_of(to, name, spot, ELEMENTS)
+        aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
+        self.made.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{ELEMENTS}]')}{aligned};")
+        self._fill(to, name, spot, ELEMENTS)
         self.bound(f"{spot.label} = {ELEMENTS} {unit(to)}s")
         return name
 
-    def _bytes_of(self, to: CType, name: str, spot: Spot, count: int) -> None:
-        aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
-        self.made.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{count}]')}{aligned};")
+    def _array_of(self, to: CType, name: str, count: int) -> str:
+        """So many elements; returns the lvalue."""
+        return self._object_of(Array(without_const(to), str(count), count), name)
+
+    def _fill(self, to: CType, name: str, spot: Spot, count: int) -> None:
         if self._is_plain(to):
             self.say(f'__score_bytes((void *) {name}, sizeof {name}, "{as_written(spot.label)}");')
             return
@@ -464,10 +475,10 @@ class Maker:
 
     def _text(self, to: CType, spot: Spot, most: int) -> str:
         name = self.fresh(spot.label, "_text")
-        self.made.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{most + 1}]')};")
-        self.say(f'__score_text({name}, {most}, "{as_written(spot.label)}");')
+        place = self._array_of(to, name, most + 1)
+        self.say(f'__score_text({place}, {most}, "{as_written(spot.label)}");')
         self.bound(f"{spot.label} ≤ {most} characters")
-        return name
+        return place
 
     def _elements(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint, name: str = "") -> str:
         """An array whose length is a number of the program's, or that a hint says."""
@@ -476,12 +487,13 @@ class Maker:
         name = name or self.fresh(spot.label, "_elements")
         if pointee.count:
             self._limit(replace(spot, place=pointee.count), str(most))
-        self._bytes_of(to, name, self._in_array(to, spot), most)
+        place = self._array_of(to, name, most)
+        self._fill(to, place, self._in_array(to, spot), most)
         if pointee.count:
-            self._ends_at(spot, name, f"{pointee.count} * sizeof {name}[0]")
+            self._ends_at(spot, place, f"{pointee.count} * sizeof {place}[0]")
         how = "≤" if pointee.count else "="
         self.bound(f"{spot.label} {how} {most} {unit(to)}s")
-        return name
+        return place
 
     def _ends_at(self, spot: Spot, pointer: str, bytes_: str) -> None:
         """What lies behind so many bytes is not the object's, although there is room."""
@@ -504,7 +516,9 @@ class Maker:
 
     def _callback(self, t: CType, to: Function, spot: Spot, pointee: Pointee) -> None:
         """One of the program's functions of that type, or a stub with any result."""
-        candidates = [self._stub(to, spot), *self.scope.callbacks(to)[:_CALLBACKS]]
+        candidates = self.scope.callbacks(to)[:_CALLBACKS]
+        if not candidates or not _allocates(to):
+            candidates.insert(0, self._stub(to, spot))
         if pointee.nullable:
             candidates.append("0")
         place = self._writable(t, spot.place)
@@ -541,6 +555,12 @@ class Maker:
         zero = "{0}" if isinstance(result, (Struct, Array)) else "0"
         lines = [*inner.objects, f"{declared} = {zero};", *inner.lines, "return result;"]
         return "".join(f"    {line}\n" for line in lines)
+
+
+def _allocates(t: Function) -> bool:
+    """Whether a function of the type gives memory: what a stub gave would be too small."""
+    sizes = [p for p in t.params or () if isinstance(p, Int)]
+    return isinstance(unqualified(t.result), Pointer) and isinstance(unqualified(t.result.to), Void) and bool(sizes)  # type: ignore[attr-defined]
 
 
 def _flexible(record: Record | None) -> Member | None:

@@ -42,7 +42,7 @@ _COUNTS = frozenset(
 )
 _ENDINGS = ("len", "length", "size", "count", "cnt", "num", "capacity")
 _CAPACITY = frozenset(["cap", "capacity", "size", "sz", "max", "alloc", "allocated", "room", "maxlen"])
-_END = frozenset(["end", "limit", "last", "stop", "tail"])
+_POSITIONS = frozenset(["offset", "off", "pos", "position", "cursor", "fill", "filled", "written"])
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -74,11 +74,6 @@ def is_count(name: str) -> bool:
     return (
         not _COUNTS.isdisjoint(words) or lower.endswith(_ENDINGS) or bool(re.fullmatch(r"n[A-Z]\w*|argument\d+", name))
     )
-
-
-def is_end(name: str) -> bool:
-    """Whether a pointer of that name is one past the last element of another one's."""
-    return not _END.isdisjoint(_words(name)) or name.lower().endswith("end")
 
 
 def of_parameters(fields: Sequence[Field]) -> Counts:
@@ -114,7 +109,20 @@ def of_members(fields: Sequence[Field]) -> Counts:
             beside = [f for f in (*fields[max(at - 1, 0) : at], *fields[at + 1 : at + 2]) if f in free]
             if beside and beside[0].name not in found.of:
                 found.of[beside[0].name] = number.name
+    _positions(fields, found)
     return found
+
+
+def _positions(fields: Sequence[Field], found: Counts) -> None:
+    """`offset`, `pos` of the only array of a structure: no more than it has elements."""
+    rooms = {*found.of.values()}
+    if len(found.of) != 1:
+        return
+    (room,) = rooms
+    taken = {*rooms, *(less for less, _ in found.most)}
+    for number in fields:
+        if number.is_number and number.name not in taken and not _POSITIONS.isdisjoint(_words(number.name)):
+            found.most.append((number.name, room))
 
 
 def _give(pointer: Field, numbers: Sequence[Field], found: Counts) -> None:

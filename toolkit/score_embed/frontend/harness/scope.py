@@ -32,6 +32,7 @@ from score_embed.frontend.types.ctype import (
     unqualified,
 )
 
+_FREEING = frozenset({"free", "realloc"})
 _TAG = re.compile(rf"\b(?:struct|union|enum) ({ANONYMOUS}\d+)")
 
 
@@ -53,6 +54,7 @@ class FileScope:
         for ext in tree.ext:
             self._register(ext)
         self.nulls = Nulls(tree)
+        self.frees = self._frees()
         self._records = dict(self._bodies())
         self._typedefs = dict(self._named_by_typedefs())
 
@@ -70,6 +72,14 @@ class FileScope:
                     names[decl.name] = Variable(decl.name, t, True)
         except Unsupported:
             return  # a declaration that the function's parameters do not need; if they do, typing them says so
+
+    def _frees(self) -> bool:
+        """Whether the file gives blocks back to the library's heap."""
+        users = [e for e in self.tree.ext if e.coord is not None and str(e.coord.file) not in self._system]
+        if any(isinstance(e, c_ast.FuncDef) and e.decl.name in _FREEING for e in self.tree.ext):
+            return False
+        parts = [e.body if isinstance(e, c_ast.FuncDef) else getattr(e, "init", None) for e in users]
+        return any(isinstance(n, c_ast.ID) and n.name in _FREEING for part in parts if part for n in uses.walk(part))
 
     def _bodies(self) -> Iterator[tuple[str, c_ast.Node]]:
         for node in uses.walk(self.tree):
@@ -155,7 +165,12 @@ class FileScope:
             return own
         pattern = re.compile(r"^[\w \t*]*?\b(\w+)\s*\([^;{}]*\)\s*\{", re.MULTILINE)
         elsewhere = {name for source in self._others for name in pattern.findall(source.text)}
-        return own | (declared & elsewhere)
+        library = {
+            name
+            for name in declared
+            if isinstance(symbol := self.declarations.scope.names[name], FunctionName) and symbol.file in self._system
+        }
+        return own | (declared & elsewhere) | library
 
 
 def holds_pointers(t: CType) -> bool:

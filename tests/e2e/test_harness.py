@@ -1,0 +1,190 @@
+"""`--entry` and `new` as users see them: hints, preconditions, globals, what cannot be made, what a bug rests on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner import explore, score_embed
+
+PUBLIC = Path(__file__).resolve().parents[2] / "runtime" / "include"
+PARSER = """
+#include <assert.h>
+#include <stdio.h>
+struct node { unsigned char key; struct node *next; };
+struct config { char *name; unsigned char mode; struct node *first; };
+static unsigned char limit;
+static int seen(const struct node *n) { return n->next ? n->next->key : 0; }
+int second(const struct node *n) { return n->next->key == 3; }
+int header(const unsigned char *buf, unsigned len) { if (len > 3) return 1; return buf[2] == 7; }
+int named(const struct config *c) { if (!c->name) return 0; return c->name[0] == 'x' && c->name[1] == 0; }
+int mode(struct config *c) { assert(c->mode < 4); if (c->mode == 4) return 1; return c->mode == 2; }
+int over(unsigned char x) { return x > limit ? 1 : 2; }
+int file(FILE *f, int x) { if (!f) return x == 1; return fgetc(f); }
+int copy(unsigned char *to, const unsigned char *from) { *to = 1; if (to == from) return 3; return *from == 2; }
+int plain(const struct node *n) { if (n->key == 3) return 1; return 0; }
+int main(void) { return seen(0) + over(3); }
+"""
+
+
+def entry(folder: Path, function: str, *options: str, hints: str = "") -> dict[str, Any]:
+    files = {"p.c": PARSER} | ({"score-hints.yaml": hints} if hints else {})
+    return explore(folder, files, "--entry", function, "--no-witness", *options).summary
+
+
+def bugs(summary: dict[str, Any]) -> list[tuple[str, int, list[str]]]:
+    return [(bug["kind"], bug["line"], bug["rests_on"]) for bug in summary["bugs"]]
+
+
+def test_a_bug_says_what_it_rests_on(tmp_path: Path) -> None:
+    summary = entry(tmp_path, "second")
+    assert bugs(summary) == [("null-dereference", 8, ["n->next may be NULL"])]
+    said = score_embed("report", "out", cwd=tmp_path).stdout
+    assert "n->next = NULL" in said
+    assert "rests on: n->next may be NULL" in said
+
+
+def test_an_array_ends_where_its_count_says(tmp_path: Path) -> None:
+    summary = entry(tmp_path, "header")
+    assert bugs(summary) == [("out-of-bounds", 9, [])]
+    assert summary["bugs"][0]["inputs"]["len"] <= 2
+    assert summary["stopped"] == "exhausted"
+
+
+def test_a_hint_takes_the_null_away(tmp_path: Path) -> None:
+    hints = "functions:\n  second:\n    n->next: {nullable: no}\n"
+    assert bugs(entry(tmp_path, "second", hints=hints)) == []
+
+
+def test_so_does_a_precondition(tmp_path: Path) -> None:
+    summary = entry(tmp_path, "second", "--assume", "n->next != 0")
+    assert bugs(summary) == []
+    assert "n->next != 0" in summary["within"]
+
+
+def test_texts_are_shown_as_texts(tmp_path: Path) -> None:
+    summary = entry(tmp_path, "named", hints="types:\n  config.name: {string: 3}\n")
+    assert "c->name ≤ 3 characters" in summary["within"]
+    assert summary["stopped"] == "exhausted"
+    tests = [json.loads(file.read_text())["inputs"] for file in (tmp_path / "out" / "tests").glob("*.json")]
+    assert '"x"' in [test.get("c->name") for test in tests]
+
+
+def test_a_text_goes_back_in(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(PARSER)
+    first = tmp_path / "first.json"
+    first.write_text(json.dumps({"inputs": {"c->name": '"x"', "c->name != NULL": 1}}))
+    words = ("run", "--entry", "named", "--first", "first.json", "--max-tests", "1", "--json", "--no-witness", "p.c")
+    assert json.loads(score_embed(*words, "--out", "o", cwd=tmp_path).stdout)["runs"] == 1
+    (test,) = (tmp_path / "o" / "tests").glob("*.json")
+    found = json.loads(test.read_text())
+    assert (found["inputs"]["c->name"], found["code"]) == ('"x"', 1)
+
+
+def test_an_assertion_at_the_beginning_is_a_precondition(tmp_path: Path) -> None:
+    summary = entry(tmp_path, "mode")
+    assert bugs(summary) == []
+    assert "c->mode < 4" in summary["within"]
+
+
+@pytest.mark.parametrize(("options", "covered"), [((), 1), (("--globals", "limit"), 2), (("--globals", "used"), 2)])
+def test_globals_are_inputs_on_request(tmp_path: Path, options: tuple[str, ...], covered: int) -> None:
+    """`limit` is 0 else: then only 0 is not above it."""
+    summary = entry(tmp_path, "over", *options)
+    assert summary["stopped"] == "exhausted"
+    assert summary["paths"] == 2
+    values = {
+        json.loads(file.read_text())["inputs"].get("limit") for file in (tmp_path / "out" / "tests").glob("*.json")
+    }
+    assert (values != {None}) == (covered == 2)
+
+
+def test_what_cannot_be_made_is_null_and_said(tmp_path: Path) -> None:
+    summary = entry(tmp_path, "file")
+    assert summary["stopped"] == "drained"
+    assert [item["what"] for item in summary["incomplete"]] == [
+        "--entry file: f (struct _IO_FILE *) is null: it is the library's to make"
+    ]
+
+
+def test_objects_may_be_the_same_on_request(tmp_path: Path) -> None:
+    assert entry(tmp_path, "copy")["paths"] == 1
+    folder = tmp_path / "alias"
+    folder.mkdir()
+    hints = "functions:\n  copy:\n    from: {alias: to, nullable: no}\n"
+    assert entry(folder, "copy", hints=hints)["paths"] == 2
+
+
+def test_null_for_every_pointer(tmp_path: Path) -> None:
+    summary = entry(tmp_path, "plain")
+    assert (bugs(summary), "not null: n" in summary["within"]) == ([], True)
+    folder = tmp_path / "all"
+    folder.mkdir()
+    assert bugs(entry(folder, "plain", "--nulls", "all")) == [("null-dereference", 15, ["n may be NULL"])]
+
+
+@pytest.mark.parametrize(
+    ("hints", "where", "what"),
+    [
+        ("functions:\n  second:\n    n: {nulable: no}\n", "score-hints.yaml:3", "unknown hint 'nulable'"),
+        ("functions:\n  second:\n    n: {range: [1]}\n", "score-hints.yaml:3", "'range' has a first and a last value"),
+        ("function:\n  second: {}\n", "score-hints.yaml:1", "unknown key 'function'"),
+        ("functions:\n  second:\n    n: {size: 1000000}\n", "score-hints.yaml:3", "too many"),
+    ],
+)
+def test_a_wrong_hint_is_an_error_with_its_line(tmp_path: Path, hints: str, where: str, what: str) -> None:
+    (tmp_path / "p.c").write_text(PARSER)
+    (tmp_path / "score-hints.yaml").write_text(hints)
+    done = score_embed("run", "--entry", "second", "p.c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert where in done.stderr
+    assert what in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--entry", "main"), "main is the whole program"),
+        (("--entry", "second", "--globals", "nothing"), "there is no variable 'nothing'"),
+        (("--entry", "second", "--assume", "n; n"), "assume cannot be"),
+        (("--assume", "1"), "there is no function that this is said of"),
+        (("--entry", "second", "--nulls", "some"), "nulls cannot be"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, options: tuple[str, ...], what: str) -> None:
+    (tmp_path / "p.c").write_text(PARSER)
+    done = score_embed("run", *options, "p.c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert what in done.stderr
+
+
+def test_a_harness_to_keep_is_the_same_program(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "p.c").write_text(PARSER)
+    done = score_embed("new", "header", "src/p.c", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "header_harness.c").read_text()
+    assert '#include "src/p.c"' in text
+    assert "SCORE_ASSUME((__SIZE_TYPE__) len <= 16);" in text
+    kept = score_embed("run", "--json", "--no-witness", "header_harness.c", cwd=tmp_path)
+    summary = json.loads(kept.stdout)
+    assert (summary["stopped"], bugs(summary)) == ("exhausted", [("out-of-bounds", 9, [])])
+    assert summary["paths"] == entry(tmp_path, "header")["paths"]
+    command = ["gcc", "-Wall", "-Wextra", "-Werror", f"-I{PUBLIC}", "header_harness.c", "-o", "plain"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    again = score_embed("new", "header", "src/p.c", cwd=tmp_path)
+    assert again.returncode == 2
+    assert "this file is there already" in again.stderr
+
+
+def test_a_strangers_harness_is_not_exported_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry(tmp_path, "second")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
+    refused = score_embed("export", "out", "--unity", "t.c", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "not made by you" in refused.stderr
+    assert score_embed("export", "out", "--unity", "t.c", "--trust", cwd=tmp_path).returncode == 0
+    assert "score_harness" in (tmp_path / "t.c").read_text()
