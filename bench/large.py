@@ -85,6 +85,8 @@ def main() -> None:
         "`report`": ["report", str(folder)],
         "`report --json`": ["report", "--json", str(folder)],
         "`report --lcov --junit --sarif`": ["report", *_into(made, "lcov", "junit", "sarif"), str(folder)],
+        "`report --html`": ["report", *_into(made, "html"), str(folder)],
+        "`export --csv`": ["export", "--csv", str(made / "tests.csv"), str(folder)],
         "`export --unity`": ["export", "--unity", str(made / "tests.c"), str(folder)],
         "`export --corpus F.tar`": ["export", "--corpus", str(made / "corpus.tar"), str(folder)],
     }

@@ -95,7 +95,7 @@ def test_text(campaign: Path) -> None:
     shown = report(campaign, "o ut").stdout
     at = line_of("fw/lib/part.c", "100 /")
     for part in (
-        f"fw/lib/part.c:{at}: division-by-zero in check: b = ",
+        f"fw/lib/part.c:{at}: error: an integer is divided by zero in check: b = ",
         "return 100 / (b - 7);",
         "called by part, main",
         "score-embed replay 'o ut' ",
@@ -110,7 +110,7 @@ def test_text(campaign: Path) -> None:
     assert "\x1b" not in shown
     printed = (campaign / "score-run.txt").read_text(encoding="utf-8")
     assert "\x1b" not in printed
-    bug = next(line for line in shown.splitlines() if "division-by-zero in" in line)
+    bug = next(line for line in shown.splitlines() if "[division-by-zero]" in line)
     assert bug.strip() in printed  # both commands say it with the same words
 
 

@@ -264,7 +264,8 @@ _OPTIONS = (
         "--no-witness",
         "--verify",
     ),
-    *("--json", "--test", "--tests", "--corpus", "--unity", "--board-input", "--lcov", "--junit", "--sarif", "--file"),
+    *("--json", "--test", "--tests", "--corpus", "--csv", "--unity", "--board-input", "--file"),
+    *("--html", "--lcov", "--gcovr", "--junit", "--sarif"),
     *("--server", "--keys", "--where", "--client", "--no-such", "-x", "--help"),
 )
 # Those that would wait for others, or work for long, get a word that nobody knows.

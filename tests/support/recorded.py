@@ -19,6 +19,7 @@ from score_embed.results.store import Store, TestRow
 from score_embed.results.testcase import Named
 
 A, B = "src/a b.c", "../other/ü.c"
+FOLDER = "/home/me/pro ject"
 SITES = {
     16: Position(A, 2, "f"),
     17: Position(A, 3, "f"),
@@ -40,7 +41,7 @@ def source_map() -> SourceMap:
     }
     notes = (("function 'g' is not instrumented: asm", A, 9),)
     texts = {A: TEXT_A, B: TEXT_B}
-    return SourceMap("/home/me/pro ject", SITES, directions, (SITES[19], SITES[20]), 0, notes, (), texts)
+    return SourceMap(FOLDER, SITES, directions, (SITES[19], SITES[20]), 0, notes, (), texts)
 
 
 def progress(stopped: str | None = "drained") -> Progress:

@@ -12,39 +12,22 @@ import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pages
 import pytest
-import recorded
 from msgspec import structs
+from pages import CONTROL, EVIL
 
 from score_embed.cli import main, show
 from score_embed.contract.entry import Argument, Entry
 from score_embed.errors import StorageError, TargetError, UsageError
 from score_embed.report import ctext, findings, inputs, junit, lcov, sarif, unity
 from score_embed.report.findings import Findings
-from score_embed.results.sourcemap import Position
 from score_embed.results.store import Store
-from score_embed.results.testcase import Named
-
-EVIL = "x\x1b]0;owned\x07\x1b[2J\u202e*/\n#error owned\n\\\n??/\n/*<script>alert(1)</script>[/red]\r\x9b]]>\"';"
-CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(recorded, "A", EVIL)
-    sites = {site: Position(EVIL, at.line, EVIL) for site, at in recorded.SITES.items()}
-    monkeypatch.setattr(recorded, "SITES", sites)
-    monkeypatch.setattr(recorded, "TEXT_A", (EVIL, EVIL, EVIL))
-    objects = (Named(EVIL, 0, 4, "signed"), Named("x", -3, 2**70, "bytes"))
-    tests = [
-        dataclasses.replace(test, verdict=verdict, place=EVIL, objects=objects, output=EVIL)
-        for test, verdict in zip(recorded.TESTS, ("return", EVIL, "assertion", "return"), strict=True)
-    ]
-    monkeypatch.setattr(recorded, "TESTS", tests)
-    bugs = [structs.replace(bug, kind=EVIL, file=EVIL, function=EVIL, stack=(EVIL, EVIL)) for bug in recorded.BUGS]
-    monkeypatch.setattr(recorded, "BUGS", bugs)
-    program = {"name": EVIL, "board": EVIL, "strategy": EVIL, "began": EVIL, "sources": ["a.c"], "within": [EVIL]}
-    recorded.write(tmp_path, program=program)
+    pages.hostile(tmp_path, monkeypatch)
     return tmp_path
 
 

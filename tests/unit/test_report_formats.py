@@ -16,7 +16,7 @@ from msgspec import structs
 from score_embed.cli import show
 from score_embed.contract.outcome import Verdict
 from score_embed.errors import UsageError, printable
-from score_embed.report import ctext, findings, junit, lcov, sarif, text, unity
+from score_embed.report import ctext, findings, junit, kinds, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
 from score_embed.results import parts, summary
 from score_embed.results.sourcemap import SourceMap
@@ -107,7 +107,7 @@ def check_location(location: dict[str, Any], bases: dict[str, Any]) -> None:
 
 
 def test_every_kind_of_bug_has_a_rule() -> None:
-    assert {verdict.value for verdict in Verdict if verdict.is_bug} <= set(sarif.RULES)
+    assert {verdict.value for verdict in Verdict if verdict.is_bug} <= set(kinds.RULES)
 
 
 def test_fingerprints_are_those_of_the_defect(found: Findings) -> None:

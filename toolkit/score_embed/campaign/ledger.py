@@ -19,12 +19,13 @@ from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
 from score_embed.results.hashes import HashSet
 from score_embed.results.lost import LostTest
-from score_embed.results.parts import PROGRESS, VERSIONS
+from score_embed.results.parts import PROGRESS, TIMELINE, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
 from score_embed.results.testcase import TestCase, named_inputs
+from score_embed.results.timeline import Moment, Timeline
 
 SHOWN_OUTPUT = 80  # characters of a test's output in its row
 
@@ -48,6 +49,7 @@ class Ledger:
         self._began = time.monotonic()
         self._ended: float | None = None
         self.stopped: Stop | None = None  # why no more tests follow
+        self._timeline = record.get(TIMELINE) or Timeline()
         progress = record.get(PROGRESS)
         if progress is not None:
             self._restore(progress)
@@ -90,6 +92,9 @@ class Ledger:
         self._memory = self._memory.with_(Memory(summary.host_rss()))
         seconds = self._seconds + self.seconds
         counts = self.tally.rows(), self._link, self._memory
+        found = len(self.coverage.covered), len(self.bugs)
+        self._timeline.add(Moment(round(seconds, 3), self.totals.runs, self.totals.paths, *found))
+        self._record.put(TIMELINE, self._timeline)
         self._record.commit(Progress(self.totals, notes, self.stopped, seconds, self.queue, *counts))
 
     # What is booked -----------------------------------------------------------------------------------------

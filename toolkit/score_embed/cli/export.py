@@ -11,9 +11,9 @@ from score_embed.campaign import trust
 from score_embed.cli import words
 from score_embed.errors import StorageError, UsageError
 from score_embed.image.image import load_image
-from score_embed.report import findings, inputs, unity
+from score_embed.report import findings, inputs, spreadsheet, unity
 from score_embed.report.findings import Findings
-from score_embed.report.output import write
+from score_embed.report.output import write, write_pieces
 from score_embed.results import salvage
 from score_embed.results.store import Store, TestRow
 
@@ -25,14 +25,13 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("folder", type=words.path, metavar="DIR", help="folder of a campaign, such as score-out/latest")
     sub.add_argument("--corpus", type=words.path, metavar="FOLDER|FILE.tar", help="write raw inputs, one file each")
     sub.add_argument("--unity", type=words.path, metavar="FILE", help="write a C file of regression tests for Unity")
-    sub.add_argument(
-        "--board-input", type=words.path, metavar="FILE", help="write one test as the C array score_input[]"
-    )
+    sub.add_argument("--csv", type=words.path, metavar="FILE", help="write a table of the tests, a row each")
+    sub.add_argument("--board-input", type=words.path, metavar="FILE", help="write one test as the C array score_input[]")
     sub.add_argument(
         "--tests",
         choices=CHOICES,
         help="which: those that brought coverage or a bug (kept; default of --unity), those that took a new path "
-        "(paths; default of --corpus), or all",
+        "(paths; default of --corpus), or all (default of --csv)",
     )
     sub.add_argument("--test", type=int, metavar="N", help="only test N; default of --board-input: the first bug")
     sub.add_argument(
@@ -45,8 +44,8 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 
 
 def execute(values: argparse.Namespace) -> int:
-    if not (values.corpus or values.unity or values.board_input):
-        hint = "Say --corpus FOLDER, --unity FILE or --board-input FILE."
+    if not (values.corpus or values.csv or values.unity or values.board_input):
+        hint = "Say --corpus FOLDER, --csv FILE, --unity FILE or --board-input FILE."
         raise UsageError("nothing to export was named", "command line", hint)
     if values.damaged:
         return _save(values)
@@ -58,6 +57,10 @@ def execute(values: argparse.Namespace) -> int:
         if values.corpus:
             count = inputs.corpus(_tests(record, values, "paths"), values.corpus, whole=found.program.entry is None)
             print(f"wrote {count} inputs to {values.corpus}", file=sys.stderr)
+        if values.csv:
+            lines = spreadsheet.document(lambda: _tests(record, values, "all"))
+            write_pieces(values.csv, (line.encode() for line in lines))
+            print(f"wrote {values.csv}", file=sys.stderr)
         if values.unity:
             _require_harness(record, found, values.trust)
             write(values.unity, unity.document(found, _tests(record, values, "kept"), values.unity))
@@ -83,7 +86,7 @@ def _require_harness(record: Store, found: Findings, trusted: bool) -> None:
 
 def _save(values: argparse.Namespace) -> int:
     """All that can be read: whether it is right nobody knows."""
-    if not values.corpus or values.unity or values.board_input or values.tests or values.test is not None:
+    if not values.corpus or values.csv or values.unity or values.board_input or values.tests or values.test is not None:
         hint = "Say --damaged --corpus FOLDER, and nothing else."
         raise UsageError("of a damaged record only inputs can be saved", "command line", hint)
     count = inputs.corpus(salvage.tests(values.folder), values.corpus)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,8 +15,10 @@ from score_embed.campaign import campaign, opening
 from score_embed.campaign.ending import Result
 from score_embed.cli import show
 from score_embed.cli.output import readers_may_leave
-from score_embed.errors import UsageError
+from score_embed.errors import ScoreError, UsageError, printable
 from score_embed.report import findings
+from score_embed.report.findings import Findings
+from score_embed.report.output import write
 from score_embed.results.store import Store
 
 
@@ -75,14 +78,35 @@ def require_sources(settings: config.Settings) -> None:
 
 
 def tell(results: Sequence[Result], as_json: bool) -> None:
-    """Print what campaigns came to: several summaries as a list."""
-    if as_json:
-        summaries = [result.summary for result in results]
-        print(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=2))
-        return
-    for result in results:
-        with Store.read(result.folder) as record:
-            show.result(findings.read(record, show.MOST_TESTS + 1))
+    """Print what campaigns came to (several summaries as a list), and leave a page in the folder of each."""
+    found: dict[Path, Findings] = {}
+    try:
+        if as_json:
+            summaries = [result.summary for result in results]
+            print(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=2))
+        else:
+            for result in results:
+                found[result.folder] = _read(result.folder)
+                show.result(found[result.folder])
+    finally:
+        for result in results:
+            _leave_page(result.folder, found.get(result.folder))
+
+
+def _read(folder: Path) -> Findings:
+    with Store.read(folder) as record:
+        return findings.read(record, show.MOST_TESTS + 1)
+
+
+def _leave_page(folder: Path, found: Findings | None) -> None:
+    """A page is no part of the campaign, which has come to its end: without one it is the same."""
+    try:
+        from score_embed.report.page import campaign as pages  # its libraries take as long as a small campaign
+
+        write(folder / pages.FILE, pages.document(found or _read(folder)))
+    except Exception as error:  # whatever it is
+        what = error.what if isinstance(error, ScoreError) else f"{type(error).__name__}: {error}"
+        print(f"{printable(str(folder))}: warning: there is no page of this campaign: {printable(what)}", file=sys.stderr)
 
 
 def resume_settings(given: dict[str, object]) -> config.Settings:

@@ -10,9 +10,10 @@ from typing import Any
 
 from score_embed.results import summary, witnessed
 from score_embed.results.bugs import Bug
-from score_embed.results.parts import PROGRAM, VERSIONS, Program
+from score_embed.results.parts import PROGRAM, TIMELINE, VERSIONS, Program
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store, TestRow
+from score_embed.results.timeline import Moment
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class Findings:
     kept: tuple[TestRow, ...]  # the tests that brought coverage or a bug, in order
     paths: tuple[TestRow, ...]  # the first tests that took a new path
     witnessed: frozenset[int] = frozenset()  # tests in which the second witness saw something
+    moments: tuple[Moment, ...] = ()  # its totals as it came along
+    grown: tuple[tuple[int, int], ...] = ()  # tests that covered something new, and how many directions
+    waiting: int = 0  # tests that are known and were not run
 
     def is_generated(self, file: str) -> bool:
         """Not a file of the user's, such as the harness that `--entry` makes."""
@@ -56,4 +60,7 @@ def read(record: Store, most_paths: int = 0) -> Findings:
         tuple(record.kept_tests()),
         tuple(record.first_paths(most_paths)),
         frozenset(one.test for one in found_elsewhere),
+        tuple(timeline.moments) if (timeline := record.get(TIMELINE)) else (),
+        tuple(record.coverage_by_test()),
+        record.pairs.waiting(),
     )

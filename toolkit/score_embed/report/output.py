@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from score_embed.errors import StorageError
@@ -14,19 +15,29 @@ def write(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
+    write_pieces(path, (data,))
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same, piece by piece: all together may be too much to hold."""
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(data)
+            _write(path, pieces)
             return
         fresh = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            fresh.write_bytes(data)
+            _write(fresh, pieces)
             fresh.replace(path)
         finally:
             fresh.unlink(missing_ok=True)
     except OSError as error:
         hint = "Make its folder first." if isinstance(error, FileNotFoundError) else "Choose another place."
         raise StorageError(f"cannot write this file: {error.strerror}", str(path), hint) from error
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    with path.open("wb") as file:
+        file.writelines(pieces)
 
 
 def folder_of(path: Path) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 
 from score_embed import __version__
 from score_embed.contract.words import Stop
-from score_embed.report import text
+from score_embed.report import kinds, text
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
 
@@ -25,47 +25,17 @@ ROOT = "SRCROOT"
 FINGERPRINT = "scoreEmbed/v1"
 _FAILED = frozenset({Stop.ERROR, Stop.KILLED})
 
-# Every kind of bug: what happened, and what to do.
-RULES = {
-    "assertion": ("A SCORE_ASSERT is false.", "The input makes the asserted condition false: replay it and look why."),
-    "abort": ("The program aborts.", "abort() was called, as a failed assert() does."),
-    "null-dereference": ("A null pointer is used.", "Check the pointer before this line."),
-    "invalid-memory-access": ("Memory is accessed that is not there.", "An address or index is out of range here."),
-    "out-of-bounds": ("An object is accessed beyond its end.", "Check the index against the size of the object."),
-    "division-by-zero": ("An integer is divided by zero.", "Check the divisor before this line."),
-    "stack-overflow": ("The stack is used up.", "Bound the recursion, or the size of the local objects."),
-    "hang": ("The program does not come to an end.", "A loop has no end for this input; if it is only slow, raise --max-branches."),
-    "illegal-instruction": ("The processor meets no valid instruction.", "A wrong function pointer, or a trap of the compiler."),
-    "use-after-free": ("Memory is used after it was freed.", "Look who freed it."),
-    "double-free": ("Memory is freed twice.", "Look who freed it first."),
-    "invalid-free": ("Memory is freed that malloc did not give.", "Give free the pointer that malloc returned."),
-    "heap-corruption": ("Somebody wrote beyond a block of the heap.", "Look who writes to the block that is freed or was allocated here."),
-    "overflow": ("Signed arithmetic overflows.", "Check the operands' range."),
-    "shift-range": ("A shift is wider than its operand.", "Check the number of bits to shift."),
-    "use-after-scope": ("A local object is used after its block has ended.", "Declare it outside of the block, or copy its value."),
-    "use-after-return": ("A local object is used after its function has returned.", "Make it static, or let the caller provide it."),
-    "misaligned": ("Memory is accessed at an address that does not fit its type.", "Copy the bytes with memcpy."),
-    "overlapping-copy": ("memcpy or one of its kin copies onto itself.", "Use memmove."),
-    "array-length": ("A variable length array has no positive length.", "Check the length before this line."),
-    "reset": ("The processor starts again by itself.", "Look what asks for a reset here, or whose watch-dog is not fed."),
-    "lock-up": ("The processor locks up.", "Look for a fault within a handler, or an endless loop with interrupts masked."),
-    "signal": ("A signal that nobody handles ends the program.", "Handle the signal, or do not raise it."),
-    "corrupted": ("The program overwrites what the probes keep in memory.", "A copy, an index or a wild pointer writes far beyond its object before this line."),
-    "unreachable": ("Code is reached that was marked as unreachable.", "The mark is wrong for this input."),
-}  # fmt: skip
-
-
 def document(found: Findings) -> str:
     """The JSON text."""
     root = Path(found.sources.root)
-    kinds = list(dict.fromkeys(bug.kind for bug in found.bugs))
+    names = list(dict.fromkeys(bug.kind for bug in found.bugs))
     fingerprints = _fingerprints(found)
     run = {
         "tool": {
             "driver": {
                 "name": "score-embed",
                 "version": found.versions.get("score-embed", __version__),
-                "rules": [_rule(kind) for kind in kinds],
+                "rules": [_rule(kind) for kind in names],
             }
         },
         "automationDetails": {"id": f"score-embed/{found.program.name}/{found.program.board}/"},
@@ -73,7 +43,7 @@ def document(found: Findings) -> str:
         "columnKind": "utf16CodeUnits",
         "invocations": [_invocation(found)],
         "results": [
-            _result(found, bug, kinds.index(bug.kind), fingerprint)
+            _result(found, bug, names.index(bug.kind), fingerprint)
             for bug, fingerprint in zip(found.bugs, fingerprints, strict=True)
         ],
         "properties": {
@@ -85,7 +55,7 @@ def document(found: Findings) -> str:
 
 
 def _rule(kind: str) -> dict[str, Any]:
-    what, advice = RULES.get("signal" if kind.startswith("signal-") else kind, (f"{kind}.", "Replay the input."))
+    what, advice = kinds.rule(kind)
     return {
         "id": kind,
         "name": "".join(word.capitalize() for word in kind.split("-")),
@@ -186,7 +156,7 @@ def _folder_uri(folder: Path) -> str:
 
 def _fingerprints(found: Findings) -> list[str]:
     """One for each bug. Bugs that are alike in all that counts are numbered from the top of the file."""
-    keys = [_key(found, bug) for bug in found.bugs]
+    keys = [defect(found, bug) for bug in found.bugs]
     order = sorted(range(len(keys)), key=lambda i: found.bugs[i].place.line)
     seen: Counter[str] = Counter()
     result = [""] * len(keys)
@@ -196,7 +166,8 @@ def _fingerprints(found: Findings) -> list[str]:
     return result
 
 
-def _key(found: Findings, bug: Bug) -> str:
+def defect(found: Findings, bug: Bug) -> str:
+    """What is the same of a bug in any campaign, in hexadecimal."""
     place = bug.place
     line = "".join(found.sources.text(place.file, place.line).split())
     parts = [bug.kind, Path(place.file).name, place.function, *place.stack, line]

@@ -10,7 +10,7 @@ from typing import Any
 
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
-from score_embed.report import fleet
+from score_embed.report import fleet, kinds
 from score_embed.report.findings import Findings
 from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
@@ -19,7 +19,7 @@ from score_embed.results.shown import readable, rests_on
 from score_embed.results.sourcemap import SourceMap
 
 # How a campaign ended, in a user's words.
-_ENDS = {
+ENDS = {
     Stop.EXHAUSTED: "every feasible path was run",
     Stop.DRAINED: "no test is left to run, but something could not be followed (listed below), so paths may be missing",
     Stop.TIME: "the time was up; more paths may exist",
@@ -31,7 +31,7 @@ _ENDS = {
     Stop.RUNNING: "it is running now; this is its last commit",
 }
 _MOST_LOST = 10  # lost tests that are shown
-_CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
+CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
 # Why a direction was not taken; {n} is how often, {side} what would have to happen.
 _WHY = {
@@ -48,7 +48,7 @@ _WHY = {
 
 
 # Of ends that the host judged: the target could not say more.
-_HINTS: dict[str, str] = {
+HINTS: dict[str, str] = {
     Verdict.RESET: "the processor started again by itself; if a watch-dog does that, `feed` of the board's profile feeds it",
     Verdict.LOCK_UP: "the processor stopped at a fault that no handler can take, or runs on where no interrupt reaches it",
     Verdict.CORRUPTED: "what came from the target makes no sense: the program overwrote what the probes keep in memory",
@@ -82,12 +82,16 @@ def times(count: int) -> str:
 
 
 def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
-    """Where, what, with which inputs, and how to see it again."""
+    """Where, what, with which inputs, and how to see it again. The first line is one that editors and servers know from
+    compilers."""
     place = bug.place
-    yield f"{place}: {bug.kind} in {place.function or '?'}: {inputs(bug.inputs) or 'any input'}{doubt(bug)}{witness(bug)}"
+    level = "error" if bug.confirmed else "warning"
+    within = f" in {place.function}" if place.function else ""
+    with_ = f"{inputs(bug.inputs) or 'any input'}{doubt(bug)}{witness(bug)}"
+    yield f"{place}: {level}: {kinds.happened(bug.kind)}{within}: {with_} [{bug.kind}]"
     if source := sources.text(place.file, place.line):
         yield f"    {source}"
-    if hint := _HINTS.get(bug.kind):
+    if hint := HINTS.get(bug.kind):
         yield f"  {hint}"
     if rests := rests_on(bug.inputs):
         yield f"  rests on: {'; '.join(rests)}"
@@ -136,6 +140,11 @@ _CAUSES: dict[str, str] = {
 }
 
 
+def cause(what: str) -> str:
+    """What could not be followed, in words."""
+    return _CAUSES.get(what, what)
+
+
 def incomplete(summary: Mapping[str, Any], most: int | None = None) -> Iterator[str]:
     """What the campaign could not follow; at most `most` lines of each kind."""
     written = [row for row in summary["incomplete"] if not row["count"]]
@@ -150,7 +159,7 @@ def _rows(title: str, rows: list[dict[str, Any]], most: int | None) -> Iterator[
     for row in rows[:most]:
         where = f"{row['file']}:{row['line']}: " if row["file"] else ""
         often = f" ({times(row['count'])})" if row["count"] else ""
-        yield f"  {where}{_CAUSES.get(row['what'], row['what'])}{often}"
+        yield f"  {where}{cause(row['what'])}{often}"
     if most is not None and len(rows) > most:
         yield f"  … and {len(rows) - most} more: score-embed report shows all"
 
@@ -184,8 +193,8 @@ def _totals(found: Findings) -> Iterator[str]:
     summary = found.summary
     yield headline(summary)
     stopped = summary["stopped"]
-    if stopped in _ENDS:
-        yield f"  {stopped}: {_ENDS[stopped]}"
+    if stopped in ENDS:
+        yield f"  {stopped}: {ENDS[stopped]}"
     if summary["within"]:
         yield f"  within: {', '.join(summary['within'])}; what lies beyond was not tried"
     depth = summary["conditions"]
@@ -202,7 +211,7 @@ def _totals(found: Findings) -> Iterator[str]:
         f"{name} {version}" if name == "score-embed" else version for name, version in found.versions.items()
     )
     yield f"  begun {found.program.began}, order {summary['strategy']}, seed {summary['seed']}; {made}"
-    if stopped in _CAN_GO_ON:
+    if stopped in CAN_GO_ON:
         yield f"  continue with: score-embed run --resume {shlex.quote(str(found.folder))}"
 
 
@@ -286,6 +295,10 @@ def _forks(forks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row in forks:
         where = f"{row['file']}:{row['line']}" if row["file"] else "unknown place"
         yield f"  {where}: {_tests(row['tests'])}"
+
+
+def answered(count: int) -> str:
+    return "1 question" if count == 1 else f"{count} questions"
 
 
 def _tests(count: int) -> str:

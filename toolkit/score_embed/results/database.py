@@ -33,7 +33,7 @@ LOCK_TRIES = 5
 LOCK_PAUSE = 0.02  # seconds
 _INDEX = re.compile(r"CREATE INDEX \w+ ON \w+\([\w, ]+\)( WHERE \w+ = \d+)?")
 _AT_ONCE = 256  # rows that are read together
-_OURS = ("campaign.", "summary.json", "image.", "witness.", "tests", "bugs", "server")  # names begin so
+_OURS = ("campaign.", "summary.json", "report.", "image.", "witness.", "tests", "bugs", "server")  # names begin so
 _HEAD_BYTES, _MAGIC = 100, b"SQLite format 3\0"
 
 Writer = Callable[[sqlite3.Connection], None]

@@ -19,6 +19,7 @@ from score_embed.results.progress import Progress
 from score_embed.results.provenance import Provenance
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import damaged
+from score_embed.results.timeline import Timeline
 from score_embed.results.witnessed import WitnessState
 
 T = TypeVar("T")
@@ -58,6 +59,7 @@ VERSIONS = Part("versions", dict[str, str])
 PROGRAM = Part("program", Program)
 SOURCES = Part("sources", SourceMap)
 PROGRESS = Part("progress", Progress)
+TIMELINE = Part("timeline", Timeline)
 FLEET = Part("fleet", FleetFigures)
 WITNESS = Part("witness", WitnessState)
 CONFINED = Part("confined", Confined)

@@ -214,6 +214,11 @@ class Store:
         rows = typed(self._read("SELECT number FROM coverage"), list[tuple[int]], "coverage", self.folder)
         return [number for (number,) in rows]
 
+    def coverage_by_test(self) -> list[tuple[int, int]]:
+        """The tests that covered something new, in order, and how many numbers each."""
+        rows = self._read("SELECT test, count(*) FROM coverage GROUP BY test ORDER BY test")
+        return typed(rows, list[tuple[int, int]], "coverage", self.folder)
+
     def bugs(self) -> list[Bug]:
         rows = self._read("SELECT data FROM bugs ORDER BY test")
         texts = typed(rows, list[tuple[str]], "bugs", self.folder)

@@ -1,0 +1,256 @@
+"""The pages of campaigns in a real browser: quiet, without requests, on any screen, for everybody, and doing what they
+offer."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pages
+import pytest
+import recorded
+from browser import DESK, NARROW, PHONE, Opened, browser, opened
+from playwright.sync_api import Browser
+from runner import score_embed
+
+from score_embed.report import findings
+from score_embed.results.store import Store
+
+OTHER = "javascript:alert(3)#?"  # a campaign's folder
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pages")
+    pages.full(folder)
+    other = folder / OTHER
+    other.mkdir()
+    recorded.write(other)
+    (other / "report.html").write_text("<!doctype html><title>its own</title>")
+    for name, folders in (("page", ["."]), ("project", [".", OTHER])):
+        made = score_embed("report", *folders, "--html", f"{name}.html", cwd=folder)
+        assert made.returncode == 0, made.stderr
+    return folder
+
+
+@pytest.fixture
+def desk(chromium: Browser, place: Path) -> Iterator[Opened]:
+    with opened(chromium, place / "page.html") as found:
+        yield found
+        assert found.is_quiet()
+
+
+@pytest.mark.parametrize("name", ["page", "project"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE, NARROW], ids=["desk", "phone", "narrow"])
+def test_any_screen(chromium: Browser, place: Path, size: tuple[int, int], dark: bool, name: str) -> None:
+    with opened(chromium, place / f"{name}.html", size, dark) as found:
+        assert found.width() == 0
+        found.page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert found.width() == 0
+        assert not found.violations()
+        assert found.is_quiet()
+
+
+def test_print(desk: Opened) -> None:
+    desk.page.emulate_media(media="print")
+    assert desk.width() == 0
+    assert not desk.page.locator("header.top, .filter, .copy").filter(visible=True).count()
+    assert desk.page.locator(".bug").first.is_visible()
+
+
+def test_tables_sort_and_filter(desk: Opened) -> None:
+    functions = desk.shown("t-functions")
+    assert len(functions) == 3
+    taken = desk.page.locator("#t-functions th", has_text="Taken").first.get_by_role("button")
+    taken.click()
+    least = desk.shown("t-functions")
+    assert sorted(least) == sorted(functions)
+    assert "0/1" in least[0]
+    taken.click()
+    assert desk.shown("t-functions")[-1] == least[0]
+    assert desk.page.locator("#t-functions th[aria-sort]").get_attribute("aria-sort") == "descending"
+    box = desk.page.locator('.filter[data-for="t-clients"]')
+    box.get_by_role("searchbox").fill("CLIENT 104")
+    assert desk.shown("t-clients") == ["client 4 104 34 s 6 s"]
+    assert box.locator("output").inner_text() == "1 of 8"
+    box.get_by_role("searchbox").fill("")
+    assert len(desk.shown("t-clients")) == 8
+
+
+def test_reasons_filter(desk: Opened) -> None:
+    every = desk.shown("t-gaps")
+    assert len(every) == 3
+    chips = desk.page.locator(".chips[data-for=t-gaps]")
+    chips.get_by_role("button", name="impossible").click()
+    (left,) = desk.shown("t-gaps")
+    assert "case 1" in left
+    chips.get_by_role("button", name="waiting").click()
+    assert len(desk.shown("t-gaps")) == 2
+    chips.get_by_role("button", pressed=True).first.click()
+    chips.get_by_role("button", pressed=True).first.click()
+    assert desk.shown("t-gaps") == every
+
+
+def test_search_finds_lines_functions_and_bugs(desk: Opened) -> None:
+    page = desk.page
+    page.keyboard.press("/")
+    page.keyboard.type("switch (")
+    hit = page.locator("#hits a")
+    hit.first.wait_for()
+    assert hit.all_inner_texts() == ["src/a b.c:3\nswitch (x) {"]
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = false; })")
+    hit.first.click()
+    assert page.locator(".l:target", has_text="switch (x)").is_visible()
+    assert not page.locator("#hits").is_visible()
+    page.locator("#search").fill("division")
+    page.locator("#hits a", has_text="Bug").wait_for()
+    assert "division-by-zero" in hit.first.inner_text()
+    page.locator("#search").fill("no such thing")
+    page.locator("#hits", has_text="0 places").wait_for()
+
+
+def test_links_lead_to_lines(desk: Opened, chromium: Browser, place: Path) -> None:
+    page = desk.page
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = false; })")
+    page.locator(".bug .at").first.click()
+    line = page.locator(".l:target")
+    line.wait_for()
+    assert "switch (x) {" in line.inner_text()
+    with opened(chromium, place / "page.html", fragment="#" + page.url.partition("#")[2]) as again:
+        assert again.page.locator(".l:target").is_visible()
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    assert page.locator(".l:target").count() == 1
+
+
+def test_reasons_stand_at_the_line_and_fold(desk: Opened) -> None:
+    remark = desk.page.locator(".n.r-unsat")
+    assert "never case 1 impossible on the one path" in " ".join(remark.inner_text().split())
+    desk.page.get_by_role("button", name="Hide reasons").click()
+    assert not remark.is_visible()
+    assert desk.page.locator(".n.r-bug").first.is_visible()
+
+
+def test_light_and_dark_by_hand(desk: Opened) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    seen = [desk.page.evaluate(colour)]
+    for _ in range(3):
+        desk.page.locator("#theme").click()
+        seen.append(desk.page.evaluate(colour))
+    assert seen[0] == seen[1] == seen[3] != seen[2]
+
+
+def test_plots(desk: Opened) -> None:
+    plots = desk.page.locator("figure.chart svg")
+    assert plots.count() == 5
+    assert plots.first.locator("> title").text_content() == "Paths and tests over time"
+    assert not desk.page.locator("figure.chart svg script, figure.chart svg style").count()
+    assert re.match(r"M[\d.]+ ", desk.page.locator("figure.chart path.line").last.get_attribute("d") or "")
+
+
+def test_a_project(chromium: Browser, place: Path) -> None:
+    with opened(chromium, place / "project.html") as found:
+        rows = found.shown("t-campaigns")
+        assert [row.split()[0] for row in rows] == ["my", "my"]
+        assert found.page.locator("article.bug").count() == 2  # both campaigns found the same two
+        assert found.page.locator("article.bug").first.locator("code.run").count() == 2
+        assert found.is_quiet()
+        found.page.locator("#t-campaigns a").click()
+        assert found.page.title() == "its own"
+
+
+BUGGY = """
+#include "score.h"
+int main(void)
+{
+    unsigned char b[3];
+    SYM_BYTES(b, 3);
+    int steps = 0;
+    for (int i = 0; i < 3; i++)
+        if (b[i] > 100)
+            steps++;
+    return steps == 3 ? 100 / (b[0] - 200) : steps;
+}
+"""
+
+
+def test_the_page_that_run_leaves(chromium: Browser, tmp_path: Path) -> None:
+    """Its commands do what they say, and a campaign that goes on goes on in its plots."""
+    (tmp_path / "b.c").write_text(BUGGY)
+    first = score_embed("run", "--out", "o ut", "--max-tests", "2", "b.c", cwd=tmp_path)
+    assert first.returncode in (0, 1), first.stderr
+    assert score_embed("run", "--resume", "o ut", cwd=tmp_path).returncode == 1
+    with Store.read(tmp_path / "o ut") as record:
+        moments = findings.read(record).moments
+    assert [moment.seconds for moment in moments] == sorted(moment.seconds for moment in moments)
+    assert (moments[0].tests, moments[-1].tests) == (0, max(moment.tests for moment in moments))
+    assert moments[-1].bugs == 1
+    with opened(chromium, tmp_path / "o ut" / "report.html") as found:
+        commands = found.page.locator(".bug code.run").all_inner_texts()
+        assert found.page.locator(".bug .here").inner_text().split() == ["11", *BUGGY.splitlines()[10].split()]
+        assert found.is_quiet()
+    replay, debug = commands
+    again = score_embed(*shlex.split(replay)[1:], cwd=tmp_path)
+    assert "division-by-zero" in again.stdout, again.stdout + again.stderr
+    include = Path(__file__).parents[2] / "runtime" / "include"
+    subprocess.run(["gcc", "-I", str(include), "b.c"], cwd=tmp_path, check=True, timeout=60)
+    crashed = subprocess.run(["sh", "-c", debug], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert crashed.returncode in (128 + signal.SIGFPE, -signal.SIGFPE)
+
+
+def test_a_large_program(chromium: Browser, tmp_path: Path) -> None:
+    pages.large(tmp_path / "large")
+    made = score_embed("report", "large", "--html", "page.html", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    file = tmp_path / "page.html"
+    assert file.stat().st_size < 10_000_000
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})  # processor time: the machine may be busy
+    page.goto(file.as_uri())
+    metrics = {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
+    assert metrics["TaskDuration"] < 1.0, metrics
+    assert page.locator(".l").count() > 9_000
+    context.close()
+
+
+MARKUP = (
+    "</script></style></title></textarea><img src=x onerror=alert(1)><svg onload=alert(2)>{{7*7}}{% raw %}'\"`-->]]>"
+)
+
+
+def test_what_a_record_says_is_only_text(chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, evil in enumerate((pages.EVIL, MARKUP, "javascript:alert(3)//", "\ud800\u202e&#x3c;b&#x3e;")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        pages.hostile(folder, monkeypatch, evil.encode("utf-8", "replace").decode())
+        for words in ((".",), (".", ".")):
+            made = score_embed("report", *words, "--html", "page.html", cwd=folder)
+            assert made.returncode == 0, made.stderr
+            with opened(chromium, folder / "page.html") as found:
+                page = found.page
+                page.locator("#search").fill("a")
+                assert not page.locator(
+                    "main img, main script, main svg[onload], main b > b, [href^=javascript]"
+                ).count()
+                assert all(not name.startswith("on") for name in attributes(found))
+                assert found.is_quiet()
+
+
+def attributes(found: Opened) -> list[str]:
+    names: list[str] = found.page.evaluate(
+        "[...new Set([...document.querySelectorAll('*')].flatMap((e) => e.getAttributeNames()))]"
+    )
+    return names

