@@ -101,7 +101,7 @@ def test_what_stubs_gave_is_told_and_replayed(tmp_path: Path) -> None:
     assert found.bug_kinds == ["division-by-zero"]
     assert found.summary["bugs"][0]["inputs"] == {"put(*out)": 5, "get()": -1, "get()#2": 3}
     said = score_embed("report", "out", cwd=tmp_path).stdout
-    assert "division-by-zero in f: put() set *out to 5; get() returned -1, then 3" in said
+    assert "an integer is divided by zero in f: put() set *out to 5; get() returned -1, then 3" in said
     done = score_embed("replay", "out", str(found.summary["bugs"][0]["test"]), cwd=tmp_path)
     assert done.returncode == 0
     assert "get() returned" in done.stdout

@@ -45,7 +45,7 @@ class Files:
 
 def compiled(toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool) -> Path:
     """The linked image, in `work`. Raises BuildError, UsageError, StorageError."""
-    objects = compile_program(toolchain, work, program, files, verify=verify)
+    objects = compile_program(toolchain, work, program, files, verify=verify, identified=True)
     return link_program(toolchain, work, program, files, objects)
 
 
@@ -54,11 +54,12 @@ def link_program(
 ) -> Path:
     """The image, in `work`, of what was compiled; `files.identity` and the flags `extra` are its own. Raises BuildError,
     UsageError, StorageError."""
-    ident = work / "identity.c"
-    ident.write_text(files.identity)
-    toolchain.compile_identity(ident, work / "identity.o")
-    made = [*objects.made, work / "identity.o", *objects.runtime]
-    names = dict(objects.names) | {str(ident): RUNTIME, str(work / "identity.o"): RUNTIME}
+    ident, identified = work / "identity.c", work / "identity.o"
+    if not identified.exists():  # of many images, each has its own
+        ident.write_text(files.identity)
+        toolchain.compile_identity(ident, identified)
+    made = [*objects.made, identified, *objects.runtime]
+    names = dict(objects.names) | {str(ident): RUNTIME, str(identified): RUNTIME}
     files.progress("linking")
     kept = files.archives
     check_objects(kept, made[0], toolchain.board.cc)
@@ -93,8 +94,11 @@ class Objects:
     names: Mapping[str, str]
 
 
-def compile_program(toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool) -> Objects:
-    """Everything compiled, into `work`. Raises BuildError, StorageError."""
+def compile_program(
+    toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool, identified: bool = False
+) -> Objects:
+    """Everything compiled, into `work`; `identified`: also the file that makes the image recognisable, which only a link
+    in that folder takes. Raises BuildError, StorageError."""
     flags = files.flags
     plain = [*files.native, *(path for path in files.objects if path.suffix in ASSEMBLY)]
     jobs: list[tuple[Path, str, Path, Sequence[str]]] = []
@@ -112,14 +116,22 @@ def compile_program(toolchain: Toolchain, work: Path, program: Program, files: F
     for index, path in enumerate(plain):
         jobs.append((path, "plain", work / f"{_NATIVE}{index}.o", flags.get(path, ())))
         names[str(jobs[-1][2])] = str(path)
+    if identified:
+        ident = work / "identity.c"
+        ident.write_text(files.identity)
+        jobs.append((ident, "identity", work / "identity.o", ()))
+        names |= {str(ident): RUNTIME, str(jobs[-1][2]): RUNTIME}
+
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
         files.progress(f"compiling {names.get(str(source), source)}")
         try:
             if how == "instrumented":
                 toolchain.compile_instrumented(source, output, own, verify=verify)
-            else:
+            elif how == "plain":
                 toolchain.compile_plain(source, output, own)
+            else:
+                toolchain.compile_identity(source, output)
         except BuildError as error:
             error.where = names.get(error.where, error.where)  # a working file, where gcc named no line
             raise
@@ -127,7 +139,7 @@ def compile_program(toolchain: Toolchain, work: Path, program: Program, files: F
 
     try:
         with workers() as pool:
-            made = tuple(pool.map(compile_one, jobs))
+            made = tuple(pool.map(compile_one, jobs))[: len(jobs) - identified]
     except BuildError as error:  # said where the user wrote it
         raise explained(error, toolchain, files.sources, files.native, files.flags) from None
     files.progress("compiling the runtime")
