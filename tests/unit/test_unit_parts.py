@@ -119,6 +119,8 @@ def test_a_row_in_words(tmp_path: Path) -> None:
         2,
     )
     assert unit_table.line(row) == "f: 7 paths, branches 3/4, bugs 2; exhausted within a, b, c and 1 more"
+    row.why = "a.c:1: it is so; a.c:2: and so; b"
+    assert unit_table.ended(row) == "exhausted within a, b, c and 1 more: a.c:1: it is so and 2 more"
     assert list(unit_table.totals(book.rows, ["note"])) == [
         "note",
         "2 functions: 1 exhausted, 1 not explored yet; 7 paths, branches of their own 3/4 (75 %), bugs 2",

@@ -46,7 +46,9 @@ def ended(row: Row) -> str:
     if row.stopped == "exhausted" and row.within:
         more = len(row.within) - _FEW
         said += f" within {', '.join(row.within[:_FEW])}" + (f" and {more} more" if more > 0 else "")
-    return f"{said}: {row.why}" if row.why else said
+    first, *others = row.why.split("; ")
+    more = f" and {len(others)} more" if others else ""
+    return f"{said}: {first}{more}" if first else said
 
 
 def line(row: Row) -> str:

@@ -156,7 +156,7 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         row.branches, row.covered = len(own), sum(index in found.covered for index in own)
         row.bugs = len(found.bugs)
         lost = [item for item in summary["incomplete"] if item["count"]]
-        row.why = "; ".join(dict.fromkeys(_place(item) for item in lost[:3]))
+        row.why = "; ".join(dict.fromkeys(_place(item, row.function) for item in lost))
         path = folder_of(tests) / f"{test_name(row)}.c"
         with suppress(UsageError):  # of a function that --stub replaces no test can be written
             write(path, unity.document(found, record.kept_tests(), path))
@@ -167,8 +167,9 @@ def test_name(row: Row) -> str:
     return f"test_{Path(row.folder).name}"
 
 
-def _place(item: dict[str, object]) -> str:
-    return f"{item['file']}:{item['line']}: {item['what']}" if item["file"] else str(item["what"])
+def _place(item: dict[str, object], function: str) -> str:
+    what = str(item["what"]).removeprefix(f"--entry {function}: ").replace("; ", ", ")
+    return f"{item['file']}:{item['line']}: {what}" if item["file"] else what
 
 
 def _clear(folder: Path) -> None:
