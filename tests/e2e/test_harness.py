@@ -110,6 +110,29 @@ def test_what_cannot_be_made_is_null_and_said(tmp_path: Path) -> None:
     ]
 
 
+OPAQUE = """
+#include <stdlib.h>
+struct hidden;
+struct state { int mode; char *text; };
+struct stream { struct hidden *state; struct hidden *unused; unsigned char buf[4]; unsigned char pos; };
+int step(struct stream *s) { struct state *own = (struct state *) s->state; if (own->mode == 7) return 1; return s->buf[s->pos]; }
+void drop(struct state *s) { if (s) free(s->text); free(s); }
+"""
+
+
+def test_an_opaque_member_is_what_it_is_cast_to(tmp_path: Path) -> None:
+    """And a position is no more than its array has elements: one past the last is left to be found."""
+    summary = explore(tmp_path, {"o.c": OPAQUE}, "--entry", "step", "--no-witness").summary
+    assert (summary["stopped"], summary["incomplete"], summary["paths"]) == ("exhausted", [], 3)
+    assert [(bug["kind"], bug["inputs"]["s->pos"]) for bug in summary["bugs"]] == [("out-of-bounds", 4)]
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_what_is_freed_is_a_block_of_the_heap(board: str, tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"o.c": OPAQUE}, "--entry", "drop", "--no-witness", "--board", board).summary
+    assert (summary["stopped"], summary["bugs"], summary["paths"]) == ("exhausted", [], 2)
+
+
 def test_objects_may_be_the_same_on_request(tmp_path: Path) -> None:
     assert entry(tmp_path, "copy")["paths"] == 1
     folder = tmp_path / "alias"

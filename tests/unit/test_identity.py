@@ -46,7 +46,7 @@ def reached(*names: str) -> set[str]:
 
 
 COMPILING = ("image/compiling.py", "image/runtime.py")
-FRONT_END = ("frontend/program.py", "frontend/harness.py", "frontend/whole.py", "image/measure.py", "image/library.py")
+FRONT_END = ("frontend/program.py", "frontend/harness/entry.py", "frontend/whole.py", "image/measure.py", "image/library.py")
 
 
 @pytest.mark.parametrize(("rooms", "begins"), [(identity.BUILDING, COMPILING), (identity.INSTRUMENTING, FRONT_END)])

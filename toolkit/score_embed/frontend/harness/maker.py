@@ -235,10 +235,23 @@ class Maker:
                     isinstance(u, Pointer) and isinstance(u.to, Struct) and u.to.record in (*spot.records, record)
                 )
                 place = spots[count].place if count else ""
+                if isinstance(u, Pointer) and not self.scope.is_accessed(name):
+                    continue  # nobody looks at it
                 nullable = recursive or self.hints.all_null or self.scope.nulls.member(name)
-                self.value(member.type, spot, Pointee(count=place, single=recursive, nullable=nullable))
+                self.value(
+                    member.type,
+                    spot,
+                    Pointee(count=place, single=recursive, nullable=nullable, seen_as=self._opaque(u, name)),
+                )
         for less, more in counts.most:
             self._limit(spots[less], spots[more].place)
+
+    def _opaque(self, u: CType, name: str) -> CType | None:
+        """What a member that says nothing of what it is to is taken for."""
+        to = unqualified(u.to) if isinstance(u, Pointer) else None
+        if not (isinstance(to, Void) or (isinstance(to, Struct) and to.record.members is None)):
+            return None
+        return self.scope.member_seen_as(name)
 
     def _limit(self, count: Spot, most: str) -> None:
         """A count that is negative is a very large one here."""
@@ -324,7 +337,7 @@ class Maker:
 
     def _pointer(self, t: CType, u: Pointer, spot: Spot, pointee: Pointee, hint: Hint) -> None:
         to = unqualified(u.to)
-        if isinstance(to, Void) and pointee.seen_as is not None:
+        if pointee.seen_as is not None:
             to = unqualified(pointee.seen_as)
         if hint.nullable is not None:
             pointee = replace(pointee, nullable=hint.nullable, promised=not hint.nullable)

@@ -115,14 +115,17 @@ def of_members(fields: Sequence[Field]) -> Counts:
 
 def _positions(fields: Sequence[Field], found: Counts) -> None:
     """`offset`, `pos` of the only array of a structure: no more than it has elements."""
+    positions = [f.name for f in fields if f.is_number and not _POSITIONS.isdisjoint(_words(f.name))]
+    arrays = [f.name for f in fields if f.is_array and f.element]
+    if not found.of and len(arrays) == 1 and len(positions) == 1:
+        found.of[arrays[0]] = positions[0]  # of a fixed size: the position is bounded by that
+        return
     rooms = {*found.of.values()}
     if len(found.of) != 1:
         return
     (room,) = rooms
     taken = {*rooms, *(less for less, _ in found.most)}
-    for number in fields:
-        if number.is_number and number.name not in taken and not _POSITIONS.isdisjoint(_words(number.name)):
-            found.most.append((number.name, room))
+    found.most += [(name, room) for name in positions if name not in taken]
 
 
 def _give(pointer: Field, numbers: Sequence[Field], found: Counts) -> None:

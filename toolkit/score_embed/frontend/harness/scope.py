@@ -32,6 +32,7 @@ from score_embed.frontend.types.ctype import (
     unqualified,
 )
 
+_ACCESS = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)")
 _FREEING = frozenset({"free", "realloc"})
 _TAG = re.compile(rf"\b(?:struct|union|enum) ({ANONYMOUS}\d+)")
 
@@ -55,6 +56,8 @@ class FileScope:
             self._register(ext)
         self.nulls = Nulls(tree)
         self.frees = self._frees()
+        self._accessed = {name for text in (source.text, *(o.text for o in others)) for name in _ACCESS.findall(text)}
+        self._really = uses.members_cast(tree)
         self._records = dict(self._bodies())
         self._typedefs = dict(self._named_by_typedefs())
 
@@ -120,6 +123,16 @@ class FileScope:
         node = self._records.get(record.tag)
         members = [d for d in node.decls if isinstance(d, c_ast.Decl)] if node is not None else []
         return {member.name: by for member in members if member.name and (by := uses.counted_by(member))}
+
+    def is_accessed(self, member: str) -> bool:
+        """Whether any code of the program names such a member."""
+        return member in self._accessed
+
+    def member_seen_as(self, member: str) -> CType | None:
+        """The structure that the file takes an opaque member for, wherever it does."""
+        types = [self.type_at(node) for node in self._really.get(member, ())]
+        found = {id(t.to.record): t.to for t in types if isinstance(t, Pointer) and isinstance(t.to, Struct)}
+        return unqualified(next(iter(found.values()))) if len(found) == 1 else None
 
     def type_at(self, node: c_ast.Node) -> CType | None:
         """The type that a syntax tree denotes at file scope; None if it denotes none there."""

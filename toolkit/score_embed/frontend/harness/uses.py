@@ -246,6 +246,15 @@ def seen_as(body: c_ast.Node, name: str) -> Iterator[c_ast.Node]:
                     yield declared[to]
 
 
+def members_cast(tree: c_ast.FileAST) -> dict[str, list[c_ast.Node]]:
+    """Of each member that is cast somewhere, the types that it is cast to."""
+    found: dict[str, list[c_ast.Node]] = {}
+    for node in walk(tree):
+        if isinstance(node, c_ast.Cast) and isinstance(node.expr, c_ast.StructRef):
+            found.setdefault(node.expr.field.name, []).append(node.to_type.type)
+    return found
+
+
 # --- functions and variables of the program ------------------------------------------------------------------------
 
 
