@@ -47,8 +47,8 @@ def ended(row: Row) -> str:
         more = len(row.within) - _FEW
         said += f" within {', '.join(row.within[:_FEW])}" + (f" and {more} more" if more > 0 else "")
     first, *others = row.why.split("; ")
-    more = f" and {len(others)} more" if others else ""
-    return f"{said}: {first}{more}" if first else said
+    also = f" and {len(others)} more" if others else ""
+    return f"{said}: {first}{also}" if first else said
 
 
 def line(row: Row) -> str:
