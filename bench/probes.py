@@ -118,7 +118,8 @@ def sizes(subject: Subject, folder: Path) -> tuple[tuple[int, int], tuple[int, i
         plain.append(folder / f"plain{i}.o")
         probed.append(folder / f"probed{i}.o")
         tools.compile_plain(original, plain[-1], ())
-        tools.compile_instrumented(changed, probed[-1], (), verify=False)
+        with patch.object(Toolchain, "_quiet", lambda tools: []):  # as for a board, not for its emulator
+            tools.compile_instrumented(changed, probed[-1], (), verify=False)
     return flash(plain), flash(probed)
 
 

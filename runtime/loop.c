@@ -6,6 +6,9 @@ void exit(int status) __attribute__((noreturn));
 
 sc_u8 sc_input[SC_INPUT_CAPACITY] SC_RUNTIME_DATA;
 
+#ifndef SC_READ
+#define SC_READ 64u /* bytes that are taken from the link at once */
+#endif
 #define CANARY 0x5C0EC0DEu
 /* Something wild wrote over the runtime if these change. They stand at its ends: what comes from a neighbour meets them. */
 static volatile sc_u32 first SC_RUNTIME_DATA_AT("first"), last SC_RUNTIME_DATA_AT("last");
@@ -288,6 +291,9 @@ static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
     sc.predicted = take_hashed(flags & SC_RUN_PREDICTED, &sc.predicted_hash);
     sc.elide = take_hashed(flags & SC_RUN_ELIDED, &sc.elide_crc);
     sc.flags = flags;
+#ifdef SC_QUIET_STATE
+    sc.quiet = flags & SC_RUN_EAGER ? 0 : sc.max_branches;
+#endif
     if (flags & SC_RUN_EAGER) sc.tell_from = take_varint();
     sc.chunk = flags & SC_RUN_SHORT ? take_varint() : SC_CHUNK;
     if (sc.chunk > SC_CHUNK) sc.chunk = SC_CHUNK;
@@ -363,7 +369,7 @@ static void damaged(void)
 
 void sc_main_loop(void)
 {
-    static sc_u8 in[64] SC_RUNTIME_DATA;
+    static sc_u8 in[SC_READ] SC_RUNTIME_DATA;
     first = last = CANARY;
     sc.chunk = SC_CHUNK;
     send_ready(SC_CAN_BOOTED);

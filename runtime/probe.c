@@ -7,6 +7,16 @@
 
 sc_state sc SC_RUNTIME_DATA;
 
+#ifdef SC_QUIET_STATE
+#define SAME_PLACE(ours, theirs) \
+    typedef char ours##_is_where_quiet_code_has_it[__builtin_offsetof(sc_state, ours) == __builtin_offsetof(sc_quiet_state, theirs) ? 1 : -1]
+SAME_PLACE(quiet, quiet);
+SAME_PLACE(path, a);
+SAME_PLACE(last_site, last_site);
+SAME_PLACE(depth, depth);
+SAME_PLACE(branches, branches);
+#endif
+
 #ifdef SC_COUNT_HANDLERS
 volatile sc_u8 sc_handlers SC_RUNTIME_DATA;
 #endif

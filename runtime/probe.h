@@ -232,4 +232,6 @@ void sc_value(sc_u64 v);
 void sc_assert_fail(sc_frame *f, sc_uint at) __attribute__((noreturn));
 void sc_assume_fail(void) __attribute__((noreturn));
 
+#include "quiet.h"
+
 #endif

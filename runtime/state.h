@@ -16,6 +16,9 @@ typedef sc_u32 sc_wide;
 
 /* What is used most comes first: a Cortex-M reaches the first 128 bytes with shorter instructions. */
 typedef struct {
+#ifdef SC_QUIET_STATE /* these come first for instrumented code, too (quiet.h) */
+    sc_u32 quiet;
+#endif
     /* limits and predictions of the test that runs, from RUN */
     sc_u32 number, predicted, elide, elide_crc, max_branches, watchdog_ms;
     sc_u32 flags, tell_from;      /* of the RUN; after how many event bytes a run that is eager tells where it is */

@@ -17,7 +17,13 @@ enum { FAR = WORDS > 0x8000u }; /* a map so large that the summaries need summar
 
 sc_uint sc_any SC_RUNTIME_DATA;
 
+#ifdef SC_QUIET_STATE /* instrumented code looks there, too (quiet.h) */
+#define bits sc_taint_bits
+typedef char covers_what_quiet_code_takes_it_to[SC_MAP_BASE == SC_QUIET_BASE && SC_MAP_SIZE == SC_QUIET_SIZE ? 1 : -1];
+sc_u32 bits[WORDS + 1] SC_RUNTIME_DATA; /* the last byte and the one behind it may be read at once */
+#else
 static sc_u32 bits[WORDS] SC_RUNTIME_DATA;
+#endif
 static sc_u8 groups[COUNT(0x20u)] SC_RUNTIME_DATA;
 static sc_u8 tops[COUNT(0x400u)] SC_RUNTIME_DATA;
 static sc_u8 roots[COUNT(0x8000u)] SC_RUNTIME_DATA;
@@ -139,11 +145,40 @@ static sc_u32 next(sc_u32 w)
     return w;
 }
 
+/* Below a summary at a time: nobody wants to know which words were not 0. */
+static void wipe_group(sc_u32 g)
+{
+    sc_fill_zero(bits + g * 32u, (g + 1u) * 32u <= WORDS ? 32u * sizeof *bits : (WORDS - g * 32u) * sizeof *bits);
+    groups[g] = 0;
+}
+
+static void wipe_far(void)
+{
+    sc_u32 r, t, g;
+    for (r = 0; r < sizeof roots; r++) {
+        const struct { sc_u64 of_eight; } __attribute__((packed)) *several = (const void *)(roots + r);
+        if (r + 8u <= sizeof roots && !several->of_eight) {
+            r += 7u;
+            continue;
+        }
+        if (!roots[r]) continue;
+        roots[r] = 0;
+        for (t = r * 32u; t < (r + 1u) * 32u && t < sizeof tops; t++) {
+            if (!tops[t]) continue;
+            tops[t] = 0;
+            for (g = t * 32u; g < (t + 1u) * 32u && g < sizeof groups; g++)
+                if (groups[g]) wipe_group(g);
+        }
+    }
+}
+
 void sc_taint_reset(void)
 {
     sc_u32 w;
     if (!sc_any) return;
-    for (w = next(0); w < WORDS; w = next(w + 1u)) bits[w] = 0;
+    if (FAR) wipe_far();
+    else
+        for (w = next(0); w < WORDS; w = next(w + 1u)) bits[w] = 0;
     sc_any = 0;
 }
 

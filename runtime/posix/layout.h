@@ -20,6 +20,7 @@
 #define SC_RAM_SIZE (SC_HEAP_BASE + SC_HEAP_SIZE)
 #define SC_INPUT_CAPACITY 65535u
 #define SC_CHUNK 4096u
+#define SC_READ 65536u
 #define SC_SHADOW 4096u
 #define SC_TABLES 64u
 #define SC_LOCALS 1024u

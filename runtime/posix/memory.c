@@ -16,7 +16,13 @@
 
 #include "posix.h"
 
-#pragma weak mallopt /* there is none if the program has an allocator of its own */
+int __malloc_trim(size_t pad); /* malloc_trim, which a program may have of its own */
+#pragma weak __malloc_trim
+#pragma weak mallopt /* there are none if the program has an allocator of its own */
+
+#define PAGE 4096u
+#define FEW 16384u  /* bytes of the stack that every test may use */
+#define MANY 65536u /* from here on pages are given back rather than cleared */
 
 extern char __data_start[], _end[], __start_sc_data[], __stop_sc_data[];
 
@@ -32,6 +38,9 @@ static struct {
     unsigned mapped;
     char *copy;              /* the heap below `used` */
 } heap SC_RUNTIME_DATA;
+
+#define STACK_TOP ((uintptr_t)SC_STACK_BASE + SC_STACK_SIZE)
+static uintptr_t lowest SC_RUNTIME_DATA; /* the stack can be used from here on */
 
 static unsigned discards SC_RUNTIME_DATA; /* MADV_DONTNEED empties pages: some emulators do nothing and say they did */
 
@@ -85,7 +94,7 @@ static void zero(uintptr_t from, uintptr_t to)
 {
     uintptr_t first = (from + 4095u) & ~(uintptr_t)4095u, last = to & ~(uintptr_t)4095u;
     if (from >= to) return;
-    if (first >= last || last - first < 65536u) {
+    if (first >= last || last - first < MANY) {
         memset((void *)from, 0, to - from);
         return;
     }
@@ -187,12 +196,67 @@ static unsigned can_discard(void)
     return done;
 }
 
+/* All of it but what every test may use. */
+static void forbid_stack(void)
+{
+    lowest = STACK_TOP - FEW;
+    if (mprotect((void *)(uintptr_t)SC_STACK_BASE, lowest - SC_STACK_BASE, PROT_NONE)) lowest = SC_STACK_BASE;
+}
+
+unsigned sc_posix_use_stack(uintptr_t at)
+{
+    uintptr_t page = at & ~(uintptr_t)(PAGE - 1u), twice = STACK_TOP - 2u * (STACK_TOP - lowest);
+    if (at < SC_STACK_BASE || at >= lowest) return 0;
+    if (page > twice && twice >= SC_STACK_BASE) page = twice;
+    if (mprotect((void *)page, lowest - page, PROT_READ | PROT_WRITE)) return 0;
+    lowest = page;
+    return 1;
+}
+
+/* The stack's pages below the lowest stack pointer that is known: opaque code may have gone deeper. */
+static void zero_resident(void)
+{
+    static unsigned char resident[SC_STACK_SIZE / PAGE] SC_RUNTIME_DATA;
+    uintptr_t from = STACK_TOP - FEW;
+    size_t pages = (from - SC_STACK_BASE) / PAGE, i;
+    memset((void *)from, 0, FEW);
+    if (mincore((void *)(uintptr_t)SC_STACK_BASE, pages * PAGE, resident)) return;
+    for (i = 0; i < pages && !(resident[i] & 1u); i++) {}
+    if (i < pages) zero(SC_STACK_BASE + i * PAGE, from);
+}
+
+/* Which part was used? Code without probes leaves no trace of how deep it went. If the program never has the kernel write
+ * to the stack, what no test used yet is protected, and the fault tells; else the kernel is asked. */
+static void zero_stack(void)
+{
+    if (lowest == SC_STACK_BASE) {
+        zero_resident();
+    } else if (STACK_TOP - lowest <= MANY) {
+        memset((void *)lowest, 0, STACK_TOP - lowest);
+    } else {
+        zero(lowest, STACK_TOP);
+        forbid_stack();
+    }
+}
+
+/* malloc takes what it needs, and no more: it has to be cleared after the test. Nor does it give anything back. */
+static void keep_heap(void)
+{
+    if (!mallopt) return;
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TOP_PAD, 0);
+    if (__malloc_trim) __malloc_trim(0); /* start-up had some */
+    mallopt(M_TRIM_THRESHOLD, -1);
+}
+
 void sc_posix_memory_init(void)
 {
     discards = can_discard();
     map_fixed(SC_GUARD_BASE, SC_STACK_BASE - SC_GUARD_BASE, PROT_NONE);
     map_fixed(SC_STACK_BASE, SC_STACK_SIZE, PROT_READ | PROT_WRITE);
-    if (mallopt) mallopt(M_MMAP_MAX, 0);
+    lowest = SC_STACK_BASE;
+    if (SELF_CONTAINED) forbid_stack();
+    keep_heap();
     __wrap___sbrk(0);
     heap.at_start = heap.used = heap.current;
     while (heap.used > SC_HEAP_BASE && !*(char *)(heap.used - 1u)) heap.used--;
@@ -202,18 +266,6 @@ void sc_posix_memory_init(void)
     add_region(__data_start, __start_sc_data);
     add_region(__stop_sc_data, _end);
     limit_mappings();
-}
-
-/* The stack's pages below the lowest stack pointer that is known: opaque code may have gone deeper. */
-static void zero_stack(void)
-{
-    static unsigned char resident[SC_STACK_SIZE / 4096] SC_RUNTIME_DATA;
-    uintptr_t top = SC_STACK_BASE + SC_STACK_SIZE, from = top - 16384u;
-    size_t pages = (from - SC_STACK_BASE) / 4096u, i;
-    memset((void *)from, 0, top - from);
-    if (mincore((void *)(uintptr_t)SC_STACK_BASE, pages * 4096u, resident)) return;
-    for (i = 0; i < pages && !(resident[i] & 1u); i++) {}
-    if (i < pages) zero(SC_STACK_BASE + i * 4096u, from);
 }
 
 void sc_posix_memory_restore(void)

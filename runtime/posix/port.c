@@ -13,7 +13,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "posix.h"
@@ -25,6 +24,7 @@
 #define OUTPUT (own_descriptors + 2)  /* what the program writes to its standard output and error */
 #define NOTHING (own_descriptors + 3) /* /dev/null: its standard input */
 #define OWN 4
+#define ROOM_TO_ABORT 8192u
 #define MOST 256u /* of the program */
 #define FIRST_OWN 1024
 
@@ -96,40 +96,19 @@ static void open_files(void)
 void sc_port_restore(void)
 {
     sc_posix_memory_restore();
+    if (SELF_CONTAINED) return;
     sc_posix_signals_restore();
     open_files();
 }
 
-static void send_output(void)
-{
-    static char text[4096] SC_RUNTIME_DATA;
-    off_t at = 0, size = lseek(OUTPUT, 0, SEEK_END); /* fstat() may fail on a large inode number where off_t has 32 bits */
-    if (size <= 0) return;
-    while (at < (off_t)SC_MAX_OUTPUT && at < size) {
-        ssize_t n = pread(OUTPUT, text, sizeof text, at);
-        if (n <= 0) break;
-        sc_log(text, (sc_u32)n);
-        at += n;
-    }
-    if (ftruncate(OUTPUT, 0) == 0) lseek(OUTPUT, 0, SEEK_SET);
-}
-
-static void set_timer(sc_u32 milliseconds)
-{
-    struct itimerval timer;
-    memset(&timer, 0, sizeof timer);
-    timer.it_value.tv_sec = (time_t)(milliseconds / 1000u);
-    timer.it_value.tv_usec = (suseconds_t)(milliseconds % 1000u * 1000u);
-    setitimer(ITIMER_REAL, &timer, 0);
-}
-
 void sc_port_run(sc_u32 watchdog_ms)
 {
-    set_timer(watchdog_ms);
+    sc_posix_output_begin();
+    sc_posix_watch(watchdog_ms);
     sc_posix_enter((void *)(uintptr_t)(SC_STACK_BASE + SC_STACK_SIZE - 64u), &sc_posix_saved_sp);
     sc.running = 0;
-    set_timer(0);
-    send_output();
+    sc_posix_watch_ends();
+    sc_posix_output_send();
 }
 
 void sc_port_stop(void)
@@ -159,6 +138,15 @@ void __wrap__exit(int status)
 void __wrap__Exit(int status)
 {
     __wrap__exit(status);
+}
+
+void __real_abort(void) __attribute__((noreturn));
+
+/* Of the program's or the library's. It asks the kernel to write to the stack, which would not be made usable by that. */
+void __wrap_abort(void)
+{
+    sc_posix_use_stack((uintptr_t)__builtin_frame_address(0) - ROOM_TO_ABORT);
+    __real_abort();
 }
 
 /* assert() of glibc. The message goes where the program's output goes. */
@@ -246,6 +234,7 @@ int main(int argc, char **argv)
     setrlimit(RLIMIT_NOFILE, &descriptors);
     sc_posix_signals_init();
     sc_posix_memory_init();
+    sc_posix_output_init(OUTPUT);
     open_files();
     sc_posix_confine();
     sc_main_loop();

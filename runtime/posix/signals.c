@@ -5,16 +5,58 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/time.h>
 
 #include "context.h"
 #include "posix.h"
 
 #define NULL_PAGE 0x10000u
+#define TICKS 8u /* of the watch-dog's time */
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGALRM};
 static char memory[65536] SC_RUNTIME_DATA;
 static stack_t alternate SC_RUNTIME_DATA;
 static struct sigaction action SC_RUNTIME_DATA;
+
+/* A timer that is set for each test is two calls of the kernel's. One that ticks on does as well, if nothing in the program
+ * notices: a program that is self-contained does not sleep. */
+static struct {
+    sc_u32 set;               /* milliseconds that it was set for */
+    volatile sc_u32 ticks;    /* since the test began */
+} watch SC_RUNTIME_DATA;
+
+static void set_timer(sc_u32 milliseconds, sc_u32 again)
+{
+    struct itimerval timer;
+    memset(&timer, 0, sizeof timer);
+    timer.it_value.tv_sec = (time_t)(milliseconds / 1000u);
+    timer.it_value.tv_usec = (suseconds_t)(milliseconds % 1000u * 1000u);
+    if (again) timer.it_interval = timer.it_value;
+    setitimer(ITIMER_REAL, &timer, 0);
+}
+
+void sc_posix_watch(sc_u32 milliseconds)
+{
+    watch.ticks = 0;
+    if (!SELF_CONTAINED) {
+        set_timer(milliseconds, 0);
+    } else if (milliseconds != watch.set) {
+        set_timer(milliseconds / TICKS + (milliseconds != 0), 1);
+        watch.set = milliseconds;
+    }
+}
+
+void sc_posix_watch_ends(void)
+{
+    if (!SELF_CONTAINED) set_timer(0, 0);
+}
+
+/* Whether this tick ends the test: the first one came early. */
+static int time_is_up(void)
+{
+    return !SELF_CONTAINED || ++watch.ticks > TICKS;
+}
 
 /* By raise() or kill(): then there is no address. */
 static int was_sent(const siginfo_t *info)
@@ -36,8 +78,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     ucontext_t *c = context;
     uintptr_t pc = sc_context_pc(c), sp = sc_context_sp(c);
+    if (number == SIGSEGV && !was_sent(info) && sc_posix_use_stack((uintptr_t)info->si_addr)) return;
+    if (number == SIGALRM && !(sc.running && time_is_up())) return; /* the test may have ended just before */
     if (!sc.running) {
-        if (number == SIGALRM) return; /* the test ended just before its time was up */
         signal(number, SIG_DFL);
         raise(number);
         return;

@@ -267,7 +267,9 @@ def test_values_that_are_not_of_their_type(statement: str, tmp_path: Path) -> No
     assert "coverage" in statement  # nobody reads that column as a number
 
 
-@pytest.mark.parametrize("name", ["campaign.sums", "campaign.sums.new", "campaign.db-shm", "summary.json", "image.elf"])
+@pytest.mark.parametrize(
+    "name", ["campaign.sums", "campaign.sums.new", "campaign.db-shm", "summary.json", "report.html", "image.elf"]
+)
 def test_files_of_a_campaign_are_no_links(name: str, tmp_path: Path) -> None:
     """Who opens somebody else's folder would write elsewhere."""
     folder = closed(tmp_path / "o")

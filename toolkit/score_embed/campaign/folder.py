@@ -7,10 +7,12 @@ import errno
 import shutil
 import subprocess
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from score_embed.board.desk import DeskRun
 from score_embed.board.profile import Board, QemuRun
+from score_embed.confine.core import own_core
 from score_embed.contract.outcome import Target
 from score_embed.errors import UsageError
 from score_embed.image.image import Image
@@ -117,6 +119,11 @@ def compiler_version(board: Board) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
     return done.stdout.partition("\n")[0]
+
+
+def beside_target(board: Board) -> AbstractContextManager[None]:
+    """While tests run: a target that is a process of this machine shares a processor with its host."""
+    return nullcontext() if isinstance(board.run, DeskRun) else own_core()
 
 
 def start_target(board: Board, elf: Path, build_id: bytes, confined: bool = True) -> Target:

@@ -145,17 +145,18 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
 @contextmanager
 def ready_target(board: Board, image: Image, confined: bool = True) -> Iterator[Target]:
     """A target that answers: whether there is one is known before anything is written down."""
-    target = workplace.start_target(board, image.elf, image.build_id, confined)
-    try:
+    with workplace.beside_target(board):
+        target = workplace.start_target(board, image.elf, image.build_id, confined)
         try:
-            _ = target.info
-        except NoReady as error:
-            from score_embed.campaign import startup  # it looks into the image, where others have started
+            try:
+                _ = target.info
+            except NoReady as error:
+                from score_embed.campaign import startup  # it looks into the image, where others have started
 
-            raise startup.explained(error, board, image.elf) from None
-        yield target
-    finally:
-        target.close()
+                raise startup.explained(error, board, image.elf) from None
+            yield target
+        finally:
+            target.close()
 
 
 def check_sources(settings: config.Settings) -> None:

@@ -23,6 +23,7 @@ from typing import IO
 
 from score_embed.confine import filter as calls
 from score_embed.confine import landlock, layers
+from score_embed.confine.core import run_everywhere
 from score_embed.confine.rights import Rights
 
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_SECUREBITS, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 22, 28, 38, 47
@@ -75,9 +76,11 @@ def start(
     stdout: int = subprocess.DEVNULL,
     stderr: int | IO[bytes] = subprocess.PIPE,
     same_addresses: bool = False,
+    everywhere: bool = False,
 ) -> subprocess.Popen[bytes]:
     """The program `words[0]` (a path) in a session of its own, ended by SIGKILL when this process ends. `rights`: None
     leaves it unconfined. `environment`: None is ours. `same_addresses`: nothing of it lies at random addresses.
+    `everywhere`: on any processor, not only on its host's own.
 
     Raises UsageError if it cannot be confined here, OSError if it cannot be started.
     """
@@ -86,7 +89,7 @@ def start(
     rules = landlock.ruleset(rights) if rights is not None and landlock.version() else -1
     said, say = os.pipe()
     entry = _Entry(_Words(words[0], words, os.environ if environment is None else environment), rights, rules, say)
-    entry.same_addresses, entry.passed = same_addresses, tuple(pass_fds)
+    entry.same_addresses, entry.everywhere, entry.passed = same_addresses, everywhere, tuple(pass_fds)
     try:
         process = subprocess.Popen(
             list(words),
@@ -132,7 +135,7 @@ class _Entry:
         self._filter = calls.Filter(rights, words.start) if rights is not None else None
         self._ignored = [number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN]
         self._parent = os.getpid()
-        self.same_addresses = False
+        self.same_addresses = self.everywhere = False
         self.passed: tuple[int, ...] = ()
 
     def __call__(self) -> None:
@@ -152,6 +155,8 @@ class _Entry:
         if self.same_addresses:
             now = _libc.personality(_ASK_PERSONALITY)
             _libc.personality(now | _NO_RANDOM_ADDRESSES)  # a container may forbid it: the runtime copes
+        if self.everywhere:
+            run_everywhere()
         self._close_others()
         rights = self._rights
         if rights is not None and not rights.commands:

@@ -8,13 +8,14 @@ that failed, the units that they matter to.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
 from pycparser import c_ast
 
 from score_embed.contract.program import FREE, LIBRARY, ON_HEAP, Note, Program, Source
 from score_embed.frontend.c.parse import parse, system_files
+from score_embed.frontend.c.reach import reaches_beyond_names
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import called_names, defined_functions, drop_promises, static_names
 from score_embed.frontend.declarations.layout import Layout
@@ -90,21 +91,31 @@ def instrument_program(
         analysis = Analysis(bodies, is_private, waiting.may_end)
         return _Printing(types, analysis, strays, opaque=opaque, verify=verify, checks=checks, strict=strict)
 
-    texts, numbering, notes = _stable(units, lower, printing)
+    texts, numbering, notes, bodies = _stable(units, lower, printing)
     if numbering.finds_objects:
         texts = [OBJECTS + text for text in texts]
     called = texts.pop() if library else ""
     outside = tuple(sorted(by_name.difference(*(defined_functions(unit.tree) for unit in units))))
     left_alone = tuple(dict.fromkeys(notes))
-    return Program(tuple(texts), called, left_alone, numbering.site, numbering.coverage, heap, outside)
+    return Program(
+        tuple(texts),
+        called,
+        left_alone,
+        numbering.site,
+        numbering.coverage,
+        heap,
+        outside,
+        beyond_names=numbering.beyond_names or bool(left_alone) or _kept_reaches_beyond(units, bodies, by_name),
+    )
 
 
 def _stable(
     units: Sequence[Unit],
     lower: Callable[[int, frozenset[str]], Lowered],
     printing: Callable[[Sequence[Lowered]], _Printing],
-) -> tuple[list[str], Numbering, list[Note]]:
-    """The instrumented C of each unit, and why functions were left alone, when that makes no others be left alone.
+) -> tuple[list[str], Numbering, list[Note], list[Body]]:
+    """The instrumented C of each unit, why functions were left alone, and the others, when that makes no others be left
+    alone.
 
     `lower`: a unit by its number, without the functions of these names.
     """
@@ -120,7 +131,7 @@ def _stable(
             texts = [printed.unit(unit, result) for unit, result in both]
             if not printed.failed:
                 handlers = [note for result in results for note in result.handlers]
-                return texts, printed.numbering, [*notes.values(), *handlers]
+                return texts, printed.numbering, [*notes.values(), *handlers], _bodies(results)
             failed = printed.failed
         notes |= failed
         lowered = [
@@ -214,6 +225,12 @@ def _excluded(unit: Unit, notes: Mapping[_Key, Note]) -> frozenset[str]:
 
 def _bodies(results: Sequence[Lowered]) -> list[Body]:
     return [piece for result in results for piece in result.pieces if isinstance(piece, Body)]
+
+
+def _kept_reaches_beyond(units: Sequence[Unit], bodies: Sequence[Body], called: Set[str]) -> bool:
+    """Whether what has no probes in these units may call what nobody named."""
+    system = {name for unit in units for name, file in defined_functions(unit.tree).items() if file in unit.system}
+    return reaches_beyond_names([unit.tree for unit in units], {body.name for body in bodies}, called, system)
 
 
 def private_names(units: Sequence[Unit], *, closed: bool) -> IsPrivate:

@@ -28,7 +28,7 @@ from score_embed.frontend.stub_text import EXIT, Enums, StubText, body_text, fun
 from score_embed.frontend.types.ctype import CType, Enumeration, Function, Types
 from score_embed.frontend.types.data_model import DataModel
 
-_COMPILERS = re.compile(r"__(builtin|sync|atomic|score|sc)_\w+|__func__|__FUNCTION__|__PRETTY_FUNCTION__")
+_COMPILERS = re.compile(r"sc_\w+|__(builtin|sync|atomic|score|sc)_\w+|__func__|__FUNCTION__|__PRETTY_FUNCTION__")
 _PROTOTYPES = """
 void __score_symbolic(volatile void *, __SIZE_TYPE__, const char *);
 void __score_boolean(volatile void *, __SIZE_TYPE__, const char *);

@@ -12,6 +12,7 @@ from score_embed.contract.program import LIBRARY, Program
 from score_embed.errors import BuildError
 from score_embed.image import extents
 from score_embed.image.complaints import explained
+from score_embed.image.contained import MARK, is_self_contained
 from score_embed.image.layout import check_sections, link_firmware
 from score_embed.image.linking import Parts, link_parts
 from score_embed.image.messages import RUNTIME
@@ -75,6 +76,8 @@ def link_program(
         toolchain.compile_identity(work / "shared.c", made[-1])
     parts = Parts(tuple(apart.get(path, path) for path in made), tuple(apart[path] for path in kept), names)
     link_flags = [*files.cflags, *extra, *(HEAP_NAMES if program.heap else ())]
+    if toolchain.is_process and is_self_contained(toolchain, program, probed, alone=len(plain) + len(kept) == 0):
+        link_flags.append(MARK)
     if toolchain.board.firmware.script is not None:
         link_firmware(toolchain, parts, built, link_flags)
     else:

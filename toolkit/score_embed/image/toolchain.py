@@ -21,6 +21,7 @@ from score_embed.image import identity
 
 ASSEMBLY = (".s", ".S")
 SUFFIXES = (".o", ".a", *ASSEMBLY)  # of files that are linked as they are
+ROOMY = 1 << 20  # bytes of flash
 DEADLINE = 300  # seconds for one run of the compiler
 
 # So that the host's bit-vector semantics and the compiler's agree (design.md §5), and so that a name of the
@@ -39,7 +40,10 @@ INSTRUMENTED = (*SEMANTICS, "-fstack-reuse=all")
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
 # Nor may a loop become a call of memset: the program may have one of its own, with probes in it.
 _RUNTIME = ("-std=gnu99", "-fno-tree-loop-im", "-fno-tree-loop-distribute-patterns", "-ffreestanding", "-w")
-_WRAPPED = ("_exit", "_Exit", "sbrk", "__sbrk", "mmap", "mmap64", "__mmap", "__mmap64")
+_WRAPPED = (
+    *("_exit", "_Exit", "abort", "sbrk", "__sbrk", "mmap", "mmap64", "__mmap", "__mmap64"),
+    *("__write", "__fstat64", "__fstat64_time64"),  # how the C library's streams write
+)
 _LINUX = ("-static", "-no-pie", "-Wl,-Ttext-segment=0x400000", *(f"-Wl,--wrap={name}" for name in _WRAPPED))
 PORTS: dict[str, tuple[str, ...]] = {
     "x86": _LINUX,
@@ -54,9 +58,9 @@ SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", 
 CALLED = {
     "posix": frozenset(
         {
-            *("close", "dup2", "execv", "fcntl", "ftruncate", "getrlimit", "lseek", "madvise", "memcpy", "memset"),
-            "memfd_create",
-            *("mincore", "munmap", "open", "personality", "prctl", "pread", "raise", "read", "setitimer", "setrlimit"),
+            *("close", "dup2", "execv", "fcntl", "fstat", "ftruncate", "ftruncate64", "getrlimit", "lseek", "lseek64", "madvise"),
+            *("memcpy", "memfd_create", "memset", "mincore", "mprotect", "munmap", "open"),
+            *("personality", "prctl", "pread", "pread64", "raise", "read", "setitimer", "setrlimit"),
             *("sigaction", "sigaltstack", "sigemptyset", "signal", "sigprocmask", "strchr", "strlen", "strstr"),
             *("syscall", "write", *_WRAPPED),
         }
@@ -157,9 +161,16 @@ class Toolchain:
             *_code_generation(cflags),
             *INSTRUMENTED,
             "-w",
-            *(["-DSC_VERIFY"] if verify else []),
+            *(["-DSC_VERIFY"] if verify else self._quiet()),
         ]
         run_tool([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
+
+    def _quiet(self) -> list[str]:
+        """Probes that have nothing to say are inline (runtime/quiet.h): where bytes of code cost nothing, and there is room
+        for four times as many."""
+        flash, is_fed = self.board.hardware.flash, bool(self.board.firmware.feed)  # fed at branches
+        has_room = flash is None or flash.size >= ROOMY
+        return ["-DSC_QUIET", *self.macros()] if self._flash_is_cheap() and has_room and not is_fed else []
 
     def check_source(self, source: Path, cflags: Sequence[str], *, probes: bool) -> None:
         """Raises BuildError if a file of the user's, as it is written, is no C that compiles."""
@@ -183,6 +194,11 @@ class Toolchain:
         return sorted(path for folder in folders for pattern in ("*.c", "*.S") for path in folder.glob(pattern))
 
     @property
+    def is_process(self) -> bool:
+        """The image is a Linux process, perhaps in an emulator."""
+        return SHARED[self.board.runtime] == "posix"
+
+    @property
     def combines(self) -> bool:
         """The runtime becomes one object before the link: so that is compiled once, but has all probes in it."""
         return bool(self.whole()) and self._flash_is_cheap()
@@ -201,7 +217,7 @@ class Toolchain:
         """In a process and in an emulator time counts, on a board bytes. AVR's emulator goes astray in such code, and ld
         2.40 cannot relax it for RISC-V."""
         emulated = isinstance(self.board.run, QemuRun) and self.board.runtime == "arm"
-        return emulated or SHARED[self.board.runtime] == "posix"
+        return emulated or self.is_process
 
     def compile_identity(self, source: Path, output: Path) -> None:
         """The generated file, whose objects are looked for by name: never a part of the whole."""
@@ -213,6 +229,7 @@ class Toolchain:
         folders = [flag for folder in self._port() for flag in ("-iquote", str(folder))]
         flags = [*self._private(), *folders, *self.board.cflags, *self.runtime_flags(), *self.whole()]
         flags += ["-DSC_VERIFY"] if verify else []
+        flags += ["-DSC_QUIET_STATE"] if self._flash_is_cheap() else []
         return [self.board.cc, *flags, *self.macros(), "-c", str(source)]
 
     def compile_runtime(self, source: Path, output: Path, *, verify: bool) -> None:

@@ -97,6 +97,7 @@ class WitnessProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 same_addresses=True,
+                everywhere=True,
             )
         except OSError as error:
             raise Died(error.strerror or str(error)) from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
-from score_embed.campaign.folder import start_target
+from score_embed.campaign.folder import beside_target, start_target
 from score_embed.campaign.worker import Worker
 from score_embed.contract.outcome import Finished
 from score_embed.errors import TargetError
@@ -31,12 +32,12 @@ class Executor:
         a pair of its own. `work`: where pairs in work are noted, if the campaign's folder is here."""
         settings, image = job.settings, job.image
         self._client, self._work, self._in_work = client, work, False
-        self._target = start_target(job.board, image.elf, image.build_id, confined)
-        try:
+        with ExitStack() as stack:
+            stack.enter_context(beside_target(job.board))
+            self._target = start_target(job.board, image.elf, image.build_id, confined)
+            stack.callback(self._target.close)
             self._worker = Worker(self._target, settings, image, room)
-        except BaseException:
-            self._target.close()
-            raise
+            self._close = stack.pop_all().close
         self._worker.explorer.stop_if(wants_end)
         self.queue = StrategyQueue(STRATEGIES[settings.strategy](settings.seed, self._worker.covered))
         self._tests = 0
@@ -108,6 +109,6 @@ class Executor:
         return self._worker.runner.replay(0, data)
 
     def close(self) -> None:
-        self._target.close()
+        self._close()
         if self._work is not None:
             self._work.close(in_good_order=not self._in_work)

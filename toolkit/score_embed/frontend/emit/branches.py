@@ -139,6 +139,7 @@ class BranchEmitter:
         return f"goto {s.label};"
 
     def _jump(self, s: Jump) -> str:
+        self.p.numbering.beyond_names = True
         return f"goto *{s.target.c()};"
 
     def _label(self, s: Label) -> str:

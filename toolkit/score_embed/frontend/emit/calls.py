@@ -58,6 +58,7 @@ class CallEmitter:
         return s.text
 
     def _assembly(self, s: Assembly) -> str:
+        self.p.numbering.beyond_names = True
         if not s.opaque:
             return s.text
         site = self.p.site(SiteKind.OPAQUE, [str(int(Where.NONE)), "0", "0", "0"], "inline assembly")
@@ -122,6 +123,7 @@ class CallEmitter:
                 return f"{{ {before} {call} {after} }}"
             return f"{{ {self._lend(self._lent(s))} {before} {call} {after} {self._lent_back(s)} }}"
         known = self._after_known(s, callee)
+        self.p.numbering.beyond_names = True
         if self.p.numbering.has_opaque_code:  # only now it is known whether this was some of it
             after = f"{self._lend(self._lent(s))} {after} {self._lent_back(s)}"
         return f"{{ {before} {self._before_known(s, callee)} {call} if (sc_returned({callee})) {{ {known} }} else {{ {after} }} }}"

@@ -21,7 +21,7 @@ from score_embed.frontend.harness.entry import add_harness
 from score_embed.frontend.harness.hints import Hints
 from score_embed.frontend.types.data_model import DataModel
 
-SELECTED = "__score_selected"  # its address is the number of the entry, from 1 on
+SELECTED = "sc_selected"  # its address is the number of the entry, from 1 on
 LINES = 10_000  # of a harness at most: the lines of the Nth begin with N times as many
 _ENTRY = "score_entry_{}"
 _MARK = f'\n# 1 "{HARNESS_FILE}"\n'
