@@ -58,8 +58,8 @@ class Run:
                         self._campaigns(group, [(f, rows[f.name, f.file]) for f in ready])
                     finally:
                         group.close()
-            self._write_makefile()
         finally:
+            self._write_makefile()
             self._book.state.seconds = before + time.monotonic() - began
             self._book.save()
 
@@ -67,7 +67,8 @@ class Run:
         """How the tests of all functions are built and run."""
         folder = self._book.folder / TESTS
         rows = {test_name(row): row for row in self._book.rows}
-        names = [name for name in sorted(rows) if (folder / f"{name}.c").is_file()]
+        known = {name for name, row in rows.items() if (row.function, row.file) in self._sources}
+        names = [name for name in sorted(known) if (folder / f"{name}.c").is_file()]
         if names:
             inputs = self._project.inputs
             sources = {path: inputs.flags[path] for path in (*inputs.sources, *inputs.native)}
