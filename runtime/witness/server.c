@@ -294,6 +294,8 @@ static void __attribute__((constructor(101))) serve(int argc, char **argv, char 
 void __score_symbolic(volatile void *object, size_t size, const char *name);
 void __score_boolean(volatile void *object, size_t size, const char *name);
 void __score_bytes(volatile void *object, size_t size, const char *name);
+void __score_text(volatile void *object, size_t size, const char *name);
+void __score_sized(const volatile void *object, const size_t *bytes);
 void __score_assume_fail(void) __attribute__((noreturn));
 void __score_assert_fail(const char *condition, const char *file, int line) __attribute__((noreturn));
 
@@ -339,6 +341,18 @@ void __score_boolean(volatile void *object, size_t size, const char *name)
     (void)name;
     for (i = 0; i < size; i++) to[i] = 0;
     if (size) to[0] = next() & 1;
+}
+
+void __score_text(volatile void *object, size_t size, const char *name)
+{
+    __score_bytes(object, size, name);
+}
+
+/* The sanitizer knows how large the object is, not that a part of it counts as behind its end. */
+void __score_sized(const volatile void *object, const size_t *bytes)
+{
+    (void)object;
+    (void)bytes;
 }
 
 void __score_assume_fail(void)

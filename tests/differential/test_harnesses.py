@@ -14,7 +14,16 @@ from pathlib import Path
 
 import plain
 import pytest
+from pycparser import c_ast
 from runner import score_embed
+
+from score_embed.board.profile import find_board
+from score_embed.contract.program import Source
+from score_embed.errors import BuildError
+from score_embed.frontend.c.parse import parse
+from score_embed.frontend.c.preprocess import preprocess
+from score_embed.frontend.harness.entry import add_harness
+from score_embed.image.toolchain import Toolchain
 
 INPUTS = 20_000
 SIMPLE = bytes([0, 1, 2, 3, 5, 255])
@@ -273,3 +282,28 @@ def test_all_paths_natively(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", BOARD_CASES, ids=lambda case: case.name)
 def test_all_paths_on_a_cortex_m(case: Case, tmp_path: Path) -> None:
     check(case, "mps2-an385", tmp_path)
+
+
+PROGRAMS = sorted((plain.ROOT / "tests" / "programs").glob("*.c"))
+
+
+@pytest.mark.parts(8)
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_each_function_gets_a_harness_that_compiles(path: Path, tmp_path: Path) -> None:
+    """Or is told that a type has no name."""
+    toolchain = Toolchain(find_board("native", None, None))
+    flags = (f"-I{plain.RUNTIME / 'include'}",)
+    source = Source(path, preprocess("gcc", toolchain.preprocessor_flags(flags), path))
+    model = toolchain.data_model(flags)
+    for ext in parse(source.text, str(path)).ext:
+        if not isinstance(ext, c_ast.FuncDef) or str(ext.decl.coord.file) != str(path) or ext.decl.name == "main":
+            continue
+        try:
+            made = add_harness([source], ext.decl.name, model)
+        except BuildError as error:
+            if "has no name" not in error.what:
+                raise
+            continue
+        text = tmp_path / f"{ext.decl.name}.i"
+        text.write_text(made.sources[0].text)
+        plain.run("gcc", "-w", "-fsyntax-only", text)

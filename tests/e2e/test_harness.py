@@ -211,3 +211,11 @@ def test_a_strangers_harness_is_not_exported_unasked(tmp_path: Path, monkeypatch
     assert "not made by you" in refused.stderr
     assert score_embed("export", "out", "--unity", "t.c", "--trust", cwd=tmp_path).returncode == 0
     assert "score_harness" in (tmp_path / "t.c").read_text()
+
+
+def test_the_second_witness_has_all_that_a_harness_calls(tmp_path: Path) -> None:
+    """Texts, sized arrays, pointers: its plain program is built, and sees the same bug."""
+    text = "int f(const char *s, unsigned char *p, int n) { if (s[0] == 'a' && n == 16) return p[n]; return 0; }\n"
+    found = explore(tmp_path, {"p.c": text}, "--entry", "f", "--check", "none")
+    assert "no second witness" not in found.stderr
+    assert found.bug_kinds == ["out-of-bounds"]

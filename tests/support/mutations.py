@@ -255,6 +255,10 @@ _OPTIONS = (
         "--entry",
     ),
     *(
+        "--assume",
+        "--globals",
+        "--hints",
+        "--nulls",
         "--argv",
         "--stdin-bytes",
         "--native",
@@ -270,7 +274,7 @@ _OPTIONS = (
 )
 # Those that would wait for others, or work for long, get a word that nobody knows.
 _ENDLESS = ("server", "client", "simulate", "experiment", "doctor")
-_COMMANDS = ("run", "run", "run", "report", "export", "replay", "boards", "lab", "fleet", "keys", *_ENDLESS)
+_COMMANDS = ("run", "run", "run", "new", "report", "export", "replay", "boards", "lab", "fleet", "keys", *_ENDLESS)
 
 
 def mutated_c(seed: int, more: Sequence[Path] = ()) -> tuple[str, Path]:

@@ -33,6 +33,7 @@ from score_embed.frontend.types.ctype import (
     Pointer,
     Struct,
     Types,
+    VaList,
     Void,
     is_float,
     is_integer,
@@ -217,8 +218,10 @@ class _Main:
                 most = hint.size or _ELEMENTS
                 return Argument(name, self._scope.declare(element, f"{name}[{most}]"), name, kind)  # type: ignore[arg-type]
             declaration = self._scope.declare(u, variable)
-            zero = " = {0}" if isinstance(u, (Struct, Array)) else " = 0"
-            declared.append(f"{declaration}{zero};")
+            if isinstance(u, VaList):
+                declared.append(f"static {declaration};")
+            else:
+                declared.append(f"{declaration} = {'{0}' if isinstance(u, (Struct, Array)) else '0'};")
             if isinstance(u, Pointer):
                 pointee = replace(pointee, single=self._is_single(u, name), seen_as=self._seen_as(u, name))
         except Unmakeable as error:

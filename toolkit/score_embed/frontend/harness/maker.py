@@ -397,6 +397,8 @@ class Maker:
                 raise Unmakeable("it is the library's to make")
             if self._ends(to.record, spot, hint):
                 return None
+        if isinstance(to, Array) and _is_open(to):
+            raise Unmakeable("its size is computed")
         if spot.levels >= _LEVELS or len(self.made.objects) >= _OBJECTS:
             self.bound(f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}")
             return None
@@ -574,6 +576,11 @@ def _allocates(t: Function) -> bool:
     """Whether a function of the type gives memory: what a stub gave would be too small."""
     sizes = [p for p in t.params or () if isinstance(p, Int)]
     return isinstance(unqualified(t.result), Pointer) and isinstance(unqualified(t.result.to), Void) and bool(sizes)  # type: ignore[attr-defined]
+
+
+def _is_open(t: CType) -> bool:
+    """An array whose size the file does not say."""
+    return isinstance(t, Array) and (t.count is None or _is_open(unqualified(t.of)))
 
 
 def _flexible(record: Record | None) -> Member | None:
