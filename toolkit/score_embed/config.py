@@ -24,6 +24,7 @@ RUNS = ("native", "qemu", "serial", "command")  # ways to run a board's image
 CHECKS = ("null", "bounds", "division", "overflow", "shift", "unreachable")
 DEFAULT_CHECKS = frozenset({"null", "bounds", "division"})  # firmware lets numbers overflow on purpose
 MOST_INPUT = 65535  # bytes of a test's input
+STUBS = ("undefined", "none")
 STRATEGIES = ("mixed", "dfs", "exe", "bfs", "random", "coverage")
 
 
@@ -52,6 +53,8 @@ class Settings:
     fork_arguments: bool = False
     seed: int = 0
     entry: str | None = None
+    stubs: str | None = None
+    stub: tuple[str, ...] = ()
     assume: tuple[str, ...] = ()
     globals: str = ""
     hints: Path | None = None
@@ -177,6 +180,12 @@ def _strategy(word: str) -> str:
     return word
 
 
+def _stubs(word: str) -> str:
+    if word not in STUBS:
+        raise ValueError(yamlfile.suggestion(word, STUBS))
+    return word
+
+
 def checks(word: str) -> frozenset[str]:
     """`default`, `all`, `none`, or names with commas between them. Raises ValueError."""
     groups = {"default": DEFAULT_CHECKS, "all": frozenset(CHECKS), "none": frozenset[str]()}
@@ -232,6 +241,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("fork-arguments", _yes_no, "", "the same of arguments of code without probes, and of numbers without formulas"),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
     Option("entry", userfile.text, "FUNC", "explore this function; no main is needed"),
+    Option("stubs", _stubs, "HOW", "undefined: what nobody defines gets a stub (default with --entry); none"),
+    Option("stub", userfile.text, "FUNC", "replace this function by a stub, also if it is defined", many=True),
     Option("assume", _expression, "EXPR", "with --entry: C that its arguments (and globals) make true", many=True),
     Option("globals", _names, "NAME,…|used", "with --entry: these variables are inputs, too; all that it uses"),
     Option("hints", userfile.name, "FILE", "with --entry: what arguments are like (score-hints.yaml, if it is there)"),

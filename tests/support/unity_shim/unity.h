@@ -1,4 +1,4 @@
-/* The few names of Unity that exported tests use: Unity itself is no package of a registry that the tests may use. */
+/* The few names of Unity that exported tests use, for builds where Unity itself is not at hand (e2e/test_unity.py has it). */
 #ifndef UNITY_H
 #define UNITY_H
 #include <setjmp.h>

@@ -24,6 +24,7 @@ from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES
+from score_embed.image.image import Image
 from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
 from score_embed.results.work import WorkNotes
@@ -31,10 +32,13 @@ from score_embed.solve.effort import interrupt as end_question
 from score_embed.witness import witness
 
 
-def run(settings: config.Settings, record: Store | None = None) -> Result:
-    """Start a campaign, or go on with that of `record`, until it ends or is told to."""
+def run(settings: config.Settings, record: Store | None = None, built: Image | None = None) -> Result:
+    """Start a campaign, or go on with that of `record`, until it ends or is told to. `built`: the image of a new one."""
     with ExitStack() as stack:
-        opened = opening.go_on(record, settings, stack) if record is not None else opening.begin(settings, stack)
+        if record is not None:
+            opened = opening.go_on(record, settings, stack)
+        else:
+            opened = opening.begin(settings, stack, built=built)
         return conclude(lambda: explore(opened), [opened.record])[0]
 
 

@@ -20,6 +20,7 @@ from score_embed.results.storage import FILE, storage_error
 
 DEFAULT = Path("score-out")
 IMAGE = "image.elf"
+STUBS = "stubs.c"
 _LONGEST = 100  # bytes of a program's name in that of a folder
 
 
@@ -82,6 +83,18 @@ def furnish(folder: Path, image: Image) -> None:
             fresh = folder.parent / f".latest-{folder.name}"
             fresh.symlink_to(folder.name)
             fresh.replace(folder.parent / "latest")
+    except OSError as error:
+        raise storage_error(error, folder) from error
+
+
+def add_stubs(folder: Path, image: Image) -> None:
+    """The C of what stands in for functions: to be read, and to be taken over into a file of the user's."""
+    if not image.stubs:
+        return
+    head = "/* What stood in for functions that nobody defines. A definition of yours is taken instead. */\n"
+    head += '#include "score.h"\n'
+    try:
+        (folder / STUBS).write_text(head + image.stubs, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise storage_error(error, folder) from error
 

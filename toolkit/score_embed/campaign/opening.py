@@ -23,7 +23,7 @@ from score_embed.campaign.status import Steps
 from score_embed.confine.layers import bounds, layers
 from score_embed.contract.entry import Told
 from score_embed.contract.outcome import Target
-from score_embed.contract.program import Whole
+from score_embed.contract.program import StubsWanted, Whole
 from score_embed.contract.words import Note
 from score_embed.device.startup import NoReady
 from score_embed.errors import BuildError, UsageError, printable
@@ -52,21 +52,26 @@ class Opened:
 
 
 def begin(
-    settings: config.Settings, stack: ExitStack, elsewhere: Board | None = None, device: str | None = None
+    settings: config.Settings,
+    stack: ExitStack,
+    elsewhere: Board | None = None,
+    device: str | None = None,
+    built: Image | None = None,
 ) -> Opened:
     """Build the program, try it on a target, make the campaign's folder.
 
-    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on.
+    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on; `built`: the program, which has
+    no second witness then.
     """
     board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
     check_sources(settings)
     name, confined = settings.entry or c_files(settings.sources)[0].stem, not settings.unconfined
     folder = workplace.make_folder(settings.out, name)
-    beside = _second_witness(settings, board)
+    beside = _second_witness(settings, board) if built is None else None
     try:
         with Steps(f"{name} on {board.name}") as steps:
-            image = build(settings, board, folder, steps, beside.begin if beside else None)
+            image = built or build(settings, board, folder, steps, beside.begin if beside else None)
             steps("waiting for the target")
             target = stack.enter_context(ready_target(board, image, confined)) if elsewhere is None else None
     except BaseException:
@@ -79,6 +84,7 @@ def begin(
             beside.close()
     record = stack.enter_context(Store.create(folder))
     workplace.furnish(folder, image)
+    workplace.add_stubs(folder, image)
     if beside is not None:
         _keep_witness(beside, record)
     write_down(record, settings, board)
@@ -214,6 +220,7 @@ def build(
         entry=settings.entry,
         told=told(settings),
         whole=Whole(settings.stdin_bytes, config.lengths(settings.argv)),
+        stubs=stubs(settings),
         cflags=settings.cflags,
         file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
         verify=settings.verify,
@@ -222,6 +229,12 @@ def build(
         beside=beside,
         progress=progress,
     )
+
+
+def stubs(settings: config.Settings) -> StubsWanted:
+    """With `--entry` a part of a program is explored: then others are missing on purpose."""
+    how = settings.stubs or ("none" if settings.entry is None else "undefined")
+    return StubsWanted(how == "undefined", settings.stub)
 
 
 def told(settings: config.Settings) -> Told:
@@ -281,6 +294,7 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
         tuple(str(source) for source in c_files(settings.sources)),
         bool(settings.stdin_bytes or settings.argv),
         (*image.within, *beyond),
+        image.stubs,
     )
     sources = source_map(image.sites, image.notes, image.losses, Path.cwd())
     record.put(PROGRAM, described)

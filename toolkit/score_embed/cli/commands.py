@@ -22,6 +22,7 @@ from score_embed.errors import ScoreError, StorageError, UsageError, printable
 COMMANDS = {  # module of this package that carries the command out, and its line in --help
     "run": "explore a program",
     "new": "write a harness for one function, to keep and edit",
+    "unit": "explore each function of a project in turn",
     "server": "let clients of this machine and others explore a program",
     "client": "join a fleet with a target of this machine",
     "fleet": "many clients on one exploration",

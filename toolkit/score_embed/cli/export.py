@@ -72,12 +72,14 @@ def execute(values: argparse.Namespace) -> int:
 
 
 def _require_harness(record: Store, found: Findings, trusted: bool) -> None:
-    """A harness in a record becomes C that the user compiles: it has to be the one that the image was made with."""
-    entry = found.program.entry
-    if entry is None or not entry.harness:
+    """A harness in a record, and stubs, become C that the user compiles: they have to be those that the image was made
+    with."""
+    entry, stubs = found.program.entry, found.program.stubs
+    if not stubs and (entry is None or not entry.harness):
         return
     trust.require(record, trusted)
-    if load_image(record.folder / workplace.IMAGE).entry != entry:
+    image = load_image(record.folder / workplace.IMAGE)
+    if (image.entry, image.stubs) != (entry, stubs):
         hint = "Start a new campaign."
         raise StorageError("the harness in the record is not the one that was run", str(record.folder), hint)
 

@@ -11,6 +11,7 @@ from score_embed.campaign import replaying
 from score_embed.cli import words
 from score_embed.cli.output import Printer, plain
 from score_embed.errors import ReplayMismatch, UsageError
+from score_embed.report import text
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
@@ -34,7 +35,7 @@ def execute(values: argparse.Namespace) -> int:
     failed = [result for result in results if not result.same]
     table = Table("test", "inputs", "verdict", "again", "path")
     for result in results if wanted is not None else [result for result in results if not result.same or result.was_lost]:
-        inputs = ", ".join(f"{name} = {value}" for name, value in result.row.inputs.items())
+        inputs = text.inputs(result.row.inputs)
         again = result.verdict
         path = "same" if result.path_hash == result.row.path_hash else "another"
         path = "not known before" if result.was_lost else path

@@ -11,6 +11,7 @@ from rich.text import Text
 from score_embed.cli.output import Printer, plain
 from score_embed.report import text
 from score_embed.report.findings import Findings
+from score_embed.results import answers
 from score_embed.results.shown import readable
 from score_embed.results.store import TestRow
 
@@ -47,11 +48,14 @@ def _print(console: Console, lines: Sequence[str]) -> None:
 
 
 def _tests(tests: Sequence[TestRow]) -> Table:
-    inputs = {test.number: readable(test.inputs) for test in tests[:MOST_TESTS]}
+    inputs = {test.number: readable(answers.own(test.inputs)) for test in tests[:MOST_TESTS]}
     names = list(dict.fromkeys(name for values in inputs.values() for name in values))
+    stubbed = any(answers.is_answer(name) for test in tests[:MOST_TESTS] for name in test.inputs)
     table = Table("test")
     for name in names:
         table.add_column(plain(name))
+    if stubbed:
+        table.add_column("stubs")
     table.add_column("verdict")
     table.add_column("output")
     shown = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
@@ -59,6 +63,8 @@ def _tests(tests: Sequence[TestRow]) -> Table:
         values = [plain(str(inputs[test.number].get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = Text(f"raw {test.input.hex()}")
+        if stubbed:
+            values.append(plain("; ".join(answers.told(test.inputs))))
         verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return", "signal") else test.verdict
         table.add_row(str(test.number), *values, plain(verdict), plain(test.output))
     if len(shown) < len(tests):

@@ -12,7 +12,9 @@ from pathlib import Path
 from score_embed.contract.entry import Entry
 
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
+STUBS_FILE = "<stubs>"  # where what stands in for undefined functions is said to stand
 UNKNOWN_SIZE = "_of_unknown_size"  # how objects of a harness end of which nobody says how large they are
+REPLACED = "/* instead of the body of "  # begins the text of a stub for a function that is defined
 LIBRARY = "<models>"  # what the unit of the library's models is called
 # One arena serves all of these: who defines one of them has an allocator of its own. FREE is called as it is, so that
 # what is wrong with a pointer is reported where it is freed.
@@ -58,14 +60,29 @@ NOTHING = Whole()
 
 
 @dataclass(frozen=True)
+class StubsWanted:
+    """`undefined`: what nobody defines gets a stub; `replaced`: these functions get one even if they are defined."""
+
+    undefined: bool = False
+    replaced: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.undefined or bool(self.replaced)
+
+
+NO_STUBS = StubsWanted()
+
+
+@dataclass(frozen=True)
 class Complete:
     """The program with the `main` that it is given. `losses`: what no test of it can follow; `within`: the bounds of that
-    main's objects, in words; `entry`: the function that it calls and its arguments."""
+    main's objects and of stubs, in words; `entry`: the function that it calls and its arguments; `stubs`: their C."""
 
     sources: tuple[Source, ...]
     losses: tuple[Note, ...] = ()
     within: tuple[str, ...] = ()
     entry: Entry | None = None
+    stubs: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,41 @@ def read_flags(file: Path, sources: Iterable[Path]) -> dict[Path, tuple[str, ...
         else:
             raise UsageError(f"there is no entry for {source}", str(file), f"{_AGAIN} Or leave the option away.")
     return flags
+
+
+def known_sources(file: Path) -> list[Path]:
+    """The C files that the build compiles and that are there, as they are seen from the working folder. Raises UsageError."""
+    found = [Path(name) for name in _entries(file) if name.endswith(".c") and os.path.isfile(name)]
+    if not found:
+        raise UsageError("it names no C file that is there", str(file), _AGAIN)
+    here = os.path.realpath(".")
+    return [Path(os.path.relpath(path, here)) if path.is_relative_to(here) else path for path in found]
+
+
+def dropped_flags(file: Path, sources: Iterable[Path]) -> list[str]:
+    """The flags of these sources that are not taken over, each once: they are for another machine, or change no meaning."""
+    entries = _entries(file)
+    found: dict[str, None] = {}
+    for source in sources:
+        entry = entries.get(os.path.realpath(source))
+        if entry is not None:
+            words = _words(entry, file)
+            kept = set(_flags(words, _folder(entry, file)))
+            found |= dict.fromkeys(_left_out(words[1:], kept))
+    return list(found)
+
+
+def _left_out(words: Sequence[str], kept: Set[str]) -> Iterator[str]:
+    rest = iter(words)
+    for word in rest:
+        if word in ("-o", "-MF", "-MT", "-MQ", "-x", "-arch", "-target", "--param", "-Xclang"):
+            value = next(rest, "")
+            if word not in ("-o", "-MF", "-MT", "-MQ"):
+                yield f"{word} {value}"
+        elif word in _WITH_VALUE:
+            next(rest, "")
+        elif word.startswith("-") and word not in kept and not word.startswith((*_WITH_VALUE, "-c", "-M")):
+            yield word
 
 
 def _entries(file: Path) -> dict[str, Mapping[str, Any]]:

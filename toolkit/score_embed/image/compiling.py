@@ -46,7 +46,21 @@ class Files:
 
 def compiled(toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool) -> Path:
     """The linked image, in `work`. Raises BuildError, UsageError, StorageError."""
-    made, names = _compile(toolchain, work, program, files, verify=verify)
+    objects = compile_program(toolchain, work, program, files, verify=verify, identified=True)
+    return link_program(toolchain, work, program, files, objects)
+
+
+def link_program(
+    toolchain: Toolchain, work: Path, program: Program, files: Files, objects: Objects, extra: Sequence[str] = ()
+) -> Path:
+    """The image, in `work`, of what was compiled; `files.identity` and the flags `extra` are its own. Raises BuildError,
+    UsageError, StorageError."""
+    ident, identified = work / "identity.c", work / "identity.o"
+    if not identified.exists():  # of many images, each has its own
+        ident.write_text(files.identity)
+        toolchain.compile_identity(ident, identified)
+    made = [*objects.made, identified, *objects.runtime]
+    names = dict(objects.names) | {str(ident): RUNTIME, str(identified): RUNTIME}
     files.progress("linking")
     kept = files.archives
     check_objects(kept, made[0], toolchain.board.cc)
@@ -61,7 +75,7 @@ def compiled(toolchain: Toolchain, work: Path, program: Program, files: Files, *
         made.append(work / "shared.o")
         toolchain.compile_identity(work / "shared.c", made[-1])
     parts = Parts(tuple(apart.get(path, path) for path in made), tuple(apart[path] for path in kept), names)
-    link_flags = [*files.cflags, *(HEAP_NAMES if program.heap else ())]
+    link_flags = [*files.cflags, *extra, *(HEAP_NAMES if program.heap else ())]
     if toolchain.is_process and is_self_contained(toolchain, program, probed, alone=len(plain) + len(kept) == 0):
         link_flags.append(MARK)
     if toolchain.board.firmware.script is not None:
@@ -73,10 +87,21 @@ def compiled(toolchain: Toolchain, work: Path, program: Program, files: Files, *
     return built
 
 
-def _compile(
-    toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool
-) -> tuple[list[Path], dict[str, str]]:
-    """The objects of the program and of the runtime, and the names of the files they are of."""
+@dataclass(frozen=True)
+class Objects:
+    """What an image is linked of, beside its identity: the objects of the program and of the runtime, and the names of the
+    files they are of."""
+
+    made: tuple[Path, ...]
+    runtime: tuple[Path, ...]
+    names: Mapping[str, str]
+
+
+def compile_program(
+    toolchain: Toolchain, work: Path, program: Program, files: Files, *, verify: bool, identified: bool = False
+) -> Objects:
+    """Everything compiled, into `work`; `identified`: also the file that makes the image recognisable, which only a link
+    in that folder takes. Raises BuildError, StorageError."""
     flags = files.flags
     plain = [*files.native, *(path for path in files.objects if path.suffix in ASSEMBLY)]
     jobs: list[tuple[Path, str, Path, Sequence[str]]] = []
@@ -94,10 +119,11 @@ def _compile(
     for index, path in enumerate(plain):
         jobs.append((path, "plain", work / f"{_NATIVE}{index}.o", flags.get(path, ())))
         names[str(jobs[-1][2])] = str(path)
-    ident = work / "identity.c"
-    ident.write_text(files.identity)
-    jobs.append((ident, "identity", work / "identity.o", ()))
-    names |= {str(ident): RUNTIME, str(jobs[-1][2]): RUNTIME}
+    if identified:
+        ident = work / "identity.c"
+        ident.write_text(files.identity)
+        jobs.append((ident, "identity", work / "identity.o", ()))
+        names |= {str(ident): RUNTIME, str(jobs[-1][2]): RUNTIME}
 
     def compile_one(job: tuple[Path, str, Path, Sequence[str]]) -> Path:
         source, how, output, own = job
@@ -116,9 +142,9 @@ def _compile(
 
     try:
         with workers() as pool:
-            made = list(pool.map(compile_one, jobs))
+            made = tuple(pool.map(compile_one, jobs))[: len(jobs) - identified]
     except BuildError as error:  # said where the user wrote it
         raise explained(error, toolchain, files.sources, files.native, files.flags) from None
     files.progress("compiling the runtime")
-    shared = runtime_objects(toolchain, verify=verify, heap=program.heap)
-    return [*made, *shared], names | dict.fromkeys(map(str, shared), RUNTIME)
+    shared = tuple(runtime_objects(toolchain, verify=verify, heap=program.heap))
+    return Objects(made, shared, names | dict.fromkeys(map(str, shared), RUNTIME))

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from score_embed.board.profile import Board
 from score_embed.config import DEFAULT_CHECKS
 from score_embed.contract.entry import NOTHING_TOLD, Entry, Told
-from score_embed.contract.program import NOTHING, Program, Source, Whole
+from score_embed.contract.program import NO_STUBS, NOTHING, Program, Source, StubsWanted, Whole
 from score_embed.contract.sites import SiteTable, SiteTableError, parse_site_table
 from score_embed.errors import BuildError, StorageError, Unbounded, UsageError
 from score_embed.frontend.c import own_names
@@ -52,6 +52,7 @@ class Image:
     losses: tuple[tuple[str, str, int], ...] = ()
     within: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
+    stubs: str = ""  # the C of what stands in for functions
 
     @cached_property
     def constants(self) -> Constants:
@@ -59,7 +60,7 @@ class Image:
         return Constants(self.elf)
 
 
-class _Facts(Struct, frozen=True):
+class Facts(Struct, frozen=True):
     """What the image says of itself, beside its sites."""
 
     program: str
@@ -69,6 +70,7 @@ class _Facts(Struct, frozen=True):
     verify: bool = False
     entry: Entry | None = None
     outside: tuple[str, ...] = ()
+    stubs: str = ""
     build_id: str = ""  # hexadecimal
 
 
@@ -94,6 +96,7 @@ def build_image(
     entry: str | None = None,
     told: Told = NOTHING_TOLD,
     whole: Whole = NOTHING,
+    stubs: StubsWanted = NO_STUBS,
     cflags: Sequence[str] = (),
     file_flags: Mapping[Path, Sequence[str]] | None = None,
     verify: bool = False,
@@ -105,7 +108,8 @@ def build_image(
 ) -> Image:
     """Build the instrumented image.
 
-    `told`: what is said of the function `entry`; `whole`: what a whole program is given; `objects`: assembly, objects and archives, linked as they are;
+    `told`: what is said of the function `entry`; `whole`: what a whole program is given; `stubs`: what stands in for
+    functions; `objects`: assembly, objects and archives, linked as they are;
     `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
     instrument_program; `beside`: is told of the program as it is without probes; `progress`: is told each step as it
     begins, by any thread.
@@ -116,7 +120,7 @@ def build_image(
     toolchain = Toolchain(board)
     objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
-    how = Request(sources, native, objects, flags, entry, told, whole, instrument, verify, checks, strict)
+    how = Request(sources, native, objects, flags, entry, told, whole, stubs, instrument, verify, checks, strict)
     front = FrontEnd(toolchain, how, progress)
     try:
         complete = front.complete()
@@ -132,7 +136,7 @@ def build_image(
         raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:
         _keep(keep, sources, program)
-    said = _Facts(
+    said = Facts(
         entry or sources[0].stem,
         tuple((n.what, n.file, n.line) for n in program.notes),
         tuple((n.what, n.file, n.line) for n in complete.losses),
@@ -140,15 +144,16 @@ def build_image(
         verify,
         complete.entry,
         program.outside,
+        complete.stubs,
     )
     facts = json.dumps(to_builtins(said), separators=(",", ":"))
-    build_id = _identity(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
+    build_id = identity_of(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
     elf = cache_folder() / f"{build_id.hex()}.elf"
     if not is_kept(elf):
         from score_embed.image.compiling import Files, compiled  # and all that knows object files
 
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
-            generated = _identity_source(program, build_id, replace(said, build_id=build_id.hex()))
+            generated = identity_source(program, build_id, replace(said, build_id=build_id.hex()))
             files = Files(sources, native, objects, flags, cflags, generated, progress)
             try:
                 built = compiled(toolchain, Path(work), program, files, verify=verify)
@@ -185,13 +190,14 @@ def _read_image(path: Path) -> Image:
         units = [unit for unit in map(json.loads, filter(None, meta.split(b"\0"))) if "build_id" in unit]
         if not units:
             raise SiteTableError("it does not say its build id")
-        own = convert(units[0], _Facts)
+        own = convert(units[0], Facts)
     except OSError as error:
         raise StorageError(f"cannot read the image: {error.strerror}", str(path)) from None
     except (NotElf, SiteTableError, ValidationError) as error:
         raise BuildError(f"this is no image of score-embed: {error}", str(path)) from None
     build_id = bytes.fromhex(own.build_id)
-    return Image(path, table, build_id, own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside)
+    facts = own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside, own.stubs
+    return Image(path, table, build_id, *facts)
 
 
 def _section(elf: Elf, name: str) -> bytes:
@@ -213,7 +219,7 @@ def _of_inputs(error: BuildError, program: Program) -> BuildError:
     return BuildError(f"{note.what}, but it declares symbolic inputs", f"{note.file}:{note.line}", hint)
 
 
-def _identity(
+def identity_of(
     toolchain: Toolchain, program: Program, files: Sequence[Path], flags: Sequence[Sequence[str]], facts: str
 ) -> bytes:
     board = toolchain.board
@@ -253,7 +259,7 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"cannot read the file: {error.strerror}", str(path)) from None
 
 
-def _identity_source(program: Program, build_id: bytes, facts: _Facts) -> str:
+def identity_source(program: Program, build_id: bytes, facts: Facts) -> str:
     """The generated C file that makes an image recognisable; `facts` go with the site table's texts."""
     text = json.dumps(json.dumps(to_builtins(facts), separators=(",", ":"))).replace("?", "\\?")
     return (

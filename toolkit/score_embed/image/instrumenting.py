@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from msgspec import convert, to_builtins
 
 from score_embed.command import workers
 from score_embed.contract.entry import Entry, Told
-from score_embed.contract.program import Complete, Note, Program, Source, Whole
+from score_embed.contract.program import Complete, Note, Program, Source, StubsWanted, Whole
 from score_embed.errors import UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
@@ -32,6 +33,7 @@ from score_embed.image.toolchain import Toolchain
 
 if TYPE_CHECKING:
     from score_embed.frontend.harness.entry import Harness
+    from score_embed.frontend.stubs import Stubbed, Stubs
 
 _Loaded = tuple[tuple[str, ...], str]  # models that were asked for, and a digest of the text they came to
 
@@ -48,6 +50,7 @@ class Request:
     entry: str | None
     told: Told
     whole: Whole
+    stubs: StubsWanted
     instrument: Sequence[str]
     verify: bool
     checks: frozenset[str]
@@ -68,16 +71,18 @@ class FrontEnd:
             flags = dict.fromkeys(tuple(request.flags[path]) for path in request.sources)
             models = pool.map(toolchain.data_model, flags)
             self._reading = pool.map(self._read, request.sources)
-            self._model = self._common(dict(zip(flags, models, strict=True)))
+            self.model = self._common(dict(zip(flags, models, strict=True)))
 
     def complete(self) -> Complete:
         """The preprocessed program, with its main."""
         whole, entry = self._request.whole, self._request.entry
-        hints = self._hints() if entry else None
-        texts = tuple(self._reading)
-        if not whole and not entry:
+        hints = self.hints(entry) if entry else None
+        texts = self.texts
+        stubs = self._request.stubs
+        if not whole and not entry and not stubs:
             return Complete(texts)
-        name = self._name("main", texts, entry, whole, hints)
+        beside = self._beside_digest() if stubs else ""
+        name = self._name("main", texts, entry, whole, hints, stubs, beside)
         kept = recall(name)
         if kept is not None:
             return _complete_from(json.loads(kept))
@@ -85,9 +90,14 @@ class FrontEnd:
         remember(name, json.dumps(_complete_to(made)).encode())
         return made
 
+    @cached_property
+    def texts(self) -> tuple[Source, ...]:
+        """The preprocessed files."""
+        return tuple(self._reading)
+
     def harness(self) -> Harness:
         """The main of `--entry`, for who wants to keep it."""
-        return self._harness(tuple(self._reading), self._hints())
+        return self._harness(self.texts, self.hints(self._request.entry or ""))
 
     def instrumented(self, program: Complete) -> Program:
         """Its C with probes."""
@@ -114,17 +124,43 @@ class FrontEnd:
         losses: list[Note] = []
         called: Entry | None = None
         if whole:
-            sources, losses = wrap_main(sources, whole, self._model.size_type)
+            sources, losses = wrap_main(sources, whole, self.model.size_type)
         if hints is not None:
             harness = self._harness(sources, hints)
             sources, losses, within = harness.sources, harness.losses, tuple(harness.within)
             called = harness.entry
-        return Complete(tuple(sources), tuple(losses), within, called)
+        made = Complete(tuple(sources), tuple(losses), within, called)
+        if not self._request.stubs:
+            return made
+        stubbed = self._stubbed(made)
+        if called is not None and stubbed.within != made.within:
+            called = called.with_harness(harness.text)
+        return replace(stubbed, entry=called)
+
+    def _stubbed(self, made: Complete) -> Complete:
+        """With stubs for what nobody defines, and for what is to be replaced."""
+        stubs, stubbed = self.stubs(made.sources)
+        within = (*made.within, *stubbed.within(stubs.reached()))
+        return replace(made, sources=stubbed.sources, within=within, stubs=stubbed.text())
+
+    def stubs(self, sources: Sequence[Source]) -> tuple[Stubs, Stubbed]:
+        """Stubs for what nobody defines of this program, and for what is to be replaced."""
+        from score_embed.frontend.stubs import Stubs
+        from score_embed.image.missing import missing_names
+
+        request = self._request
+        stubs = Stubs(sources, self.model)
+        missing: set[str] = set()
+        if request.stubs.undefined:
+            self._progress("looking for what nobody defines")
+            beside = request.native, request.objects, request.flags
+            missing = missing_names(self._toolchain, stubs.candidates(), *beside)
+        return stubs, stubs.add(missing, [own_names.emitted(name) for name in request.stubs.replaced])
 
     def _harness(self, sources: Sequence[Source], hints: Hints) -> Harness:
         from score_embed.frontend.harness.entry import add_harness
 
-        return add_harness(sources, own_names.emitted(self._request.entry or ""), self._model, hints)
+        return add_harness(sources, own_names.emitted(self._request.entry or ""), self.model, hints)
 
     def _instrumented(self, program: Complete, library: Library) -> tuple[Program, list[_Loaded]]:
         from score_embed.frontend.models import Models
@@ -141,7 +177,7 @@ class FrontEnd:
 
         made = instrument_program(
             program.sources,
-            self._model,
+            self.model,
             instrument=request.instrument,
             argument_order=toolchain.board.argument_order,
             verify=request.verify,
@@ -153,6 +189,16 @@ class FrontEnd:
             progress=self._progress,
         )
         return made, loads
+
+    def _beside_digest(self) -> str:
+        """Of the files that are linked without probes: what they define needs no stub."""
+        digest = hashlib.sha256()
+        for path in (*self._request.native, *self._request.objects):
+            try:
+                digest.update(path.read_bytes())
+            except OSError as error:
+                raise UsageError(f"cannot read the file: {error.strerror}", str(path), "Check its name.") from None
+        return digest.hexdigest()
 
     # --- what it depends on -------------------------------------------------------------------------------------
 
@@ -166,7 +212,7 @@ class FrontEnd:
             identity.compiler(board.cc),
             toolchain.runtime_digest,
             board.cflags,
-            self._model,
+            self.model,
             [(list(request.flags[path]), toolchain.predefined(request.flags[path])) for path in request.sources],
             parts,
         ]
@@ -180,11 +226,10 @@ class FrontEnd:
         flags = self._toolchain.preprocessor_flags(self._request.flags[path])
         return Source(path, own_names.set_apart(preprocess(self._toolchain.board.cc, flags, path)))
 
-    def _hints(self) -> Hints:
-        """What is said of the function, in a file and on the command line."""
-        request = self._request
-        told = request.told
-        hints = read_hints(told.hints, request.entry or "") if told.hints else Hints()
+    def hints(self, function: str) -> Hints:
+        """What is said of a function, in a file and on the command line."""
+        told = self._request.told
+        hints = read_hints(told.hints, function) if told.hints else Hints()
         return replace(hints, assume=(*hints.assume, *told.assume), globals=(*hints.globals, *told.globals), all_null=told.all_null)
 
     def _library(self) -> Library:
@@ -219,7 +264,8 @@ def _complete_to(made: Complete) -> dict[str, Any]:
 
 def _complete_from(kept: dict[str, Any]) -> Complete:
     sources = tuple(Source(Path(path), text) for path, text in kept["sources"])
-    return Complete(sources, _notes(kept["losses"]), tuple(kept["within"]), convert(kept["entry"], Entry | None))
+    entry = convert(kept["entry"], Entry | None)
+    return Complete(sources, _notes(kept["losses"]), tuple(kept["within"]), entry, kept["stubs"])
 
 
 def _program_to(made: Program, loads: Sequence[_Loaded]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from score_embed.board.profile import Board
 from score_embed.contract.entry import Told
-from score_embed.contract.program import NOTHING
+from score_embed.contract.program import NO_STUBS, NOTHING
 from score_embed.image.instrumenting import FrontEnd, Request
 from score_embed.image.toolchain import Toolchain
 
@@ -32,7 +32,7 @@ def harness_file(
 ) -> tuple[str, Sequence[str]]:
     """The C of a harness that will lie at `to`, and what it cannot bring about. Raises UsageError and BuildError."""
     all_flags = {path: [*flags.get(path, ()), *cflags] for path in sources}
-    how = Request(sources, (), (), all_flags, entry, told, NOTHING, (), False, frozenset(), False)
+    how = Request(sources, (), (), all_flags, entry, told, NOTHING, NO_STUBS, (), False, frozenset(), False)
     made = FrontEnd(Toolchain(board), how, lambda step: None).harness()
     losses = [note.what.partition(": ")[2] for note in made.losses]
     return _document(made, sources, entry, to, cflags), losses

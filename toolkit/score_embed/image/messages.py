@@ -186,7 +186,7 @@ class Messages:
 
 _WHAT_TO_DO = (
     "Add the C file that defines it (by `--native FILE`: without probes), its object or archive, or `-lNAME` after `--`; "
-    "or write a stub."
+    "or write a stub; `--stubs undefined` makes stubs of all that is missing."
 )
 
 

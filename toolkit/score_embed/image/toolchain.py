@@ -301,16 +301,27 @@ class Toolchain:
         """The program of that name that comes with the compiler."""
         return run_tool([self.board.cc, f"-print-prog-name={name}"], name).strip()
 
+    def script(self) -> Path | None:
+        """The port's linker script, as it is written."""
+        return self._script(self.board.linker_script) if self.board.linker_script is not None else None
+
+    def link_flags(self) -> list[str]:
+        """How programs of this port are linked, without the runtime."""
+        return [flag for flag in PORTS[self.board.runtime] if flag.startswith(("-static", "-no"))]
+
     def _linker_script(self, output: Path) -> Path | None:
         """The port's script, preprocessed with the board's memory map."""
         if self.board.linker_script is None:
             return None
         return self.expand(self.board.linker_script, output)
 
+    def _script(self, name: str) -> Path:
+        places = [folder / name for folder in self._port()]
+        return next((path for path in places if path.is_file()), places[0])
+
     def expand(self, name: str, output: Path, macros: Sequence[str] = ()) -> Path:
         """A linker script of the port's, preprocessed."""
-        places = [folder / name for folder in self._port()]
-        script = next((path for path in places if path.is_file()), places[0])
+        script = self._script(name)
         flags = ["-E", "-P", "-undef", "-x", "c", *self.macros(), *macros]
         run_tool([self.board.cc, *flags, str(script), "-o", str(output)], str(script))
         return output

@@ -12,7 +12,7 @@ from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
 from score_embed.report import fleet, kinds
 from score_embed.report.findings import Findings
-from score_embed.results import witnessed
+from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.shown import readable, rests_on
@@ -72,7 +72,9 @@ def ended(summary: Mapping[str, Any]) -> str:
 
 
 def inputs(values: Mapping[str, int | float | str]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in readable(values).items())
+    """Those of the program, then what stubs gave."""
+    own = [f"{name} = {value}" for name, value in readable(answers.own(values)).items()]
+    return "; ".join([*([", ".join(own)] if own else []), *answers.told(values)])
 
 
 def times(count: int) -> str:

@@ -7,11 +7,14 @@ file's own types are within reach and the program's main does not clash with tha
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
 from score_embed.contract.entry import Entry
+from score_embed.contract.program import REPLACED
+from score_embed.errors import UsageError
 from score_embed.report import ctext, text
 from score_embed.report.findings import Findings
 from score_embed.report.inputs import data_of
@@ -25,6 +28,7 @@ _NO_TEST = frozenset(
     | {"use-after-free", "double-free", "invalid-free", "heap-corruption", "reset", "lock-up", "corrupted"}
 )
 _MOST_COMMENT = 200
+_INCLUDE = re.compile(r'#include "([^"]*)"')
 _BYTES = """static void __score_bytes(volatile void *object, __SIZE_TYPE__ size, const char *name)
 {
     volatile unsigned char *to = (volatile unsigned char *)object;
@@ -74,6 +78,7 @@ def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
     parts = [
         _head(found, path, entry or harness, len(rows) - len(usable)),
         resources.files(__package__).joinpath(_DRIVER).read_text(encoding="utf-8").lstrip(),
+        _stubs(found, path),
         "" if entry else _call_of_main(found) if harness is None else _call_of_harness(harness),
         *(_test(test, names[test.number], entry) for test in usable),
         _runner(names.values()),
@@ -144,10 +149,30 @@ def _main_file(found: Findings, sources: list[Path]) -> Path:
 
 def _call_of_harness(entry: Entry) -> str:
     """The harness's main, which makes the arguments of the input: it stands behind the functions that it calls."""
-    called = "\n".join(text for name, text in _INPUTS.items() if f"{name}(" in entry.harness)
-    inputs = f"\n#ifndef SCORE_H /* the program does not include it */\n{called}#endif\n"
     main = f"#define main score_harness\n{entry.harness}#undef main\n"
-    return f"{inputs}\n{main}\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
+    return f"{main}\nstatic int score_call(void)\n{{\n    return score_harness();\n}}\n"
+
+
+def _stubs(found: Findings, path: Path) -> str:
+    """What takes input in the program's place: what stood in for functions, and what that and the harness call."""
+    entry, stubs = found.program.entry, found.program.stubs
+    harness = entry.harness if entry is not None else ""
+    called = "\n".join(text for name, text in _INPUTS.items() if f"{name}(" in harness + stubs)
+    if REPLACED in stubs:
+        hint = "Write the test by hand: the input is in the .json file. Or leave the function out of the sources."
+        raise UsageError("a test cannot replace a function that is defined (--stub)", str(found.folder), hint)
+    inputs = f"\n#ifndef SCORE_H /* the program does not include it */\n{called}#endif\n" if called else ""
+    if not stubs:
+        return inputs
+    folder = os.path.realpath(path.parent)
+    lines = "\n".join(_included(found, line, folder) for line in stubs.split("\n"))
+    return f"{inputs}\n#define exit score_exit\n{lines}\n#undef exit\n"
+
+
+def _included(found: Findings, line: str, folder: str) -> str:
+    """A line of the stubs; the header that it names as the test's file sees it."""
+    named = _INCLUDE.fullmatch(line)
+    return f"#include {ctext.included(_beside(found.absolute(named[1]), folder))}" if named else line
 
 
 def _call_of_main(found: Findings) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from score_embed.contract.program import STUBS_FILE
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable, shown
 from score_embed.contract.words import Unflipped
 
@@ -38,10 +39,10 @@ class Direction(Struct, frozen=True, array_like=True):
 
 
 def directions_of(table: SiteTable) -> dict[int, Direction]:
-    """All directions of an image by coverage index, but for those in models of the C library."""
+    """All directions of an image by coverage index, but for those in models of the C library and in stubs."""
     found: dict[int, Direction] = {}
     for site in table.branches():
-        if site.function.startswith(MODEL):
+        if site.function.startswith(MODEL) or site.file == STUBS_FILE:
             continue
         for outcome in range(site.outcomes):
             if site.is_assumption and outcome == 0:

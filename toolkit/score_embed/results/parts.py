@@ -37,6 +37,7 @@ class Program(Struct, frozen=True):
     sources: tuple[str, ...]
     whole: bool = False  # with arguments or standard input of its own
     within: tuple[str, ...] = ()  # bounds of its inputs, in words
+    stubs: str = ""  # the C of what stands in for functions
 
 
 class Confined(Struct, frozen=True):

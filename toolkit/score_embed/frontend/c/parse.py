@@ -31,6 +31,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from pycparser import c_ast
@@ -53,8 +55,31 @@ _DEEPEST = 3000  # nodes within each other
 _LINEMARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.MULTILINE)
 
 
+_kept: dict[tuple[str, str], c_ast.FileAST] | None = None
+
+
+@contextmanager
+def kept_trees() -> Iterator[None]:
+    """Within it equal texts are parsed once, for those who only read trees: of a file with a hundred functions a
+    hundred harnesses are made."""
+    global _kept
+    before, _kept = _kept, {}
+    try:
+        yield
+    finally:
+        _kept = before
+
+
 def parse(text: str, filename: str) -> c_ast.FileAST:
     """Parse the compiler's `-E` output of a file, without what unused.py leaves out. Raises BuildError at the user's `file:line:column`."""
+    if _kept is None:
+        return _parsed(text, filename)
+    if (text, filename) not in _kept:
+        _kept[text, filename] = _parsed(text, filename)
+    return _kept[text, filename]
+
+
+def _parsed(text: str, filename: str) -> c_ast.FileAST:
     if sys.getrecursionlimit() < _RECURSION_LIMIT:
         sys.setrecursionlimit(_RECURSION_LIMIT)
     try:

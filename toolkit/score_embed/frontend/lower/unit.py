@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from score_embed.contract.program import HARNESS_FILE, Note
+from score_embed.contract.program import HARNESS_FILE, STUBS_FILE, Note
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
 from score_embed.frontend.c.own_names import HANDLER, PRELUDE
 from score_embed.frontend.c.printer import line_directive, to_c
@@ -236,7 +236,7 @@ class UnitLowering:
     def _is_user(self, file: str) -> bool:
         if any(fnmatch.fnmatch(file, pattern) for pattern in self.instrument):
             return True
-        if file == HARNESS_FILE:
+        if file in (HARNESS_FILE, STUBS_FILE):
             return True
         return file not in self.unit.system and not file.startswith("<")
 

@@ -1,0 +1,171 @@
+"""`score-embed unit`: each function of a project in turn, one build for all of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner import BOARDS, explore, score_embed
+
+HEADER = "int limit(int x);\nint read_sensor(int channel);\nstruct pair { int a; unsigned char b; };\n"
+FIRST = """
+#include "p.h"
+#include SETTINGS
+static int helper(struct pair p) { if (p.a == 7) return p.b > 3 ? 1 : 2; return 0; }
+int limit(int x) { if (x > MOST) return MOST; return x < -MOST ? -MOST : helper((struct pair) { x, 4 }); }
+int main(void) { return limit(3); }
+"""
+SECOND = """
+#include "p.h"
+static int helper(const char *s) { return s[0] == 'o' && s[1] == 'k' ? 1 : 0; }
+int sum(const unsigned char *data, unsigned len) { return len < 2 ? limit(len) : 100 / (data[0] - 37); }
+int sensor(int channel) { if (channel < 0) return -1; return read_sensor(channel) == 5 ? helper("ok") : helper("no"); }
+static int never(void) { return 3; }
+int use(void) { return never(); }
+"""
+
+
+def project(folder: Path) -> None:
+    (folder / "src").mkdir()
+    (folder / "p.h").write_text(HEADER)
+    (folder / "settings.h").write_text("#define MOST 20\n")
+    (folder / "src/first.c").write_text(FIRST)
+    (folder / "src/second.c").write_text(SECOND)
+    common = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-Wall", "-I..", "-std=gnu11"]
+    entries = [
+        {"directory": str(folder / "src"), "file": name, "arguments": [*common, *own, "-o", "x.o", "-c", name]}
+        for name, own in (("first.c", ['-DSETTINGS="settings.h"']), ("second.c", []), ("gone.c", []))
+    ]
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
+
+
+def rows(folder: Path) -> dict[str, dict[str, Any]]:
+    state = json.loads((folder / "unit.json").read_text())
+    return {f"{Path(row['file']).stem}.{row['function']}": row for row in state["rows"]}
+
+
+def test_every_function_of_a_project(tmp_path: Path) -> None:
+    project(tmp_path)
+    words = ["unit", "--compile-commands", "compile_commands.json", "--out", "out", "--time", "20"]
+    done = score_embed(*words, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    found = rows(tmp_path / "out")
+    assert set(found) == {
+        "first.helper",
+        "first.limit",
+        "second.helper",
+        "second.sum",
+        "second.sensor",
+        "second.never",
+        "second.use",
+    }
+    ends = {name: row["stopped"] for name, row in found.items()}
+    assert ends.pop("second.never") == ends.pop("second.use") == "no input"
+    assert set(ends.values()) == {"exhausted"}
+    assert {name for name, row in found.items() if row["bugs"]} == {"second.sum"}
+    assert found["first.helper"]["paths"] == 3
+    assert found["first.limit"]["paths"] == 4  # helper is its callee, and true code
+    assert [found["first.limit"][key] for key in ("covered", "branches")] == [4, 4]
+    assert "a stub of read_sensor" in found["second.sensor"]["within"]
+    assert not any("stub" in text for text in found["second.sum"]["within"])
+    assert "flags of the build that are left out" in done.stdout
+    assert "-mcpu=cortex-m4 -Wall" in done.stdout
+    tests = {path.name for path in (tmp_path / "out/tests").iterdir() if path.suffix == ".c"}
+    assert len(tests) == 5
+
+
+def test_a_function_here_has_the_paths_that_run_finds(tmp_path: Path) -> None:
+    text = """
+        struct node { struct node *next; int v; };
+        int length(const struct node *n) { int i = 0; for (; n; n = n->next) if (n->v == 3) i++; return i; }
+        int parse(const char *s) { if (!s) return -1; while (*s == ' ') s++; return *s == '-' ? 1 : 0; }
+        int both(const struct node *n, const char *s, int (*f)(int)) { return length(n) + (f ? f(parse(s)) : 0) == 4 ? 1 : 0; }
+    """
+    (tmp_path / "p.c").write_text(text)
+    score_embed("unit", "p.c", "--out", "all", "--time", "30", cwd=tmp_path)
+    for row in rows(tmp_path / "all").values():
+        (tmp_path / row["function"]).mkdir()
+        alone = explore(tmp_path / row["function"], {"p.c": text}, "--entry", row["function"], "--no-witness")
+        assert row["paths"] == alone.summary["paths"]
+        assert row["stopped"] == alone.summary["stopped"] == "exhausted"
+        assert row["within"] == alone.summary["within"]
+
+
+@pytest.mark.parametrize("board", BOARDS[1:])
+def test_on_a_board(tmp_path: Path, board: str) -> None:
+    project(tmp_path)
+    words = ["--compile-commands", "compile_commands.json", "--board", board, "--function", "[ls]*"]
+    done = score_embed("unit", *words, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    found = rows(tmp_path / "out")
+    assert {name: row["paths"] for name, row in found.items() if name != "second.sum"} == {
+        "first.limit": 4,
+        "second.sensor": 3,
+    }
+
+
+def test_one_function_that_cannot_be_built_stops_no_other(tmp_path: Path) -> None:
+    (tmp_path / "bad.c").write_text('#include "missing.h"\nint bad(int x) { return x; }\n')
+    (tmp_path / "one.c").write_text("int same(int x) { return x > 3 ? 1 : 2; }\nint main(void) { return 0; }\n")
+    (tmp_path / "two.c").write_text("int same(int x) { return x > 4 ? 1 : 2; }\nint main(void) { return 1; }\n")
+    done = score_embed("unit", "bad.c", "one.c", "two.c", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {name: row["stopped"] for name, row in rows(tmp_path / "out").items()} == {
+        "one.same": "exhausted",
+        "two.same": "exhausted",
+    }
+    assert "left out: bad.c:1" in done.stdout
+    assert "each file is explored alone" in done.stdout
+
+
+def test_functions_of_a_library_that_is_a_header(tmp_path: Path) -> None:
+    """Each once, in whatever file it is included; what is inline there is its callers'."""
+    (tmp_path / "lib.h").write_text(
+        "static inline int in(int x) { return x + 1; }\nstatic int f(int x) { return in(x) > 3 ? 1 : 0; }\n"
+    )
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.c").write_text(f'#include "lib.h"\nint {name}(int x) {{ return f(x) ? 2 : 1; }}\n')
+    done = score_embed("unit", "a.c", "b.c", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {name: row["paths"] for name, row in rows(tmp_path / "out").items()} == {"lib.f": 2, "a.a": 2, "b.b": 2}
+
+
+def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+    """Nothing is done twice: what had ended keeps its campaign; what ran goes on with its own."""
+    slow = "int {}(const unsigned char *p, unsigned n) {{ int s = 0; while (n--) s += *p++ > 100 ? 1 : *p > 7; return s; }}\n"
+    (tmp_path / "p.c").write_text(
+        "int quick(int x) { return x > 3 ? 1 : 0; }\n" + "".join(slow.format(f"slow{i}") for i in (1, 2))
+    )
+    words = ["unit", "p.c", "--out", "out", "--time", "6", "--clients", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "score_embed.cli.main", *words], cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    try:
+        until = time.monotonic() + 120
+        while time.monotonic() < until and not (tmp_path / "out/functions/slow1/campaign.db").exists():
+            time.sleep(0.1)
+        time.sleep(2)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(60)
+    first = rows(tmp_path / "out")["p.quick"]
+    assert first["stopped"] == "exhausted"
+    before = (tmp_path / "out/functions/quick/campaign.db").stat().st_mtime_ns
+    done = score_embed(*words, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    found = rows(tmp_path / "out")
+    assert all(row["stopped"] for row in found.values())
+    assert (tmp_path / "out/functions/quick/campaign.db").stat().st_mtime_ns == before
+    assert "quick" not in done.stderr
+    summary = json.loads((tmp_path / "out/functions/slow1/summary.json").read_text())
+    assert 5.5 < summary["seconds"] < 9  # of both sessions
+    other = score_embed(*words[:-1], "2", "--max-tests", "3", cwd=tmp_path)
+    assert other.returncode == 2
+    assert "another run" in other.stderr

@@ -1,0 +1,80 @@
+"""Exported tests with Unity itself, as the source package of a JSON parser brings it, in builds without score-embed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from parsers import FETCHED
+from runner import explore, score_embed
+
+UNITY = FETCHED / "cjson" / "tests" / "unity" / "src"
+
+SENSOR = """
+#include "bus.h"
+struct node { struct node *next; int v; };
+static int total(const struct node *n) { int s = 0; for (; n; n = n->next) s += n->v == 5 ? 2 : 1; return s; }
+int sensor(const struct node *list, const char *name, unsigned char channel)
+{
+    unsigned char b[2];
+    int tries = 0;
+    if (!name || name[0] != 's') return -1;
+    while (bus_read(channel, b, 2) < 0) if (++tries == 2) bus_fatal("twice %d", tries);
+    if (b[0] == 0x7e) return 100 / (b[1] - 3);
+    return total(list) + (bus_name() ? 10 : 0);
+}
+"""
+BUS = """
+#ifndef BUS_H
+#define BUS_H
+int bus_read(unsigned char channel, unsigned char *data, unsigned len);
+const char *bus_name(void);
+void bus_fatal(const char *format, ...) __attribute__((noreturn));
+#endif
+"""
+
+
+def built(folder: Path, *words: str) -> dict[str, str]:
+    """The exported tests that were run, and how they ended."""
+    if not (UNITY / "unity.c").is_file():
+        pytest.skip("Unity was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
+    flags = ["-std=gnu99", "-Wall", "-Wno-unused-function", "-Werror", "-I", str(UNITY), "-DSCORE_SECONDS=3"]
+    command = ["gcc", *flags, *words, str(UNITY / "unity.c"), "-o", "tests"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    said = subprocess.run(["./tests"], cwd=folder, capture_output=True, text=True, timeout=120, check=False).stdout
+    return dict(re.findall(r":(test_\w+):(PASS|FAIL)", said))
+
+
+def test_objects_and_stubs_are_made_again(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"bus.h": BUS, "p.c": SENSOR}, "--entry", "sensor", "--no-witness")
+    assert found.bug_kinds == ["division-by-zero"]
+    done = score_embed("export", "out", "--unity", "sub.c", "--tests", "paths", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    ends = built(tmp_path, "sub.c")
+    assert len(ends) == found.summary["paths"]
+    assert {name for name, end in ends.items() if end == "FAIL"} == {name for name in ends if "_bug_" in name}
+    # The program changes: then tests that came by there fail, and the mended bug's pass.
+    (tmp_path / "changed.c").write_text(SENSOR.replace("n->v == 5", "n->v == 6").replace("100 /", "3 +"))
+    changed = built(tmp_path, '-DSCORE_PROGRAM="changed.c"', "sub.c")
+    assert all(changed[name] == "PASS" for name in ends if "_bug_" in name)
+    assert any(changed[name] == "FAIL" for name in ends if "_bug_" not in name)
+
+
+def test_the_folder_that_unit_writes(tmp_path: Path) -> None:
+    other = '#include "bus.h"\nint twice(int x) { return x > 3 ? 2 * bus_read(1, 0, 0) : x; }\nint main(void) { return twice(2); }\n'
+    for name, text in {"bus.h": BUS, "p.c": SENSOR, "q.c": other}.items():
+        (tmp_path / name).write_text(text)
+    done = score_embed("unit", "p.c", "q.c", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    tests = tmp_path / "out" / "tests"
+    assert {path.name for path in tests.iterdir()} == {"Makefile", "test_sensor.c", "test_total.c", "test_twice.c"}
+    if not (UNITY / "unity.c").is_file():
+        pytest.skip("Unity was not fetched: tools/fetch-parsers.sh needs a Debian mirror")
+    command = ["make", "-k", "-C", str(tests), f"UNITY={UNITY}"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    ends = dict(re.findall(r":(test_\w+):(PASS|FAIL)", said.stdout))
+    assert len(ends) > 8, said.stdout + said.stderr
+    assert {name for name, end in ends.items() if end == "FAIL"} == {name for name in ends if "_bug_" in name}

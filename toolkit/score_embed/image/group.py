@@ -1,0 +1,166 @@
+"""One program, many images: each begins with another function, and all are linked of the same objects.
+
+Instrumenting and compiling a project takes long, linking it takes a moment. What cannot be built is left out and said:
+functions whose harness is refused, by us or by the compiler.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from score_embed.board.profile import Board
+from score_embed.contract.entry import Told
+from score_embed.contract.program import HARNESS_FILE, NOTHING, Complete, Source, StubsWanted
+from score_embed.errors import BuildError, ScoreError, UsageError
+from score_embed.frontend.c.parse import kept_trees
+from score_embed.frontend.harness.entries import LINES, SELECTED, Function, Made, assembled, functions, make
+from score_embed.frontend.stubs import Stubbed, Stubs
+from score_embed.frontend.whole import without_main
+from score_embed.image.cache import cache_folder, is_kept, publish
+from score_embed.image.compiling import Files, compile_program, link_program
+from score_embed.image.image import Facts, Image, identity_of, identity_source, load_image
+from score_embed.image.instrumenting import FrontEnd, Request
+from score_embed.image.toolchain import Toolchain, execute
+
+_ERROR = re.compile(rf"{re.escape(HARNESS_FILE)}:(\d+)(?::\d+)?: (?:fatal )?error: (.*)")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a project is built of. `flags`: of each C file; `cflags`: of the link."""
+
+    sources: Sequence[Path]
+    native: Sequence[Path]
+    objects: Sequence[Path]
+    flags: Mapping[Path, Sequence[str]]
+    cflags: Sequence[str]
+    told: Told
+    stubs: StubsWanted
+    instrument: Sequence[str]
+    checks: frozenset[str]
+
+
+class Group:
+    """A project's front-end work, then its images. Raises BuildError, UsageError and StorageError."""
+
+    def __init__(self, board: Board, inputs: Inputs, progress: Callable[[str], None]) -> None:
+        self._toolchain, self._inputs, self._progress = Toolchain(board), inputs, progress
+        objects = [*board.firmware.objects, *inputs.objects]
+        how = Request(
+            *(inputs.sources, inputs.native, objects, inputs.flags, None, inputs.told, NOTHING, inputs.stubs),
+            *(inputs.instrument, False, inputs.checks, False),
+        )
+        self._objects = objects
+        self._front = FrontEnd(self._toolchain, how, progress)
+        self.refused: dict[Function, str] = {}  # and why
+        self._work = tempfile.TemporaryDirectory(prefix="score-embed-")
+
+    def functions(self) -> list[Function]:
+        """Those that could be explored."""
+        with kept_trees():
+            return functions(self._front.texts)
+
+    def build(self, wanted: Sequence[Function]) -> None:
+        """All that the images of these functions have in common."""
+        sources = [Source(source.path, without_main(source.text)) for source in self._front.texts]
+        made = self._harnesses(sources, wanted)
+        while refused := self._by_the_compiler(assembled(sources, made.values(), self._front.model)):
+            for function, one in list(made.items()):
+                if one.number in refused:
+                    self.refused[function] = refused[one.number]
+                    del made[function]
+        self._made = made
+        program = assembled(sources, made.values(), self._front.model)
+        self._stubs, self._stubbed = self._stubbed_of(program)
+        self._program = self._front.instrumented(Complete(self._stubbed.sources))
+        folder = Path(self._work.name) / "objects"
+        folder.mkdir()
+        self._compiled = compile_program(self._toolchain, folder, self._program, self._files(""), verify=False)
+
+    def image(self, function: Function) -> Image:
+        """Of one of the functions that are not refused."""
+        made = self._made[function]
+        reached = self._stubs.reached(made.root)
+        facts = self._facts(function, made, reached)
+        inputs = self._inputs
+        plain = [*inputs.native, *self._objects]
+        flags = [inputs.cflags, *inputs.flags.values()]
+        build_id = identity_of(self._toolchain, self._program, plain, flags, json.dumps(to_builtins(facts)))
+        elf = cache_folder() / f"{build_id.hex()}.elf"
+        if not is_kept(elf):
+            self._link(made, replace(facts, build_id=build_id.hex()), build_id, elf)
+        return load_image(elf)
+
+    def close(self) -> None:
+        """Nothing more is to be linked."""
+        self._work.cleanup()
+
+    # --- steps ---------------------------------------------------------------------------------------------------
+
+    def _harnesses(self, sources: Sequence[Source], wanted: Sequence[Function]) -> dict[Function, Made]:
+        made: dict[Function, Made] = {}
+        with kept_trees():
+            for number, function in enumerate(wanted, 1):
+                self._progress(f"writing the harness of {function.name} ({number} of {len(wanted)})")
+                try:
+                    hints = self._front.hints(function.name)
+                    made[function] = make(sources, function, number, self._front.model, hints)
+                except (BuildError, UsageError) as error:
+                    self.refused[function] = said(error)
+        return made
+
+    def _by_the_compiler(self, sources: Sequence[Source]) -> dict[int, str]:
+        """The harnesses that are no C, by their numbers, and what the compiler says of them."""
+        self._progress("checking the harnesses")
+        found: dict[int, str] = {}
+        toolchain = self._toolchain
+        for number, source in enumerate(sources):
+            if f'"{HARNESS_FILE}"' not in source.text:
+                continue
+            path = Path(self._work.name) / f"check{number}.i"
+            path.write_text(source.text, encoding="utf-8", errors="surrogateescape")
+            flags = toolchain.library_flags(self._inputs.flags[source.path])
+            command = [toolchain.board.cc, *flags, "-w", "-fpreprocessed", "-fsyntax-only", "-fmax-errors=0", str(path)]
+            for match in _ERROR.finditer(execute(command, str(source.path)).stderr):
+                found.setdefault(int(match[1]) // LINES, f"its harness does not compile: {match[2]}")
+            path.unlink()
+        return found
+
+    def _stubbed_of(self, program: Sequence[Source]) -> tuple[Stubs, Stubbed]:
+        return self._front.stubs(program)
+
+    def _facts(self, function: Function, made: Made, reached: set[str]) -> Facts:
+        within = (*made.within, *self._stubbed.within(reached))
+        program = self._program
+        notes = tuple((n.what, n.file, n.line) for n in program.notes)
+        losses = tuple((n.what, n.file, n.line) for n in made.losses)
+        outside = tuple(name for name in program.outside if name in reached)
+        stubs = self._stubbed.text()  # all: a test is linked with all files
+        entry = made.entry.with_harness(made.kept) if self._stubbed.within(reached) else made.entry
+        return Facts(function.name, notes, losses, within, False, entry, outside, stubs)
+
+    def _link(self, made: Made, facts: Facts, build_id: bytes, elf: Path) -> None:
+        generated = identity_source(self._program, build_id, facts)
+        flag = f"-Wl,--defsym={SELECTED}={made.number}"
+        with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+            files = self._files(generated)
+            publish(link_program(self._toolchain, Path(work), self._program, files, self._compiled, [flag]), elf)
+
+    def _files(self, identity: str) -> Files:
+        inputs = self._inputs
+        return Files(
+            inputs.sources, inputs.native, self._objects, inputs.flags, inputs.cflags, identity, self._progress
+        )
+
+
+def said(error: ScoreError) -> str:
+    """An error in one line."""
+    return f"{error.where}: {error.what}" if error.where else error.what

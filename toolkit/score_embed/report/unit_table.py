@@ -1,0 +1,71 @@
+"""What the exploration of a project's functions came to, for the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from rich.table import Table
+from rich.text import Text
+
+from score_embed.errors import printable
+
+
+class Row(Protocol):
+    """See `unit.rows.Row`."""
+
+    function: str
+    file: str
+    line: int
+    stopped: str
+    within: tuple[str, ...]
+    why: str
+    paths: int
+    covered: int
+    branches: int
+    bugs: int
+
+
+_FEW = 3  # bounds that are shown of a function
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """A line for each function."""
+    made = Table("function", "at", "paths", "branches", "bugs", "ended")
+    for row in rows:
+        branches = f"{row.covered}/{row.branches}" if row.branches else "–"
+        cells = [row.function, f"{row.file}:{row.line}", str(row.paths), branches, str(row.bugs), ended(row)]
+        made.add_row(*(Text(printable(cell), overflow="fold") for cell in cells))
+    return made
+
+
+def ended(row: Row) -> str:
+    """How, within which bounds, and why not otherwise."""
+    said = row.stopped or "not explored yet"
+    if row.stopped == "exhausted" and row.within:
+        more = len(row.within) - _FEW
+        said += f" within {', '.join(row.within[:_FEW])}" + (f" and {more} more" if more > 0 else "")
+    first, *others = row.why.split("; ")
+    also = f" and {len(others)} more" if others else ""
+    return f"{said}: {first}{also}" if first else said
+
+
+def line(row: Row) -> str:
+    """One function, when it is done."""
+    branches = f", branches {row.covered}/{row.branches}" if row.branches else ""
+    bugs = f", bugs {row.bugs}" if row.bugs else ""
+    return printable(f"{row.function}: {row.paths} paths{branches}{bugs}; {ended(row)}")
+
+
+def totals(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[str]:
+    """All functions together."""
+    how = Counter(row.stopped or "not explored yet" for row in rows)
+    covered, branches = sum(row.covered for row in rows), sum(row.branches for row in rows)
+    percent = f" ({100 * covered // branches} %)" if branches else ""
+    yield from (printable(note) for note in notes)
+    ends = ", ".join(f"{count} {name}" for name, count in how.most_common())
+    yield (
+        f"{len(rows)} functions: {ends}; {sum(row.paths for row in rows)} paths, "
+        f"branches of their own {covered}/{branches}{percent}, bugs {sum(row.bugs for row in rows)}"
+    )

@@ -1,0 +1,1 @@
+"""Each function of a project explored in turn."""

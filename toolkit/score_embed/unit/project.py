@@ -1,0 +1,85 @@
+"""The images of a project's functions: of all its files together, or of each file alone where they do not go together.
+
+Together the functions of one file call the true ones of another. Files of several programs (two of a name, two mains in
+the way of each other) do not link; then what a file lacks gets stubs, as with `--entry`. A file that cannot be read at all
+is left out, and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from score_embed.board.profile import Board
+from score_embed.errors import BuildError, ScoreError, UsageError
+from score_embed.frontend.harness.entries import Function
+from score_embed.image.group import Group, Inputs, said
+from score_embed.image.image import Image
+
+
+@dataclass
+class Project:
+    """What is explored, and how its images are made."""
+
+    board: Board
+    inputs: Inputs
+    progress: Callable[[str], None]
+    notes: list[str] = field(default_factory=list)  # what concerns all functions
+
+    def functions(self) -> list[Function]:
+        """Those of all files that can be read."""
+        found: dict[tuple[str, str, int], Function] = {}
+        readable: list[Path] = []
+        for path in self.inputs.sources:
+            try:
+                for function in self._group([path]).functions():
+                    found.setdefault((function.name, function.file, function.line), function)
+                readable.append(path)
+            except (BuildError, UsageError) as error:
+                self.notes.append(f"left out: {said(error)}")
+        self.inputs = replace(self.inputs, sources=tuple(readable))
+        return list(found.values())
+
+    def built(self, wanted: Iterable[Function]) -> Iterator[tuple[Group | None, list[Function], dict[Function, str]]]:
+        """Groups of functions whose images can be linked, and why others cannot: function → reason. The caller closes a
+        group."""
+        functions = list(wanted)
+        if not functions or not self.inputs.sources:
+            return
+        try:
+            yield self._built(self.inputs.sources, functions)
+            return
+        except ScoreError as error:
+            if len(self.inputs.sources) == 1:
+                yield None, [], dict.fromkeys(functions, said(error))
+                return
+            self.notes.append(f"each file is explored alone, with stubs for the others: {said(error)}")
+        for path in self.inputs.sources:
+            own = [function for function in functions if function.source == str(path)]
+            try:
+                if own:
+                    yield self._built([path], own)
+            except ScoreError as error:
+                yield None, [], dict.fromkeys(own, said(error))
+
+    def _built(
+        self, sources: Iterable[Path], wanted: list[Function]
+    ) -> tuple[Group, list[Function], dict[Function, str]]:
+        group = self._group(sources)
+        try:
+            group.build(wanted)
+            left = [function for function in wanted if function not in group.refused]
+            if left:
+                self._try(group, left)
+        except BaseException:
+            group.close()
+            raise
+        return group, left, group.refused
+
+    def _try(self, group: Group, functions: list[Function]) -> Image:
+        """Whether it links at all: two definitions of a name are found only then."""
+        return group.image(functions[0])
+
+    def _group(self, sources: Iterable[Path]) -> Group:
+        return Group(self.board, replace(self.inputs, sources=tuple(sources)), self.progress)

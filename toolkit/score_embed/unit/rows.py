@@ -1,0 +1,120 @@
+"""What the exploration of a project's functions has come to: one row a function, in `unit.json` of its folder.
+
+The file also says of what it is: whoever gives the same command again goes on with it, another one is refused. It is
+written as a whole after each function, and each function has a campaign of its own in a folder of its own, so that
+whatever ends the run, nothing is lost and nothing is done twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from score_embed.errors import StorageError, UsageError
+
+FILE = "unit.json"
+CAMPAIGNS = "functions"
+TESTS = "tests"
+
+
+class Row(Struct, kw_only=True):
+    """A function. `stopped`: how its exploration ended, "" if it has not, "not built" if it could not begin, "died" if its
+    process did, "no input" if it depends on none; `why`: that is so, or what could not be followed."""
+
+    function: str
+    file: str
+    line: int
+    folder: str  # of its campaign, relative to that of the run
+    stopped: str = ""
+    within: tuple[str, ...] = ()
+    why: str = ""
+    paths: int = 0
+    tests: int = 0
+    covered: int = 0  # branch directions of the function
+    branches: int = 0
+    bugs: int = 0
+    seconds: float = 0.0
+
+    @property
+    def done(self) -> bool:
+        return bool(self.stopped)
+
+
+NOT_BUILT, DIED, NO_INPUT = "not built", "died", "no input"
+
+
+class State(Struct):
+    """`v`: of this format; `sources`, `words`: the files and options of the run; `notes`: what concerns all functions;
+    `seconds`: of all sessions."""
+
+    v: int
+    sources: tuple[str, ...]
+    words: tuple[str, ...]
+    rows: list[Row]
+    notes: list[str] = []
+    seconds: float = 0.0
+
+
+class Book:
+    """The file of a run. Raises StorageError and UsageError."""
+
+    def __init__(self, folder: Path, sources: Sequence[str], words: Sequence[str]) -> None:
+        """Open that of `folder`, or begin one."""
+        self.folder = folder
+        found = self._read()
+        if found is not None and (found.sources, found.words) != (tuple(sources), tuple(words)):
+            hint = "Choose another folder with --out, or give the same sources and options to go on."
+            raise UsageError("there is another run in this folder", str(folder), hint)
+        self.goes_on = found is not None
+        self.state = found or State(1, tuple(sources), tuple(words), [])
+
+    @property
+    def rows(self) -> list[Row]:
+        return self.state.rows
+
+    def add(self, functions: Iterable[tuple[str, str, int]]) -> None:
+        """Rows for functions that have none yet: (name, file, line) each."""
+        known = {(row.function, row.file) for row in self.rows}
+        folders = {row.folder for row in self.rows}
+        for name, file, line in functions:
+            if (name, file) not in known:
+                folder = f"{CAMPAIGNS}/{name}"
+                if folder in folders:
+                    folder = f"{CAMPAIGNS}/{name}-{Path(file).stem}-{line}"
+                folders.add(folder)
+                known.add((name, file))
+                self.rows.append(Row(function=name, file=file, line=line, folder=folder))
+
+    def note(self, what: str) -> None:
+        if what not in self.state.notes:
+            self.state.notes.append(what)
+
+    def save(self) -> None:
+        """Replace the file as a whole."""
+        path = self.folder / FILE
+        fresh = path.with_name(f".{FILE}.{os.getpid()}")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            fresh.write_text(self.json() + "\n", encoding="utf-8")
+            fresh.replace(path)
+        except OSError as error:
+            hint = "Choose another folder with --out."
+            raise StorageError(f"cannot write here: {error.strerror}", str(path), hint) from error
+
+    def json(self) -> str:
+        """What the file holds."""
+        return msgspec.json.format(msgspec.json.encode(self.state), indent=2).decode()
+
+    def _read(self) -> State | None:
+        path = self.folder / FILE
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=State)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            hint = "Choose another folder with --out; the campaigns below it can still be read."
+            raise StorageError(f"this file cannot be read: {error}", str(path), hint) from None
