@@ -1,6 +1,7 @@
 """Query streams: the questions of a real campaign in order, with the path that each stands on.
 
-One JSON value a line. `["node", kind, width, value, argument…]` defines the next formula (arguments by number);
+One JSON value a line. `["node", kind, width, value, argument…]` defines the next formula (arguments by number), `["table",
+width, name, index, entry…]` one that reads a table (entries where the name comes first);
 `["ask", keep, [condition…], target, input]` asks for `target` on a path that shares its first `keep` conditions with
 that of the question before. So a solver that follows the path sees the same path as in the campaign.
 """
@@ -19,7 +20,7 @@ from unittest.mock import patch
 
 from score_embed.campaign import worker
 from score_embed.cli.main import main
-from score_embed.formula.expr import Expr, Kind, intern, nodes
+from score_embed.formula.expr import Expr, Kind, TableRead, intern, intern_table, nodes
 from score_embed.solve.chain import Chain, default_chain
 from score_embed.solve.query import Answer, Query, Solver
 
@@ -38,6 +39,7 @@ class _Writer:
         self._file = file
         self._numbers: dict[Expr, int] = {}  # keeps all formulas alive: a recording is short
         self._path: list[Expr] = []
+        self._tables: set[int] = set()
 
     def ask(self, path: list[Expr], target: Expr, data: bytes) -> None:
         keep = 0
@@ -54,8 +56,17 @@ class _Writer:
             if node not in self._numbers:
                 self._numbers[node] = len(self._numbers)
                 arguments = [self._numbers[arg] for arg in node.args]
-                self._line("node", int(node.kind), node.width, node.value, *arguments)
+                if isinstance(node, TableRead):
+                    self._line("table", node.width, node.value, *arguments, *self._entries(node))
+                else:
+                    self._line("node", int(node.kind), node.width, node.value, *arguments)
         return self._numbers[formula]
+
+    def _entries(self, node: TableRead) -> tuple[int, ...]:
+        """Those of a table that was not written yet."""
+        known = node.value in self._tables
+        self._tables.add(node.value)
+        return () if known else node.entries
 
     def _line(self, *values: Any) -> None:
         self._file.write(json.dumps(values) + "\n")
@@ -95,12 +106,17 @@ def read(file: Path) -> Iterator[Question]:
     """The questions of a recording."""
     formulas: list[Expr] = []
     path: list[Expr] = []
+    tables: dict[int, list[int]] = {}
     with file.open(encoding="ascii") as lines:
         for line in lines:
             what, *values = json.loads(line)
             if what == "node":
                 kind, width, value, *arguments = values
                 formulas.append(intern(Kind(kind), width, tuple(formulas[i] for i in arguments), value))
+            elif what == "table":
+                width, name, index, *entries = values
+                table = tables.setdefault(name, entries)
+                formulas.append(intern_table(width, formulas[index], name, table))
             else:
                 keep, conditions, target, data = values
                 path = path[:keep] + [formulas[i] for i in conditions]

@@ -18,6 +18,7 @@
 #include "known.hpp"
 #include "operate.hpp"
 #include "rows.hpp"
+#include "search.hpp"
 #include "select.hpp"
 
 #ifndef SCORE_SOURCES
@@ -354,6 +355,20 @@ nb::object split_by(Given condition, const std::vector<int> &indices, nb::handle
     return nb::make_tuple(array_of(hits), array_of(misses));
 }
 
+nb::object searched(Given target, const std::vector<Given> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
+                    nb::handle data, u32 most) {
+    std::vector<Id> conditions(several.begin(), several.end());
+    Data input(data);
+    Searched found = search(target, conditions, sets, input, most);
+    nb::object values = nb::none();
+    if (found.found) {
+        nb::dict changed;
+        for (auto [index, value] : found.values) changed[nb::int_(index)] = nb::int_(value);
+        values = changed;
+    }
+    return nb::make_tuple(values, found.evaluations);
+}
+
 unsigned checked_width(unsigned width) {
     if (!is_float_width(width)) throw std::invalid_argument("floating-point numbers have 32 or 64 bits");
     return width;
@@ -430,6 +445,8 @@ NB_MODULE(_core, m) {
     });
     m.def("cost", [](Given condition) { return cost(condition); });
     m.def("split", split_by);
+
+    m.def("search", searched, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"), nb::arg("most"));
 
     m.def("within", [](Given offset, Word last) { return within(offset, i128(last.value)); });
     m.def("select", selected, nb::arg("offset"), nb::arg("content"), nb::arg("size"), nb::arg("cell") = nb::none());

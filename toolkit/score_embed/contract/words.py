@@ -46,6 +46,7 @@ class Layer(StrEnum):
     MODEL = "model"
     FINITE = "finite"
     CHOICES = "choices"
+    SEARCH = "search"
     ENUMERATE = "enumerate"
     CACHE = "cache"
     RANGE = "range"

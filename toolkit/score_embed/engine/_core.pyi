@@ -225,6 +225,14 @@ def cost(condition: Expr, /) -> int:
 def split(condition: Expr, indices: Sequence[int], rows: array[int], /) -> tuple[array[int], array[int]]:
     """The rows that satisfy the condition, and those that do not. `indices`: the bytes that a row is made of."""
 
+# --- local search ----------------------------------------------------------------------------------------------
+
+def search(
+    target: Expr, several: Sequence[Expr], sets: Sequence[tuple[int, int]], data: bytes, most: int
+) -> tuple[dict[int, int] | None, int]:
+    """Input bytes to change so that `target`, `several` and the bytes' `sets` hold, or None, and how many inputs were
+    evaluated: `most` at most. `data` satisfies all but the target."""
+
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 
 def within(offset: Expr, last: int, /) -> Expr:

@@ -22,6 +22,7 @@ from score_embed.solve.effort import DEFAULT_RLIMIT, Limit
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.integral import integral
+from score_embed.solve.local import SearchLayer
 from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stopped
 from score_embed.solve.ranges import RangeLayer
 
@@ -290,7 +291,7 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
     limit = Limit(rlimit)
     gate = Gate(Late(lambda: _searching(limit)))
-    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(gate)))))
+    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(SearchLayer(gate))))))
     return Chain(ValidatingLayer(layers) if validate else layers, gate=gate, limit=limit)
 
 
