@@ -3,9 +3,9 @@
 The engine searches (toolkit/engine/src/search.cpp): one operand inverted, bytes moved a little. It counts the inputs that
 it evaluates, never time, and is seeded by the question. It only ever says sat; what it does not find goes on.
 
-Where it finds nothing (hashes, what is unsat) it would be in vain for each question anew. So a question that it did not
-answer halves what the next one may use, and an answer doubles it. That depends on the questions before, as answers of
-solvers that stay do, and not on machine or time. Measured in docs/design/solving.md.
+Where it finds nothing (checksums, what is unsat) it would be in vain for each question anew. So evaluations are earned: an
+answer earns some, a question without one uses them up, and a question may use a share of what is left. That depends on the
+questions before, as answers of solvers that stay do, and not on machine or time. Measured in docs/design/solving.md.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from score_embed.solve.query import Answer, Query, Result, Solver
 
 MOST = 2000  # inputs evaluated for one question
 LEAST = 32
+EARNED = 2000  # by an answer
+SHARE = 8  # a question may use one part in so many of what is left
 
 
 class SearchLayer:
@@ -23,15 +25,15 @@ class SearchLayer:
 
     def __init__(self, inner: Solver) -> None:
         self._inner = inner
-        self.allowed = MOST  # inputs for the next question
+        self._left = SHARE * MOST
 
     def solve(self, query: Query) -> Answer:
         if query.floats:
             return self._inner.solve(query)
-        found, used = search(query.target, query.several, list(query.sets.items()), query.data, self.allowed)
+        most = max(LEAST, self._left // SHARE)
+        found, used = search(query.target, query.several, list(query.sets.items()), query.data, most)
         if found is not None:
-            self.allowed = min(MOST, 2 * self.allowed)
+            self._left = min(SHARE * MOST, self._left + EARNED)
             return Answer(Result.SAT, Layer.SEARCH, found)
-        if used:
-            self.allowed = max(LEAST, self.allowed // 2)
+        self._left = max(0, self._left - used)
         return self._inner.solve(query)
