@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from score_embed.formula import build
 from score_embed.formula.domain import byte_set, intervals, members
 from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
+from score_embed.formula.local import search
 from score_embed.formula.select import select
 from score_embed.solve.chain import default_chain
 from score_embed.solve.effort import Limit
@@ -268,3 +269,22 @@ def test_deep_formulas_need_no_recursion(depth: int) -> None:
     condition = build.binary(Kind.EQ, low, build.const(3, 8))
     assert evaluate(condition, b"abc") in (0, 1)
     Translator().condition(condition)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(formulas(1, 4), min_size=1, max_size=5),
+    inputs,
+    st.tuples(*[st.integers(1, 2**256 - 1)] * BYTES),
+    st.sampled_from([0, 1, 40, 2000]),
+)
+def test_what_local_search_finds_holds(drawn: list[Both], data: bytes, sets: tuple[int, ...], most: int) -> None:
+    # The input satisfies neither the sets nor the conditions: who asks may be wrong, too.
+    target, *several = (expr for expr, _ in drawn)
+    found, used = search(target, several, list(enumerate(sets)), data, most)
+    assert used <= most
+    assert (found, used) == search(target, several, list(enumerate(sets)), data, most)
+    if found is not None:
+        assert all(sets[index] >> value & 1 for index, value in found.items())
+        changed = bytes(found.get(index, value) for index, value in enumerate(data))
+        assert all(evaluate(condition, changed) for condition in (target, *several))

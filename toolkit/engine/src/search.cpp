@@ -11,7 +11,7 @@ namespace score {
 namespace {
 
 constexpr std::size_t MOST_NODES = 20'000;
-constexpr u64 MOST_COMPUTED = 1'000'000;  // parts, of one question: some ten milliseconds
+constexpr u64 PARTS = 64;                 // operators that an evaluation may compute on average: formulas may be large
 constexpr u32 UNIT = 16;                  // of distance: a bit
 constexpr unsigned DEEPEST = 64;          // of a condition's and, or, not
 constexpr unsigned INVERSIONS = 6;        // tried at one place
@@ -38,7 +38,7 @@ class Search {
                 if (index == slots_.index(byte)) sets_[byte] = values;
         }
         weights_.resize(count_, 1);
-        gather();
+        gather_constants();
     }
 
     Searched run(const Input &data) {
@@ -49,10 +49,11 @@ class Search {
             if (evaluations_ - since > ROUND) {
                 since = evaluations_;
                 begin_anew();
+            } else {
+                step();
             }
-            step();
         }
-        result.evaluations = evaluations_;
+        result.evaluations = std::min(most_, std::max(evaluations_, u32(slots_.computed / PARTS)));
         result.found = !distance_;
         if (result.found)
             for (Slot byte : slots_.bytes())
@@ -62,10 +63,10 @@ class Search {
     }
 
   private:
-    bool is_going() const { return evaluations_ < most_ && slots_.computed < MOST_COMPUTED; }
+    bool is_going() const { return evaluations_ < most_ && slots_.computed < PARTS * most_; }
 
-    // Bytes of the constants that are compared with, and the bytes of each condition.
-    void gather() {
+    // The bytes of the formulas' constants.
+    void gather_constants() {
         for (Slot slot = 0; slot < slots_.size(); ++slot) {
             if (slots_.part(slot).op.kind != Kind::CONST) continue;
             u64 value = slots_[slot];
@@ -159,7 +160,7 @@ class Search {
             if (is_better(changes)) return;
             if (tried_ < least) least = tried_, nearest = changes;
         }
-        if (is_neighbour_better(root)) return;
+        if (is_neighbour_better(root) || !is_going()) return;
         for (std::size_t i = 0; i < count_; ++i)
             if (!slots_[slots_.root(i)]) ++weights_[i];
         if (!nearest.empty() && dice_.below(4))
@@ -223,7 +224,7 @@ class Search {
         }
         Slot byte = bytes[dice_.below(bytes.size())];
         for (unsigned i = 0; i < 16; ++i) {
-            u64 value = dice_.below(COLUMN_VALUES);
+            u64 value = dice_.below(COLUMN);
             if (!(sets_[byte][value / 64] >> value % 64 & 1)) continue;
             take({{byte, u8(value)}});
             return;
@@ -236,8 +237,6 @@ class Search {
         for (std::size_t i = 0; i < start_.size(); ++i) changes.push_back({slots_.bytes()[i], start_[i]});
         take(changes);
     }
-
-    static constexpr u64 COLUMN_VALUES = 256;
 
     Slots slots_;
     std::size_t count_;
@@ -265,7 +264,7 @@ Searched search(Id target, const std::vector<Id> &several, const std::vector<std
                 const Input &data, u32 most) {
     std::vector<Id> conditions{target};
     conditions.insert(conditions.end(), several.begin(), several.end());
-    if (!Slots::fit(conditions, MOST_NODES)) return {};
+    if (!Slots::fit(conditions, std::min<u64>(MOST_NODES, PARTS * most / 2))) return {};
     std::vector<std::size_t> indices;
     for (u32 index : node(target).deps.indices())
         if (index < data.size) indices.push_back(index);

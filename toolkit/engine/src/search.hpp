@@ -11,7 +11,7 @@ namespace score {
 struct Searched {
     bool found = false;
     std::vector<std::pair<u32, u8>> values;  // of the bytes that change
-    u32 evaluations = 0;
+    u32 evaluations = 0;  // more, if the formulas are so large that one takes as long as several
 };
 
 // `sets`: values that bytes may have; a byte that is not named may have any. At most so many evaluations.

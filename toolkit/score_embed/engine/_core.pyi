@@ -231,7 +231,7 @@ def search(
     target: Expr, several: Sequence[Expr], sets: Sequence[tuple[int, int]], data: bytes, most: int
 ) -> tuple[dict[int, int] | None, int]:
     """Input bytes to change so that `target`, `several` and the bytes' `sets` hold, or None, and how many inputs were
-    evaluated: `most` at most. `data` satisfies all but the target."""
+    evaluated: `most` at most, or fewer of large formulas, which count for several. `data` satisfies all but the target."""
 
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 

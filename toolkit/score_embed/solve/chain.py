@@ -1,9 +1,9 @@
 """The layers between a flip and Z3, and the books they keep.
 
 Each layer answers what it can and hands the rest to the one it wraps: byte sets, equalities of bytes, what was
-proved before, a value at hand, Z3 that stays, all assignments of small slices, Z3 from the start. Why in this order:
-docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone uses it, and
-counts.
+proved before, a value at hand, local search, tables, Z3 that stays, all assignments of small slices, Z3 from the start.
+Why in this order: docs/design/solving.md. `Chain` stands in front: it checks every sat answer by evaluation before anyone
+uses it, and counts.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
     limit = Limit(rlimit)
     gate = Gate(Late(lambda: _searching(limit)))
-    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(SearchLayer(gate))))))
+    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(SearchLayer(gate, lambda: gate.shut))))))
     return Chain(ValidatingLayer(layers) if validate else layers, gate=gate, limit=limit)
 
 

@@ -10,6 +10,8 @@ questions before, as answers of solvers that stay do, and not on machine or time
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from score_embed.contract.words import Layer
 from score_embed.formula.local import search
 from score_embed.solve.query import Answer, Query, Result, Solver
@@ -21,14 +23,17 @@ SHARE = 8  # a question may use one part in so many of what is left
 
 
 class SearchLayer:
-    """Answers what it finds; the rest goes on to the layer it wraps."""
+    """Answers what it finds; the rest goes on to the layer it wraps.
 
-    def __init__(self, inner: Solver) -> None:
-        self._inner = inner
+    `may`: whether it is to search now. A question that waits was searched for before it did.
+    """
+
+    def __init__(self, inner: Solver, may: Callable[[], bool] = lambda: True) -> None:
+        self._inner, self._may = inner, may
         self._left = SHARE * MOST
 
     def solve(self, query: Query) -> Answer:
-        if query.floats:
+        if query.floats or not self._may():
             return self._inner.solve(query)
         most = max(LEAST, self._left // SHARE)
         found, used = search(query.target, query.several, list(query.sets.items()), query.data, most)
