@@ -18,7 +18,7 @@ from score_embed.solve.query import Answer, Query, Result, Solver
 
 MOST = 2000  # inputs evaluated for one question
 LEAST = 32
-EARNED = 2000  # by an answer
+EARNED = 250  # by an answer
 SHARE = 8  # a question may use one part in so many of what is left
 
 
