@@ -22,9 +22,11 @@ from score_embed.frontend.c.parse import parse
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.harness import names, uses
 from score_embed.frontend.harness.hints import Hints
-from score_embed.frontend.harness.maker import Maker, Pointee, Spot
+from score_embed.frontend.harness.maker import Maker, Pointee
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.scope import FileScope, Unmakeable
+from score_embed.frontend.harness.shapes import element_name, is_plain
+from score_embed.frontend.harness.text import Spot
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -151,18 +153,18 @@ class _Main:
         params = self._type.params or ()
         declared = self._make_parameters(list(params), local)
         self._make_globals()
-        at = len(maker.made.lines)
+        at = len(maker.text.lines)
         for condition, _ in self._said.assumed:
             text = uses.text_of(condition, local)
-            maker.assume(text)
-            maker.bound(text)
+            maker.text.assume(text)
+            maker.text.bound(text)
         for expression in self._hints.assume:
-            maker.assume(expression)
-            maker.bound(expression)
+            maker.text.assume(expression)
+            maker.text.bound(expression)
         passed = ", ".join(local[name] for name in self._names[: len(params)])
         call = f"{entry}({passed})"
         ending = [f"return (int) {call};"] if self.returns else [f"{call};", "return 0;"]
-        made = maker.made
+        made = maker.text
         self.lost, self.within = list(made.lost), made.bounds()
         if self._type.variadic:
             self.lost.append("no arguments are passed for its `...`")
@@ -179,7 +181,7 @@ class _Main:
 
     def _local(self, name: str) -> str:
         """The harness's variable for a parameter: under its name, unless that means something else at file scope."""
-        return self._maker.fresh(name) if self._scope.is_taken(name) else name
+        return self._maker.text.fresh(name) if self._scope.is_taken(name) else name
 
     # --- parameters -----------------------------------------------------------------------------------------------
 
@@ -188,7 +190,7 @@ class _Main:
         names_ = self._names[: len(params)]
         types = dict(zip(names_, params, strict=True))
         for name in names_:
-            self._maker._used.add(local[name])
+            self._maker.text.take(local[name])
         counts = self._counts(types)
         declared: list[str] = []
         order = sorted(names_, key=lambda name: name not in counts.of.values())
@@ -250,7 +252,7 @@ class _Main:
             and not special
             and not self._scope.frees
             and (is_integer(to) or is_float(to))
-            and self._maker._is_plain(to)
+            and is_plain(to)
         )
 
     def _element(self, u: Pointer) -> CType:
@@ -284,7 +286,7 @@ class _Main:
                 single = True
             number = is_integer(u) and not (isinstance(u, Int) and u.name == "_Bool")
             strong = u == self._scope.types.size
-            fields.append(Field(name, self._maker.element(u), number, single=single, strong=strong))
+            fields.append(Field(name, element_name(self._scope, u), number, single=single, strong=strong))
         found = names.of_parameters(fields)
         found.of |= self._said.counts
         self._declared_counts(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from score_embed.contract.program import UNKNOWN_SIZE
 from score_embed.frontend.c.own_names import as_written
@@ -18,6 +18,8 @@ from score_embed.frontend.harness import names
 from score_embed.frontend.harness.hints import Hint, Hints
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.scope import FileScope, Unmakeable, holds_pointers, why_not
+from score_embed.frontend.harness.shapes import allocates, bits, element_name, flexible, is_open, is_plain, unit
+from score_embed.frontend.harness.text import HarnessText, Spot
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -27,7 +29,6 @@ from score_embed.frontend.types.ctype import (
     Pointer,
     Record,
     Struct,
-    VaList,
     Void,
     as_int,
     is_float,
@@ -50,34 +51,6 @@ _SUBSCRIPTS = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True)
-class Spot:
-    """An object to be made. `place`: the lvalue; `label`: what the user calls it; `members`: what it is called as a member, for
-    hints; `records`: the structures that pointers led through; `levels`: how many pointers."""
-
-    place: str
-    label: str
-    members: tuple[str, ...] = ()
-    records: tuple[Record, ...] = ()
-    levels: int = 0
-
-
-@dataclass
-class Made:
-    """The harness's text so far. `before`: functions at file scope; `objects`: declarations; `lines`: statements."""
-
-    before: list[str] = field(default_factory=list)
-    objects: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    within: dict[str, None] = field(default_factory=dict)
-    lost: list[str] = field(default_factory=list)
-    never_null: list[str] = field(default_factory=list)
-
-    def bounds(self) -> list[str]:
-        """Within what the harness's inputs are all inputs."""
-        return [*self.within, *([f"not null: {', '.join(self.never_null)}"] if self.never_null else [])]
-
-
-@dataclass(frozen=True)
 class Pointee:
     """What is known of one pointer besides its type. `count`: the lvalue of the number that says how many; `single`: one object
     as the code shows; `seen_as`: what a `void *` really is to."""
@@ -95,44 +68,8 @@ class Maker:
     def __init__(self, scope: FileScope, function: str, hints: Hints) -> None:
         self.scope, self.hints = scope, hints
         self._function = function
-        self.made = Made()
-        if scope.frees:
-            self.made.before.append("void *calloc(__SIZE_TYPE__, __SIZE_TYPE__);\n")
-        self._used: set[str] = set()
+        self.text = HarnessText(scope)
         self._pointers: dict[str, str] = {}  # label → lvalue, of pointers that were made: for aliases
-
-    # --- names ----------------------------------------------------------------------------------------------------
-
-    def fresh(self, label: str, ending: str = "") -> str:
-        """A name for an object of the harness."""
-        base = re.sub(r"\W+", "_", label.replace("->", "_")).strip("_") + ending
-        name, number = base, 2
-        while name in self._used or self.scope.is_taken(name):
-            name, number = f"{base}{number}", number + 1
-        self._used.add(name)
-        return name
-
-    def _object_of(self, t: CType, name: str) -> str:
-        """A fresh object, zero so far; returns it as an lvalue. A program that frees what it is given gets blocks of the heap."""
-        if self.scope.frees:
-            self.made.objects.append(f"{self.scope.declare(Pointer(t), name)} = calloc(1, sizeof *{name});")
-            return f"(*{name})"
-        self.made.objects.append(f"static {self.scope.declare(t, name)};")
-        return name
-
-    def say(self, line: str) -> None:
-        self.made.lines.append(line)
-
-    def bound(self, words: str) -> None:
-        self.made.within.setdefault(as_written(words))
-
-    def lose(self, spot: Spot, t: CType, why: str) -> None:
-        try:
-            text = self.scope.declare(unqualified(t))
-        except Unmakeable:
-            text = "a type without a name"
-        kept = "null" if isinstance(unqualified(t), Pointer) else "zero"
-        self.made.lost.append(f"{as_written(spot.label)} ({as_written(text)}) is {kept}: {why}")
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -141,7 +78,7 @@ class Maker:
         hint = self.hints.of(spot.label, spot.members)
         u = unqualified(t)
         if hint.value:
-            self.say(f"{self._writable(t, spot.place)} = {hint.value};")
+            self.text.say(f"{self.text.writable(t, spot.place)} = {hint.value};")
         elif isinstance(u, Pointer):
             self._pointer(t, u, spot, pointee or self._behind_pointer(spot), hint)
         elif isinstance(u, Struct):
@@ -151,35 +88,28 @@ class Maker:
         elif is_integer(u) or is_float(u):
             self._number(t, u, spot, hint)
         else:
-            self.lose(spot, t, why_not(u) or "there is no input of such a type")
-
-    def _writable(self, t: CType, place: str) -> str:
-        """The lvalue without its const."""
-        return f"*({self.scope.declare(Pointer(without_const(t)))}) &{place}" if t.const else place
+            self.text.lose(spot, t, why_not(u) or "there is no input of such a type")
 
     def _number(self, t: CType, u: CType, spot: Spot, hint: Hint) -> None:
         if why := why_not(u):
-            self.lose(spot, t, why)
+            self.text.lose(spot, t, why)
             return
-        place = self._writable(t, spot.place)
+        place = self.text.writable(t, spot.place)
         how = "boolean" if isinstance(u, Int) and u.name == "_Bool" else "symbolic"
-        self.say(f'__score_{how}(&{place}, sizeof {place}, "{as_written(spot.label)}");')
+        self.text.say(f'__score_{how}(&{place}, sizeof {place}, "{as_written(spot.label)}");')
         if hint.low:
-            self.assume(f"{place} >= {hint.low} && {place} <= {hint.high}")
-            self.bound(f"{spot.label} from {hint.low} to {hint.high}")
-
-    def assume(self, condition: str) -> None:
-        self.say(f"if (!({condition})) __score_assume_fail();")
+            self.text.assume(f"{place} >= {hint.low} && {place} <= {hint.high}")
+            self.text.bound(f"{spot.label} from {hint.low} to {hint.high}")
 
     def _field(self, t: Int, bits: int, spot: Spot) -> None:
         """A bit-field has no address: a number of its size is the input."""
-        name = self.fresh(spot.label, "_bits")
+        name = self.text.fresh(spot.label, "_bits")
         types = self.scope.types
         wide = next(of for of in (types.uchar, types.ushort, types.uint, types.ulong, types.ullong) if of.bits >= bits)
-        self.say(f'{wide.name} {name}; __score_symbolic(&{name}, sizeof {name}, "{as_written(spot.label)}");')
+        self.text.say(f'{wide.name} {name}; __score_symbolic(&{name}, sizeof {name}, "{as_written(spot.label)}");')
         if 0 < bits < wide.bits:
-            self.say(f"{name} &= {(1 << bits) - 1:#x};")
-        self.say(f"{spot.place} = {name};")
+            self.text.say(f"{name} &= {(1 << bits) - 1:#x};")
+        self.text.say(f"{spot.place} = {name};")
 
     # --- structures -----------------------------------------------------------------------------------------------
 
@@ -228,7 +158,7 @@ class Maker:
             elif isinstance(u, Array) and count:
                 room = f"sizeof {spot.place} / sizeof {spot.place}[0]"
                 if member is not last or u.length:
-                    self._limit(spots[count], room)
+                    self.text.limit(spots[count], room)
                 self.value(member.type, spot)
             else:
                 recursive = (
@@ -244,7 +174,7 @@ class Maker:
                     Pointee(count=place, single=recursive, nullable=nullable, seen_as=self._opaque(u, name)),
                 )
         for less, more in counts.most:
-            self._limit(spots[less], spots[more].place)
+            self.text.limit(spots[less], spots[more].place)
 
     def _opaque(self, u: CType, name: str) -> CType | None:
         """What a member that says nothing of what it is to is taken for."""
@@ -253,17 +183,13 @@ class Maker:
             return None
         return self.scope.member_seen_as(name)
 
-    def _limit(self, count: Spot, most: str) -> None:
-        """A count that is negative is a very large one here."""
-        self.assume(f"(__SIZE_TYPE__) {count.place} <= {most}")
-
     def _counts(self, members: Sequence[tuple[Member, Spot]], record: Record) -> Counts:
         """Which members say how many elements others have: as attributes, hints and names tell."""
         fields = []
         for member, _ in members:
             u = unqualified(member.type)
             recursive = isinstance(u, Pointer) and isinstance(u.to, Struct) and u.to.record is record
-            element = "" if recursive else self.element(u)
+            element = "" if recursive else element_name(self.scope, u)
             number = isinstance(u, Int) and u.name != "_Bool" and member.bits is None
             fields.append(Field(member.name or "", element, number, isinstance(u, Array)))
         found = names.of_members(fields)
@@ -274,18 +200,6 @@ class Maker:
             if hint.count:
                 found.of[member.name or ""] = hint.count.rpartition(".")[2].rpartition("->")[2]
         return found
-
-    def element(self, u: CType) -> str:
-        """What a pointer or an array is to, if there can be several; for what is compared by names."""
-        of = unqualified(u.to) if isinstance(u, Pointer) else unqualified(u.of) if isinstance(u, Array) else None
-        if of is None or isinstance(of, (Function, VaList)):
-            return ""
-        if isinstance(of, Struct) and not of.record.members:
-            return ""
-        try:
-            return self.scope.declare(of)
-        except Unmakeable:
-            return "?"
 
     def _union(self, record: Record, spot: Spot) -> None:
         chosen = self._of_union(record, spot)
@@ -298,16 +212,8 @@ class Maker:
         plain = [m for m in members if not holds_pointers(m.type)]
         if len(plain) < len(members):
             others = ", ".join(m.name or "" for m in members if m not in plain)
-            self.lose(spot, Struct(record), f"of the union no {others} is made")
-        return max(plain, key=lambda m: self._bits(m.type)) if plain else None
-
-    def _bits(self, t: CType) -> int:
-        u = unqualified(t)
-        if isinstance(u, Array):
-            return (u.length or 0) * self._bits(u.of)
-        if isinstance(u, Struct):
-            return sum(self._bits(m.type) for m in u.record.members or [])
-        return as_int(u).bits if is_integer(u) else getattr(u, "bits", 0)
+            self.text.lose(spot, Struct(record), f"of the union no {others} is made")
+        return max(plain, key=lambda m: bits(m.type)) if plain else None
 
     # --- arrays within objects ----------------------------------------------------------------------------------------
 
@@ -315,23 +221,16 @@ class Maker:
         of = unqualified(u.of)
         if u.count is None or u.count == "0" or u.length == 0:
             return  # a flexible array member: `_object` makes room for it
-        if self._is_plain(of):
+        if is_plain(of):
             place = spot.place
-            self.say(f'__score_bytes((void *) {place}, sizeof {place}, "{as_written(spot.label)}");')
+            self.text.say(f'__score_bytes((void *) {place}, sizeof {place}, "{as_written(spot.label)}");')
             return
         length = u.length if u.length is not None and u.length <= _UNROLLED else 0
         if not length:
             length = _UNROLLED
-            self.bound(f"{spot.label}: the first {length} elements")
+            self.text.bound(f"{spot.label}: the first {length} elements")
         for at in range(length):
             self.value(u.of, replace(spot, place=f"{spot.place}[{at}]", label=f"{spot.label}[{at}]"))
-
-    @staticmethod
-    def _is_plain(of: CType) -> bool:
-        """Numbers whose every pattern of bytes is a value."""
-        while isinstance(of, Array):
-            of = unqualified(of.of)
-        return (is_integer(of) or is_float(of)) and not why_not(of) and not (isinstance(of, Int) and of.name == "_Bool")
 
     # --- pointers -------------------------------------------------------------------------------------------------
 
@@ -347,7 +246,7 @@ class Maker:
                 return
             target = self._target(to, spot, pointee, hint)
         except Unmakeable as error:
-            self.lose(spot, t, str(error))
+            self.text.lose(spot, t, str(error))
             return
         if target is None:
             return
@@ -361,32 +260,25 @@ class Maker:
 
     def _settle(self, t: CType, target: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
         """The pointer's value: the object, or null, or what another pointer leads to."""
-        place, label = self._writable(t, spot.place), as_written(spot.label)
+        place, label = self.text.writable(t, spot.place), as_written(spot.label)
         others = [self._pointers[name] for name in hint.alias if name in self._pointers]
         self._pointers[spot.label] = spot.place
         if others:
             nulls = ["(void *) 0"] if pointee.nullable else []
             choices = [f"(void *) {target}", *(f"(void *) {other}" for other in others), *nulls]
             said = ["its own", *(f"as {name}" for name in hint.alias), *(["null"] if nulls else [])]
-            chosen = self._choice(label, said, len(choices))
-            table = self.fresh(spot.label, "_choices")
-            self.say(f"void *{table}[] = {{{', '.join(choices)}}};")
-            self.say(f"{place} = {table}[{chosen}];")
+            chosen = self.text.choice(label, said, len(choices))
+            table = self.text.fresh(spot.label, "_choices")
+            self.text.say(f"void *{table}[] = {{{', '.join(choices)}}};")
+            self.text.say(f"{place} = {table}[{chosen}];")
         elif pointee.nullable:
-            given = self.fresh(spot.label, "_given")
-            self.say(f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");')
-            self.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * (({given} + 255u) >> 8));")
+            given = self.text.fresh(spot.label, "_given")
+            self.text.say(f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");')
+            self.text.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * (({given} + 255u) >> 8));")
         else:
-            self.say(f"{place} = (void *) {target};")
+            self.text.say(f"{place} = (void *) {target};")
             if not pointee.count and not pointee.promised:
-                self.made.never_null.append(as_written(spot.label))
-
-    def _choice(self, label: str, said: Sequence[str], count: int) -> str:
-        name = self.fresh(label, "_choice")
-        words = ", ".join(f"{number} {text}" for number, text in enumerate(said))
-        self.say(f'unsigned char {name}; __score_symbolic(&{name}, sizeof {name}, "{label}: {words}");')
-        self.assume(f"{name} < {count}")
-        return name
+                self.text.never_null.append(as_written(spot.label))
 
     def _target(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint) -> str | None:
         """The address of a fresh object for the pointer; None if the pointer stays null within the harness's bounds."""
@@ -397,10 +289,10 @@ class Maker:
                 raise Unmakeable("it is the library's to make")
             if self._ends(to.record, spot, hint):
                 return None
-        if isinstance(to, Array) and _is_open(to):
+        if isinstance(to, Array) and is_open(to):
             raise Unmakeable("its size is computed")
-        if spot.levels >= _LEVELS or len(self.made.objects) >= _OBJECTS:
-            self.bound(f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}")
+        if spot.levels >= _LEVELS or len(self.text.objects) >= _OBJECTS:
+            self.text.bound(f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}")
             return None
         if hint.string or (isinstance(to, Int) and to.name == "char" and not pointee.count and not hint.size):
             return self._text(to, spot, hint.string or CHARACTERS)
@@ -418,16 +310,16 @@ class Maker:
         most = hint.depth or DEPTH
         if spot.records.count(record) < most:
             return False
-        self.bound(f"{self.scope.name_of(record)}s in a row ≤ {most}")
+        self.text.bound(f"{self.scope.name_of(record)}s in a row ≤ {most}")
         return True
 
     def _object(self, to: CType, spot: Spot) -> str:
         """One object of the exact size."""
         record = to.record if isinstance(to, Struct) else None
-        name = self.fresh(spot.label, "_object")
-        last = _flexible(record)
-        place = self._object_of(without_const(to), name) if last is None else self._with_room(to, last, name)
-        self.bound(f"{spot.label} = 1 {unit(to)}")
+        name = self.text.fresh(spot.label, "_object")
+        last = flexible(record)
+        place = self.text.object_of(without_const(to), name) if last is None else self._with_room(to, last, name)
+        self.text.bound(f"{spot.label} = 1 {unit(to)}")
         label = f"{spot.label}->" if record is not None else f"*{spot.label}"
         label = f"({label})" if isinstance(to, Pointer) else label
         records = (*spot.records, record) if record is not None else spot.records
@@ -442,10 +334,10 @@ class Maker:
         of = self.scope.declare(to)
         size = f"sizeof({of}) + {ELEMENTS} * sizeof (({self.scope.declare(Pointer(to))}) 0)->{last.name}[0]"
         if self.scope.frees:
-            self.made.objects.append(f"{self.scope.declare(Pointer(without_const(to)), name)} = calloc(1, {size});")
+            self.text.objects.append(f"{self.scope.declare(Pointer(without_const(to)), name)} = calloc(1, {size});")
             return f"(*{name})"
         whole = self.scope.declare(without_const(to), "object")
-        self.made.objects.append(f"static union {{ {whole}; unsigned char room[{size}]; }} {name};")
+        self.text.objects.append(f"static union {{ {whole}; unsigned char room[{size}]; }} {name};")
         return f"{name}.object"
 
     def _behind(self, record: Record, last: Member, spot: Spot) -> None:
@@ -456,66 +348,55 @@ class Maker:
         counts = self._counts(self._flat(record, spot), record)
         count = counts.of.get(last.name or "")
         if count:
-            self._limit(replace(spot, place=f"{spot.place}.{count}"), str(ELEMENTS))
-        self.bound(f"{member.label} ≤ {ELEMENTS} {unit(of)}s")
-        if self._is_plain(of):
+            self.text.limit(replace(spot, place=f"{spot.place}.{count}"), str(ELEMENTS))
+        self.text.bound(f"{member.label} ≤ {ELEMENTS} {unit(of)}s")
+        if is_plain(of):
             place = member.place
-            self.say(f'__score_bytes((void *) {place}, {ELEMENTS} * sizeof {place}[0], "{as_written(member.label)}");')
+            self.text.say(f'__score_bytes((void *) {place}, {ELEMENTS} * sizeof {place}[0], "{as_written(member.label)}");')
         else:
-            self.lose(member, last.type, "only numbers are made behind a structure")
+            self.text.lose(member, last.type, "only numbers are made behind a structure")
         if count:
             whole = spot.place.removesuffix(".object")
             behind = f"{spot.place}.{count} * sizeof {member.place}[0]"
-            self._ends_at(member, f"&{whole}", f"__builtin_offsetof(__typeof__({spot.place}), {last.name}) + {behind}")
+            self.text.ends_at(member, f"&{whole}", f"__builtin_offsetof(__typeof__({spot.place}), {last.name}) + {behind}")
 
     def _unknown(self, to: CType, spot: Spot) -> str:
         """Numbers, nobody knows how many: what lies behind them is not held against the function."""
-        name = self.fresh(spot.label, UNKNOWN_SIZE)
+        name = self.text.fresh(spot.label, UNKNOWN_SIZE)
         aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
-        self.made.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{ELEMENTS}]')}{aligned};")
+        self.text.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{ELEMENTS}]')}{aligned};")
         self._fill(to, name, spot, ELEMENTS)
-        self.bound(f"{spot.label} = {ELEMENTS} {unit(to)}s")
+        self.text.bound(f"{spot.label} = {ELEMENTS} {unit(to)}s")
         return name
 
-    def _array_of(self, to: CType, name: str, count: int) -> str:
-        """So many elements; returns the lvalue."""
-        return self._object_of(Array(without_const(to), str(count), count), name)
-
     def _fill(self, to: CType, name: str, spot: Spot, count: int) -> None:
-        if self._is_plain(to):
-            self.say(f'__score_bytes((void *) {name}, sizeof {name}, "{as_written(spot.label)}");')
+        if is_plain(to):
+            self.text.say(f'__score_bytes((void *) {name}, sizeof {name}, "{as_written(spot.label)}");')
             return
         for at in range(count):
             self.value(without_const(to), replace(spot, place=f"{name}[{at}]", label=f"{spot.label}[{at}]"))
 
     def _text(self, to: CType, spot: Spot, most: int) -> str:
-        name = self.fresh(spot.label, "_text")
-        place = self._array_of(to, name, most + 1)
-        self.say(f'__score_text({place}, {most}, "{as_written(spot.label)}");')
-        self.bound(f"{spot.label} ≤ {most} characters")
+        name = self.text.fresh(spot.label, "_text")
+        place = self.text.array_of(to, name, most + 1)
+        self.text.say(f'__score_text({place}, {most}, "{as_written(spot.label)}");')
+        self.text.bound(f"{spot.label} ≤ {most} characters")
         return place
 
     def _elements(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint, name: str = "") -> str:
         """An array whose length is a number of the program's, or that a hint says."""
-        plain = self._is_plain(to)
+        plain = is_plain(to)
         most = hint.size or (ELEMENTS if plain else STRUCTS)
-        name = name or self.fresh(spot.label, "_elements")
+        name = name or self.text.fresh(spot.label, "_elements")
         if pointee.count:
-            self._limit(replace(spot, place=pointee.count), str(most))
-        place = self._array_of(to, name, most)
+            self.text.limit(replace(spot, place=pointee.count), str(most))
+        place = self.text.array_of(to, name, most)
         self._fill(to, place, self._in_array(to, spot), most)
         if pointee.count:
-            self._ends_at(spot, place, f"{pointee.count} * sizeof {place}[0]")
+            self.text.ends_at(spot, place, f"{pointee.count} * sizeof {place}[0]")
         how = "≤" if pointee.count else "="
-        self.bound(f"{spot.label} {how} {most} {unit(to)}s")
+        self.text.bound(f"{spot.label} {how} {most} {unit(to)}s")
         return place
-
-    def _ends_at(self, spot: Spot, pointer: str, bytes_: str) -> None:
-        """What lies behind so many bytes is not the object's, although there is room."""
-        size = self.fresh(spot.label, "_bytes")
-        self.made.objects.append(f"static __SIZE_TYPE__ {size};")
-        self.say(f"{size} = {bytes_};")
-        self.say(f"__score_sized({pointer}, &{size});")
 
     @staticmethod
     def _in_array(to: CType, spot: Spot) -> Spot:
@@ -523,7 +404,7 @@ class Maker:
 
     def buffer(self, to: CType, name: str, spot: Spot, pointee: Pointee, hint: Hint) -> None:
         """An array that is an argument itself, under its name."""
-        self._used.add(name)
+        self.text.take(name)
         self._pointers[spot.label] = name
         self._elements(to, replace(spot, levels=1), pointee, hint, name)
 
@@ -532,70 +413,41 @@ class Maker:
     def _callback(self, t: CType, to: Function, spot: Spot, pointee: Pointee) -> None:
         """One of the program's functions of that type, or a stub with any result."""
         candidates = self.scope.callbacks(to)[:_CALLBACKS]
-        if not candidates or not _allocates(to):
+        if not candidates or not allocates(to):
             candidates.insert(0, self._stub(to, spot))
         if pointee.nullable:
             candidates.append("0")
-        place = self._writable(t, spot.place)
+        place = self.text.writable(t, spot.place)
         if len(candidates) == 1:
-            self.say(f"{place} = {candidates[0]};")
+            self.text.say(f"{place} = {candidates[0]};")
             return
         said = ["null" if name == "0" else as_written(name) for name in candidates]
-        chosen = self._choice(as_written(spot.label), said, len(candidates))
-        table = self.fresh(spot.label, "_choices")
+        chosen = self.text.choice(as_written(spot.label), said, len(candidates))
+        table = self.text.fresh(spot.label, "_choices")
         declared = self.scope.declare(Array(Pointer(to, const=True), None), table)
-        self.say(f"static {declared} = {{{', '.join(candidates)}}};")
-        self.say(f"{place} = {table}[{chosen}];")
+        self.text.say(f"static {declared} = {{{', '.join(candidates)}}};")
+        self.text.say(f"{place} = {table}[{chosen}];")
 
     def _stub(self, to: Function, spot: Spot) -> str:
-        name = self.fresh(spot.label, "_stub")
+        name = self.text.fresh(spot.label, "_stub")
         params = ", ".join(self.scope.declare(p, f"argument{i}") for i, p in enumerate(to.params or ())) or "void"
         head = self.scope.declare(to.result, f"{name}({params}{', ...' if to.variadic and to.params else ''})")
         result = unqualified(to.result)
         body = "    return;\n"
         if not isinstance(result, Void):
             body = self._result(result, replace(spot, label=f"{spot.label}()"))
-        self.made.before.append(f"static {head}\n{{\n{body}}}\n")
+        self.text.before.append(f"static {head}\n{{\n{body}}}\n")
         return name
 
     def _result(self, result: CType, spot: Spot) -> str:
         """What a stub gives back: an input, each time it is called."""
-        outer, self.made = self.made, Made(before=self.made.before, within=self.made.within, lost=self.made.lost)
+        outer, self.text = self.text, self.text.of_a_function()
         try:
             declared = self.scope.declare(without_const(result), "result")
             self.value(without_const(result), replace(spot, place="result", levels=spot.levels + 2))
-            inner = self.made
+            inner = self.text
         finally:
-            self.made = outer
+            self.text = outer
         zero = "{0}" if isinstance(result, (Struct, Array)) else "0"
         lines = [*inner.objects, f"{declared} = {zero};", *inner.lines, "return result;"]
         return "".join(f"    {line}\n" for line in lines)
-
-
-def _allocates(t: Function) -> bool:
-    """Whether a function of the type gives memory: what a stub gave would be too small."""
-    sizes = [p for p in t.params or () if isinstance(p, Int)]
-    return isinstance(unqualified(t.result), Pointer) and isinstance(unqualified(t.result.to), Void) and bool(sizes)  # type: ignore[attr-defined]
-
-
-def _is_open(t: CType) -> bool:
-    """An array whose size the file does not say."""
-    return isinstance(t, Array) and (t.count is None or _is_open(unqualified(t.of)))
-
-
-def _flexible(record: Record | None) -> Member | None:
-    """The flexible array member that a structure ends with."""
-    last = record.members[-1] if record is not None and record.members else None
-    if last is None or record is None or record.kind != "struct" or not isinstance(last.type, Array) or not last.name:
-        return None
-    return last if last.type.count is None or last.type.length == 0 else None
-
-
-def unit(t: CType) -> str:
-    """What one of the elements is called."""
-    t = unqualified(t)
-    if isinstance(t, Struct):
-        return t.record.kind
-    if isinstance(t, Pointer):
-        return "pointer"
-    return "byte" if isinstance(t, Void) or (isinstance(t, Int) and t.bits == 8) else "element"
