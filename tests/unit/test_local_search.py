@@ -8,9 +8,10 @@ from score_embed.contract.words import Layer
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate, intern_table
 from score_embed.formula.local import search
-from score_embed.solve.chain import Gate, default_chain
+from score_embed.solve.chain import default_chain
+from score_embed.solve.effort import Limit
 from score_embed.solve.local import EARNED, LEAST, MOST, SHARE, SearchLayer
-from score_embed.solve.query import Answer, Later, Query, Result
+from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.slicer import Slicer
 
 
@@ -157,14 +158,12 @@ def test_floating_point_is_left_to_others() -> None:
     assert below.asked == 1
 
 
-def test_it_is_asked_before_a_question_waits_and_not_again() -> None:
-    gate = Gate(_Below())
-    layer = SearchLayer(gate, lambda: gate.shut)
-    gate.shut = True
+def test_a_question_that_is_asked_again_was_searched_for() -> None:
+    limit = Limit()
+    layer = SearchLayer(_Below(), lambda: limit.trial)
+    limit.trial = True
     assert layer.solve(EASY).layer is Layer.SEARCH
-    with pytest.raises(Later):
-        layer.solve(IMPOSSIBLE)
-    gate.shut = False
+    limit.trial = False
     assert layer.solve(EASY).layer is Layer.SMT
 
 
@@ -173,7 +172,8 @@ def test_the_chain_counts_it() -> None:
     slicer = Slicer()
     slicer.add(op(Kind.ULT, W, V))
     target = op(Kind.EQ, op(Kind.ADD, W, V), 0x10203)
-    answer = chain.answer_cheaply(slicer.query(target, bytes([0, 0, 0, 0, 1, 0, 0, 0])))
-    assert answer is not None
+    query = slicer.query(target, bytes([0, 0, 0, 0, 1, 0, 0, 0]))
+    assert chain.answer_cheaply(query) is None  # it waits
+    answer = chain.solve(query)
     assert answer.layer is Layer.SEARCH
     assert chain.stats.by[Layer.SEARCH] == 1

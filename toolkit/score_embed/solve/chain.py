@@ -290,8 +290,8 @@ class Chain:
 def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain:
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
     limit = Limit(rlimit)
-    gate = Gate(Late(lambda: _searching(limit)))
-    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(SearchLayer(gate, lambda: gate.shut))))))
+    gate = Gate(SearchLayer(Late(lambda: _searching(limit)), lambda: limit.trial))
+    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(gate)))))
     return Chain(ValidatingLayer(layers) if validate else layers, gate=gate, limit=limit)
 
 

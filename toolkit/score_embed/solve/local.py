@@ -25,7 +25,7 @@ SHARE = 8  # a question may use one part in so many of what is left
 class SearchLayer:
     """Answers what it finds; the rest goes on to the layer it wraps.
 
-    `may`: whether it is to search now. A question that waits was searched for before it did.
+    `may`: whether it is to search now. A question that is asked again was searched for the first time.
     """
 
     def __init__(self, inner: Solver, may: Callable[[], bool] = lambda: True) -> None:
