@@ -76,6 +76,7 @@ PROGRAMS = {"least": LEAST, "everything": EVERYTHING}
 PARTS = {
     "probe.c": "probes",
     "bounds.c": "probes",
+    "sized.c": "probes",
     "calls.c": "probes",
     "check.c": "probes",
     "lent.c": "opaque, structs",

@@ -23,72 +23,15 @@ typedef struct {
 
 static stray strays[SC_STRAYS] SC_RUNTIME_DATA;
 
-#ifndef SC_SIZED /* 5 words of RAM each */
-#define SC_SIZED SC_BY_RAM(2u, 6u, 24u)
-#endif
-
-/* Objects of a harness that end where a number says, which may be symbolic. `reached`: so many bytes are known to be in it. */
-typedef struct {
-    const void *at;
-    const sc_uptr *limit;
-    const sc_frame *f;
-    sc_uint site;
-    sc_uptr reached;
-} sized_object;
-
-static sized_object sized[SC_SIZED] SC_RUNTIME_DATA;
-
 static sc_u32 fits(sc_extent object, const void *p, sc_uptr n)
 {
     return n <= object.size && (sc_uptr)p - (sc_uptr)object.at <= object.size - n;
 }
 
-static sized_object *sized_at(const void *at)
+/* Where it stands how many bytes of the object are its own; null if all are (sized.c). */
+static const sc_uptr *limit_of(const void *at)
 {
-    sc_u32 i;
-    for (i = 0; i < sc.sized; i++)
-        if (sized[i].at == at) return sized + i;
-    return 0;
-}
-
-/* An event of the object's site says what its size is made of. Behind it: 0 and the object, or how many bytes it must have. */
-static sc_u32 say_size(const sized_object *s, sc_u32 how)
-{
-    sc_uptr word = (sc_uptr)s->limit;
-    return sc_speak(s->f, DESCRIPTOR(s->f, s->site) + 1, &word, how, 0, 0);
-}
-
-void sc_sized(sc_frame *f, sc_uint at, const volatile void *object, const sc_uptr *limit)
-{
-    sized_object *s = sized_at((const void *)object);
-    if (!sc_begin(f, at)) return;
-    if (!s && sc.sized == SC_SIZED) return;
-    if (!s) s = sized + sc.sized++;
-    s->at = (const void *)object;
-    s->limit = limit;
-    s->f = f;
-    s->site = at;
-    s->reached = 0;
-    if (say_size(s, 0)) {
-        sc_varint(0);
-        sc_address(s->at);
-    }
-    sc.sent = 0;
-}
-
-/* The access ends `need` bytes behind the object's begin: a condition if the size is symbolic. */
-static void reach(sized_object *s, sc_uptr need, sc_u32 holds)
-{
-    sc_u32 site = sc.last_site;
-    if (holds && need <= s->reached) return;
-    sc.last_site = SITE(s->f, DESCRIPTOR(s->f, s->site));
-    if (say_size(s, SC_CONDITION | holds)) {
-        sc_varint(need);
-        sc_condition(sc.last_site << 1 | holds);
-    }
-    sc.last_site = site;
-    sc.sent = 0;
-    s->reached = need;
+    return sc.limit_of ? sc.limit_of(at) : 0;
 }
 
 /* What an access is: 0 if it is right, or nobody can tell; `object`: where it is or should have been, at null: nobody knows. */
@@ -97,7 +40,7 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
     sc_extent before, there;
     sc_u32 freed = 0;
     sc_uptr more;
-    const sized_object *s;
+    const sc_uptr *limit;
     object->at = 0;
     object->size = 0;
     if (sc.block) *object = sc.block(origin, &freed);
@@ -121,20 +64,20 @@ static sc_u32 judge(const void *p, const void *origin, sc_uptr n, sc_extent *obj
         }
         /* A pointer to the object's first byte may as well be one past the object before it: then both are meant, wherever
          * p is in this run. All runs of a path must agree on what it is that p must be in. */
-        if (origin == object->at && !sized_at(object->at) && more && sized_at(before.at)) {
+        if (origin == object->at && !limit_of(object->at) && more && limit_of(before.at)) {
             if ((const sc_u8 *)p < (const sc_u8 *)origin) { /* one past an object whose size is a formula: which of the two? */
                 object->at = 0;
                 sc.unchecked++;
                 return 0;
             }
-        } else if (origin == object->at && !sized_at(object->at)) {
+        } else if (origin == object->at && !limit_of(object->at)) {
             object->at = (const sc_u8 *)object->at - more;
             object->size += more;
             if (more == SC_BEHIND_UNKNOWN && (const sc_u8 *)p < (const sc_u8 *)origin) sc.unchecked++;
         }
     }
-    s = sized_at(object->at);
-    if (s && *s->limit < object->size) object->size = *s->limit;
+    limit = limit_of(object->at);
+    if (limit && *limit < object->size) object->size = *limit;
     return fits(*object, p, n) ? 0 : SC_VERDICT_OUT_OF_BOUNDS;
 }
 
@@ -231,13 +174,6 @@ static void __attribute__((noreturn)) fail(sc_u32 verdict, const volatile void *
     sc_end(verdict, 0);
 }
 
-/* An access at an address that is not symbolic, to an object whose size may be. */
-static void measure(const sc_extent *object, const volatile void *p, sc_uptr n, sc_u32 holds)
-{
-    sized_object *s = object->at ? sized_at(object->at) : 0;
-    if (s && (const sc_u8 *)p >= (const sc_u8 *)s->at) reach(s, (sc_uptr)p - (sc_uptr)s->at + n, holds);
-}
-
 void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
@@ -245,7 +181,7 @@ void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
     sc_u32 verdict;
     if (!d || !n) return;
     verdict = judge((const void *)p, (const void *)origin, n, &object);
-    measure(&object, p, n, !verdict);
+    if (sc.measure) sc.measure(object.at, (const void *)p, n, !verdict);
     if (verdict) fail(verdict, p);
 }
 
@@ -266,7 +202,7 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
             sc_address(object.at);
             sc_varint(object.size);
             sc_condition(sc.last_site << 1 | !verdict);
-        } else measure(&object, p, n, !verdict);
+        } else if (sc.measure) sc.measure(object.at, (const void *)p, n, !verdict);
         sc.sent = 0;
     }
     if (verdict) fail(verdict, p);

@@ -40,7 +40,10 @@ typedef struct {
     sc_u32 tables;                /* how many objects were sent (select.c) */
     sc_u32 locals;                /* how many are known on the stack (object.c) */
     sc_u32 entered;               /* the least depth of an activation that began since these were looked at */
-    sc_u32 sized;                 /* objects that end where a number says (bounds.c) */
+    /* objects that end where a number says (sized.c), once there is one */
+    sc_u32 sized;
+    const sc_uptr *(*limit_of)(const void *at);
+    void (*measure)(const void *object, const void *p, sc_uptr n, sc_u32 holds);
     sc_u32 unchecked;             /* accesses whose object nobody knows (bounds.c) */
     sc_uptr device;               /* where the program read last what is no memory of its own */
     sc_u32 device_at;             /* and when, in branches */
