@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
@@ -65,13 +66,13 @@ class _Code:
     def __init__(self, elf: Path, addresses: Collection[int]) -> None:
         self._runtime = f"{share.folder('runtime')}{os.sep}"
         self._functions: list[tuple[int, int, str]] = []
-        self._lines: dict[int, tuple[str, int]] = {}
+        self._lines: dict[int, _Line] = {}
         try:
             with elf.open("rb") as stream:
                 image = ELFFile(stream)
                 self._functions = list(_functions(image))
                 if image.has_dwarf_info():
-                    self._lines = dict(_lines(image.get_dwarf_info(), addresses))
+                    self._lines = dict(_lines(image.get_dwarf_info(), addresses, self._runtime))
         except (OSError, ELFError, DWARFError):
             return  # then the names of functions have to do, or nothing
 
@@ -88,10 +89,10 @@ class _Code:
 
     def place(self, address: int) -> tuple[str, str] | None:
         """The program's function there, and `file:line`; None: that is the runtime's code, or no code with lines."""
-        file, line = self._lines.get(address, ("", 0))
-        if not file or not line or file.startswith(self._runtime):
+        found, function = self._lines.get(address), self.function(address)
+        if found is None or not found.file or not found.line or self.function(found.address) != function:
             return None
-        return shown(self.function(address)) or "a function without a name", f"{os.path.relpath(file)}:{line}"
+        return shown(function) or "a function without a name", f"{os.path.relpath(found.file)}:{found.line}"
 
 
 def _functions(image: ELFFile) -> Iterator[tuple[int, int, str]]:
@@ -102,8 +103,16 @@ def _functions(image: ELFFile) -> Iterator[tuple[int, int, str]]:
             yield start, start + symbol["st_size"], symbol.name
 
 
-def _lines(dwarf: object, addresses: Collection[int]) -> Iterator[tuple[int, tuple[str, int]]]:
-    """The file, with its folder, and the line of each address that is known."""
+class _Line(NamedTuple):
+    """A line of the program's, and where its code begins."""
+
+    address: int
+    file: str
+    line: int
+
+
+def _lines(dwarf: object, addresses: Collection[int], runtime: str) -> Iterator[tuple[int, _Line]]:
+    """The line of each address that is known. Of a probe that is part of a function: the line that it was put to."""
     wanted = sorted(addresses)
     for unit in dwarf.iter_CUs():  # type: ignore[attr-defined]
         program = dwarf.line_program_for_CU(unit)  # type: ignore[attr-defined]
@@ -111,15 +120,18 @@ def _lines(dwarf: object, addresses: Collection[int]) -> Iterator[tuple[int, tup
             continue
         base = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
         folder = base.value.decode("utf-8", "replace") if base is not None else ""
-        before = None
+        before = own = None
         for entry in program.get_entries():
             state = entry.state
             if state is None:
                 continue
             if before is not None and not before.end_sequence:
                 within = wanted[bisect.bisect_left(wanted, before.address) : bisect.bisect_left(wanted, state.address)]
+                file = _file(program.header, before.file, folder)
+                own = _Line(before.address, file, before.line) if not file.startswith(runtime) else own
                 for address in within:
-                    yield address, (_file(program.header, before.file, folder), before.line)
+                    if own is not None:
+                        yield address, own
             before = state
 
 
