@@ -130,7 +130,7 @@ def brute_force(folder: Path, files: dict[str, str]) -> list[str]:
 def kept_inputs(campaign: Path) -> list[int]:
     """The symbolic byte of each test that is kept for its path."""
     with sqlite3.connect(f"file:{campaign / 'campaign.db'}?mode=ro", uri=True) as record:
-        rows = record.execute("select input from tests where number in (select test from paths)").fetchall()
+        rows = record.execute("select input from tests where is_new").fetchall()
     return [row[0][0] if row[0] else 0 for row in rows]
 
 

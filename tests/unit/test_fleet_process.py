@@ -142,7 +142,7 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         *_, claim = (claim for claim in campaign.take_claims() if claim.about is About.BUG)
         assert (claim.client, claim.end, claim.input) == ("1", End("abort", 0, 101), b"in")
         assert not campaign.ledger.has_bug
-        campaign.has_nobody_else(claim, is_own=False)  # then its own client's second look is all there is
+        campaign.has_nobody_else(claim)  # then its own client's second look is all there is
         campaign.commit(1, {}, {})
         assert campaign.ledger.has_bug
         assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [False]  # a stranger may lie twice
@@ -151,9 +151,9 @@ def test_what_is_new_is_decided_here(folder: Path) -> None:
         assert [b.confirmed for b in record.bugs() if b.kind == "abort"] == [True]
         assert isinstance(claim.key, Found)
         claim.key.bug.confirmed = False
-        campaign.has_nobody_else(replace(claim, key=replace(claim.key, twice=False)), is_own=True)
+        campaign.believe(replace(claim, key=replace(claim.key, twice=False)))
         assert not claim.key.bug.confirmed
-        campaign.has_nobody_else(claim, is_own=True)
+        campaign.believe(claim)
         assert claim.key.bug.confirmed
         assert {c["name"]: c["tests"] for c in summary.of(record)["fleet"]["clients"]} == {"1": 3, "2": 1}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from score_embed.contract.sites import OWN
 from score_embed.frontend.c.complaints import complaint
 from score_embed.image.messages import RUNTIME, Messages
-from score_embed.image.own_symbols import given_back, only_listed
+from score_embed.image.own_symbols import given_back, only_listed, users_of
 from score_embed.image.toolchain import CALLED, SHARED, LinkFailed, Toolchain
 
 
@@ -60,7 +60,7 @@ def _link_again(
         try:
             toolchain.link(parts.made, parts.kept, output, cflags, extra)
         except LinkFailed as failed:
-            unneeded = messages.unneeded(failed.messages, silenced)
+            unneeded = messages.unneeded(failed.messages, silenced, partial(users_of, parts.made))
             absent = sorted(name for name, in_data in unneeded.items() if not in_data or only_listed(parts.made, name))
             if not absent:
                 raise

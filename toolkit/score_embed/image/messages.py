@@ -7,8 +7,9 @@ The names the linker knows are those of files in a working folder; the user's ar
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from pathlib import Path
 
 from score_embed.contract.sites import OWN, shown
 from score_embed.errors import BuildError
@@ -44,6 +45,7 @@ _ASSERTED = re.compile(r"region (?P<region>\w+) overflowed: (?P<why>[^\n]+)")  #
 _NO_LIBRARY = re.compile(r"cannot find (?P<what>-l\S+|[^:\n]+)")
 _FLOATS = re.compile(r"error: (?P<file>.+?) uses VFP register arguments, (?P<other>.+?) does not")
 _FROM_PLUGIN = " (symbol from plugin)"  # of an object that holds no code yet: the runtime compiled as a whole
+_PROBE = "sc_"
 _WHOLE = re.compile(r"\.ltrans\d*\.ltrans\.o$")  # what came of it
 _PREFIX = re.compile(r"^(?:\S*[/\\])?(?:\S*-)?ld(?:\.\w+)?(?:\.exe)?: ?")
 
@@ -94,12 +96,17 @@ class Messages:
                 found.setdefault(symbol, Clash(symbol, places, RUNTIME in places))
         return list(found.values())
 
-    def unneeded(self, messages: str, silenced: Set[str]) -> dict[str, bool]:
-        """Undefined symbols to which, of all functions, only these refer, which nobody runs; and whether data does, too."""
+    def unneeded(self, messages: str, silenced: Set[str], users: Callable[[str], Set[str]]) -> dict[str, bool]:
+        """Undefined symbols to which, of all functions, only these refer, which nobody runs; and whether data does, too.
+
+        `users`: the functions with probes that refer to a symbol: of inline probes the linker says the probe's name.
+        """
         endless = {match["symbol"] for match in _MORE.finditer(messages)}
         found: dict[str, bool] = {}
         for symbol, uses in self._uses(messages).items():
             functions = {use.function for use in uses}
+            if any(name.startswith(_PROBE) for name in functions):
+                functions = {name for name in functions if not name.startswith(_PROBE)} | users(symbol)
             if symbol not in endless and silenced & functions and functions <= {*silenced, ""}:
                 found[symbol] = "" in functions
         return found
@@ -180,7 +187,7 @@ class Messages:
             return RUNTIME
         if _LINE.match(text):
             file, _, line = text.rpartition(":")
-            return f"{self._names.get(file, file)}:{line}"  # the file's name as compiled, if that is all it knows
+            return f"{self._names.get(file) or _short(file)}:{line}"  # the file's name as compiled, if that is all it knows
         return owner or text
 
 
@@ -188,6 +195,12 @@ _WHAT_TO_DO = (
     "Add the C file that defines it (by `--native FILE`: without probes), its object or archive, or `-lNAME` after `--`; "
     "or write a stub; `--stubs undefined` makes stubs of all that is missing."
 )
+
+
+def _short(file: str) -> str:
+    """With code of several files in a function the linker says the whole path."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else file
 
 
 def _places(uses: Sequence[_Use]) -> list[str]:

@@ -56,3 +56,33 @@ def only_listed(files: Sequence[Path], symbol: str) -> bool:
                 if symbol in (table.get_symbol(entry["r_info_sym"]).name for entry in section.iter_relocations()):
                     return False
     return True
+
+
+def users_of(files: Sequence[Path], symbol: str) -> set[str]:
+    """The functions of these objects whose code refers to it: the linker names what was put into them instead."""
+    found: set[str] = set()
+    for path in files:
+        with path.open("rb") as stream:
+            elf = ELFFile(stream)
+            for section in elf.iter_sections():
+                if isinstance(section, RelocationSection):
+                    index = section["sh_info"]
+                    table = elf.get_section(section["sh_link"])
+                    if elf.get_section(index)["sh_flags"] & _CODE and isinstance(table, SymbolTableSection):
+                        places = [
+                            entry["r_offset"]
+                            for entry in section.iter_relocations()
+                            if table.get_symbol(entry["r_info_sym"]).name == symbol
+                        ]
+                        found |= {_function_at(table, index, place) for place in places}
+    return found
+
+
+def _function_at(table: SymbolTableSection, section: int, offset: int) -> str:
+    """Empty: none is there."""
+    for one in table.iter_symbols():
+        if one["st_info"]["type"] == "STT_FUNC" and one["st_shndx"] == section:
+            start = one["st_value"] & ~1  # Thumb
+            if start <= offset < start + one["st_size"]:
+                return str(one.name)
+    return ""

@@ -107,13 +107,15 @@ class CampaignRecord:
             self.ledger.tally.divergences += 1
             self.ledger.note(Note.CLIENT_DIFFERS.of(who))
 
-    def has_nobody_else(self, claim: Claim, is_own: bool) -> None:
-        """A bug that a client has seen twice is one where a session is to end with a bug; confirmed if it `is_own`."""
-        if not isinstance(claim.key, Found) or not claim.key.twice:
-            return
-        if is_own:
+    def believe(self, claim: Claim) -> None:
+        """A client of this user's own says so: a bug that it saw twice is confirmed, as without a fleet."""
+        if isinstance(claim.key, Found) and claim.key.twice:
             self.ledger.confirm(claim.key.bug)
-        self.ledger.has_bug = True
+
+    def has_nobody_else(self, claim: Claim) -> None:
+        """A bug that its client has seen twice stays unconfirmed, but is one where a session is to end with a bug."""
+        if isinstance(claim.key, Found) and claim.key.twice:
+            self.ledger.has_bug = True
 
     def attended(self, client: str, seconds: float) -> None:
         """The client was there for so much longer."""

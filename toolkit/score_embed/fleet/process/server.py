@@ -10,7 +10,7 @@ import secrets
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -242,7 +242,8 @@ class FleetServer:
             if settled is Settled.CONTRADICTED and claim.client in self._origins:
                 why = "two others have seen a test of it end otherwise"
                 self._carry_out(self.protocol.fault(claim.client, self._origins[claim.client], why, now))
-        self._believe_own(there)
+        for claim in self._checks.alone(there):
+            self._campaigns[claim.campaign].record.has_nobody_else(claim)
         for number in self._campaigns:
             self._carry_out(self.protocol.hold(number, self._checks.holds(number, there), now))
         self._carry_commits_out()
@@ -258,16 +259,11 @@ class FleetServer:
             for claim in claims:
                 origin = self._origins.get(claim.client)
                 claim.author = origin.witness(claim.client) if origin is not None else claim.client
+                if origin is not None and not origin.is_foreign:
+                    hosted.record.believe(claim)  # others look at it all the same
                 self._checks.add(claim)
             if claims and self._checks.holds(number, self._able()):
                 self._carry_out(self.protocol.hold(number, True, self._now()))
-        self._believe_own(self._able())
-
-    def _believe_own(self, there: Mapping[str, tuple[str, int]]) -> None:
-        """Where nobody else can be asked, what a client of this user's own says counts as it does without a fleet."""
-        for claim in self._checks.alone(there):
-            origin = self._origins.get(claim.client)
-            self._campaigns[claim.campaign].record.has_nobody_else(claim, origin is not None and not origin.is_foreign)
 
     def _carry_commits_out(self) -> None:
         while self._commit is not None:
