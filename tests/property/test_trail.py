@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from events import Stream, assign, compare, condition, copy_template, memory, pin, replay, slot, symbolic, table
@@ -74,10 +73,13 @@ def stream(chosen: list[tuple[int, int]]) -> bytes:
     return bytes(s)
 
 
+PARTS = [name for name in vars(Condition) if not name.startswith("_") and name not in ("chosen", "hash")]
+
+
 def described(trail: Trail) -> dict[str, Any]:
     return {
         "conditions": [
-            (*(getattr(c, f.name) for f in fields(c) if f.name != "chosen"), c.chosen and c.chosen[:3])
+            (*(getattr(c, name) for name in PARTS), c.hash(), c.hash(flipped=True), c.chosen and c.chosen[:3])
             for c in trail.conditions
         ],
         "pins": list(trail.pins),

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import hashes
 from events import Stream, leaf_step, pin, slot, symbolic
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
 from score_embed.explore.pair import Pair
-from score_embed.trace import hash as hashes
 
 FIRST_BRANCH = 100
 _COVERED_ALIKE = 3  # so many branches have coverage of their own, so that a test covers what others aim at

@@ -11,7 +11,7 @@ from score_embed.contract.sites import Leaf, Op, SelectFlag, Site, SiteKind, Ste
 from score_embed.formula import build
 from score_embed.formula import select as reads
 from score_embed.formula.expr import Expr, evaluate
-from score_embed.trace import selects
+from score_embed.trace import trail as trails
 from score_embed.trace.concrete import MOST_VALUES, Forks
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.path import Condition
@@ -315,7 +315,7 @@ def test_without_an_image_there_are_no_constants(site: Site) -> None:
 
 
 def test_what_is_remembered_of_tables_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selects, "KEPT", 2)
+    monkeypatch.setattr(trails, "KEPT", 2)
     bases = [0x6000 + 16 * n for n in range(5)]
     image = Image(
         {
@@ -338,7 +338,7 @@ def test_what_is_remembered_of_tables_does_not_grow_without_end(monkeypatch: pyt
     trail.follow(bytes(Stream().head(16)) + bytes(sent), b"\0")
     expected = [*range(5), ord("a"), ord("b")]
     assert [evaluate(p.value, b"\0") for p in trail.pins] == expected * 2
-    assert max(len(trail._steps._selects._known), len(trail._steps._selects._pointers)) <= 2
+    assert 0 < trail.remembered <= 2
 
 
 @pytest.mark.parametrize("last", [2**64 - 1, 2**64, 2**63])

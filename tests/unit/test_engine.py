@@ -22,19 +22,35 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "toolkit" / "engine"
 BUILT = SOURCES / "editable" / "sanitized"  # stays: the next run compiles only what has changed
 ROUNDS = 40_000 if proof.FULL else 300  # of some sixty formulas each
+STREAMS = 125_000 if proof.FULL else 300  # rounds of eight runs: a million
+
+
+def fuzzed(program: str, rounds: int) -> list[int]:
+    """Numbers that a program of toolkit/engine/fuzz prints."""
+    configure = ["cmake", "-S", str(SOURCES), "-B", str(BUILT), "-DSCORE_SANITIZED=ON", "-DCMAKE_BUILD_TYPE=Debug"]
+    for command in (configure, ["cmake", "--build", str(BUILT), "--target", program]):
+        built = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        assert built.returncode == 0, built.stdout + built.stderr
+    ran = subprocess.run(
+        [str(BUILT / program), "1", str(rounds)], capture_output=True, text=True, timeout=7200, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return [int(word.split()[0]) for word in ran.stdout.split(",")]
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="the engine is built by cmake")
+def test_random_streams_under_sanitizers() -> None:
+    """Decoded on a trail and on a fresh one, which must say the same."""
+    runs, damaged, conditions, left = fuzzed("score_fuzz_trail", STREAMS)
+    assert runs == 8 * STREAMS
+    assert STREAMS < damaged < 7 * STREAMS
+    assert conditions > 2 * STREAMS
+    assert left == 0
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="the engine is built by cmake")
 def test_random_formulas_and_damaged_arguments_under_sanitizers() -> None:
-    configure = ["cmake", "-S", str(SOURCES), "-B", str(BUILT), "-DSCORE_SANITIZED=ON", "-DCMAKE_BUILD_TYPE=Debug"]
-    for command in (configure, ["cmake", "--build", str(BUILT), "--target", "score_fuzz"]):
-        built = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-        assert built.returncode == 0, built.stdout + built.stderr
-    ran = subprocess.run(
-        [str(BUILT / "score_fuzz"), "1", str(ROUNDS)], capture_output=True, text=True, timeout=7200, check=False
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    made, refused, left = (int(word.split()[0]) for word in ran.stdout.split(","))
+    made, refused, left = fuzzed("score_fuzz", ROUNDS)
     assert made > 20 * ROUNDS
     assert refused > ROUNDS
     assert left == 0

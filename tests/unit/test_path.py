@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path as File
 
+import hashes
 import pytest
 from events import NONE, Stream, assign, compare, condition, copy_template, memory, pin, replay, slot, symbolic, table
 
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, Step, Template
 from score_embed.formula.expr import bytes_of, evaluate
-from score_embed.trace import hash as hashes
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.path import Condition
 from score_embed.trace.trail import Trail

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashes
 import pytest
 from events import (
     NONE,
@@ -21,9 +22,7 @@ from events import table as sites_of
 
 from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
 from score_embed.formula.expr import evaluate
-from score_embed.trace import hash as hashes
-from score_embed.trace import steps, template
-from score_embed.trace.operands import Operands
+from score_embed.trace import trail as trails
 from score_embed.trace.trail import Trail
 
 X = symbolic(16, slot(1), 4)
@@ -96,8 +95,7 @@ def test_results_of_opaque_code_are_constants_of_their_width() -> None:
 
 def test_what_is_remembered_of_sites_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """And changes no formula."""
-    for module in (steps, template):
-        monkeypatch.setattr(module, "KEPT", 3)
+    monkeypatch.setattr(trails, "KEPT", 3)
     plus = assign(30, slot(2), Template((slot(2), slot(1)), (leaf_step(0, 32), leaf_step(1, 32), Step(Op.ADD, 32))))
     begin = assign(31, slot(2), copy_template(slot(1)))
     test = condition(32, compare(Op.ULT, slot(2), 100))
@@ -110,23 +108,23 @@ def test_what_is_remembered_of_sites_does_not_grow_without_end(monkeypatch: pyte
     trail.follow(bytes(sent), bytes([5, 0, 0, 0]))
     assert [evaluate(c.formula, bytes([7, 0, 0, 0])) for c in trail.conditions] == [1] * 30
     assert [evaluate(c.formula, bytes([10, 0, 0, 0])) for c in trail.conditions[24::3]] == [0, 0]
-    made = trail._steps
-    assert max(len(made._conditions), len(made._programs._values)) <= 3
-    assert len(made._links) * 2 <= 4
+    assert 0 < trail.remembered <= 3
 
 
 # Hashes of operands ---------------------------------------------------------------------------------------------------
 
 
-def operands(*branches: tuple[int, bool], width: int = 32) -> Operands:
-    """Branches that compare these values; and whether they may be floating-point numbers."""
-    path = replay(sites_of(X, X_IS_5), bytes(Stream().head(16).head(20, 0)), bytes(4))
-    value = path.conditions[0].formula.args[0].args[0]
-    assert value.width == width
-    made = Operands()
-    for number, floats in branches:
-        made.add((value,), (number,), floats)
-    return made
+FLOAT = symbolic(17, slot(2, 32), 4, "f")
+SAME = Template((slot(2, 32),), (leaf_step(0, 32), Step(Op.CONST, 32, 0), Step(Op.FEQ, 32)))
+AS_PATTERN = Template((slot(2, 32),), (leaf_step(0, 32), Step(Op.CONST, 32, 0), Step(Op.EQ, 32)))
+
+
+def hash_of(value: int, template: Template) -> int:
+    """The operand hash of a path whose one branch compares this number with 0."""
+    sent = Stream().head(17).head(20, 0)
+    path = replay(sites_of(FLOAT, condition(20, template)), bytes(sent), value.to_bytes(4, "little"))
+    assert not path.diverged
+    return path.operand_hash
 
 
 @pytest.mark.parametrize(
@@ -135,25 +133,42 @@ def operands(*branches: tuple[int, bool], width: int = 32) -> Operands:
 )
 def test_what_may_be_no_number_is_hashed_alike(value: int, is_number: bool) -> None:
     """Machines differ in its pattern. Where no floating-point numbers are compared, a pattern is a number like others."""
-    plain = hashes.mix_operand(hashes.START, value, 32)
-    assert operands((value, False)).lanes == plain
-    nothing = hashes.mix_operand(hashes.START, 0, 32)
-    assert operands((value, True)).lanes == (plain if is_number else nothing)
+    plain = hashes.folded(hashes.mix_operand(hashes.START, value, 32))
+    assert hash_of(value, AS_PATTERN) == plain
+    nothing = hashes.folded(hashes.mix_operand(hashes.START, 0, 32))
+    assert hash_of(value, SAME) == (plain if is_number else nothing)
+
+
+def expected(*operands: int) -> int:
+    lanes = hashes.START
+    for number in operands:
+        lanes = hashes.mix_operand(lanes, number, 32)
+    return hashes.folded(lanes)
+
+
+def test_operands_of_64_bits_are_two_numbers() -> None:
+    wide = symbolic(16, slot(1, 64), 8)
+    test = condition(20, Template((slot(1, 64),), (leaf_step(0, 64), Step(Op.CONST, 64, 5), Step(Op.EQ, 64))))
+    path = replay(sites_of(wide, test), bytes(Stream().head(16).head(20, 0)), bytes(range(1, 9)))
+    assert path.operand_hash == hashes.folded(hashes.mix_operand(hashes.START, 0x0807060504030201, 64))
 
 
 def test_operands_are_cut_and_computed_anew() -> None:
-    made = operands((1, False), (2, False), (3, False))
-    whole = made.lanes
-    assert made.first_reached(1) == 0
-    assert made.first_reached(1 << 9) == 3
-    made.recompute(1 << 9, lambda expr: 77)
-    assert made.lanes == whole
-    made.recompute(1, lambda expr: 77)
-    assert made.lanes == operands((77, False), (77, False), (77, False)).lanes
-    made.cut(3)
-    assert made.lanes == operands((77, False), (77, False), (77, False)).lanes
-    made.cut(1)
-    assert made.lanes == operands((77, False)).lanes
-    assert made.first_reached(1 << 9) == 1
-    made.cut(0)
-    assert made.lanes == hashes.START
+    y = symbolic(17, slot(2), 4, "y")
+    sites = sites_of(X, y, X_IS_5, condition(21, compare(Op.EQ, slot(2), 5)))
+    sent = Stream().head(16).head(17).head(20).head(21).head(20)
+    trail = Trail(sites)
+    assert trail.operand_hash == expected()
+    trail.follow(bytes(sent), bytes([1, 0, 0, 0, 2, 0, 0, 0]))
+    assert trail.operand_hash == expected(1, 2, 1)
+    other = bytes([1, 0, 0, 0, 77, 0, 0, 0])
+    assert trail.rewind(bytes(sent), other, 3) == 2  # the last event may go on another way
+    assert trail.operand_hash == expected(1, 77)
+    trail.extend(None)
+    assert trail.operand_hash == expected(1, 77, 1)
+    trail.follow(bytes(sent), bytes([9, 0, 0, 0, 77, 0, 0, 0]), 3)
+    assert trail.operand_hash == expected(9, 77, 9)
+    assert trail.rewind(bytes(sent), other, 1) == 1
+    assert trail.operand_hash == expected(1)
+    assert trail.rewind(bytes(Stream().head(16)), other, 1) == 0
+    assert trail.operand_hash == expected()

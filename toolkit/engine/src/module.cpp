@@ -20,6 +20,7 @@
 #include "rows.hpp"
 #include "search.hpp"
 #include "select.hpp"
+#include "tracing.hpp"
 
 #ifndef SCORE_SOURCES
 #error "CMakeLists.txt says of which sources this is"
@@ -475,4 +476,5 @@ NB_MODULE(_core, m) {
     m.def("decode", [](u64 pattern, unsigned width) { return decode(pattern, checked_width(width)); });
     m.def("encode", [](double number, unsigned width) { return encode(number, checked_width(width)); });
     m.def("is_nan", [](u64 pattern, unsigned width) { return is_nan(pattern, checked_width(width)); });
+    add_trails(m);
 }

@@ -1,4 +1,4 @@
-"""What Python may call of the engine (toolkit/engine/src/module.cpp): formulas.
+"""What Python may call of the engine (toolkit/engine/src/module.cpp, tracing.cpp): formulas, and the trail.
 
 Formulas are bit vectors over the bytes of a test's input; floating-point numbers are bit vectors, too: their patterns.
 Equal formulas are one object (as long as someone holds it), so comparing, caching and sharing are by identity. A constant
@@ -11,7 +11,14 @@ a ValueError, an input byte that the data does not have an IndexError.
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import final
+from typing import Any, final
+
+from score_embed.contract.sites import SiteTable
+from score_embed.errors import ScoreError
+from score_embed.trace.concrete import Forks
+from score_embed.trace.path import Chosen as Choice
+from score_embed.trace.path import Disagreement, Pin, SymbolicObject
+from score_embed.trace.trail import Constants, Follower
 
 SOURCES: str  # the hash of the sources that this was built from
 WIDEST: int  # bits of a formula
@@ -293,3 +300,178 @@ def encode(number: float, width: int, /) -> int:
     """The pattern of a number, rounded if need be."""
 
 def is_nan(pattern: int, width: int, /) -> bool: ...
+
+# --- the trail -------------------------------------------------------------------------------------------------
+
+MAX_DEPTH: int  # of activations
+CONTRACT: Mapping[str, Any]  # the numbers and words that contract/ has, too, for a test
+
+def damage_is(error: Callable[[str, str], ScoreError], /) -> None:
+    """What is raised of a damaged stream: gets what and where."""
+
+def parts_are(
+    chosen: type[Choice], pin: type[Pin], object: type[SymbolicObject], disagreement: type[Disagreement], /
+) -> None:
+    """The classes of what a path is made of, beside its conditions."""
+
+class Cursor:
+    """A position in a stream, with what numbers are relative to: the last address and the current activation. The methods
+    raise what `damage_is` says."""
+
+    events: bytes
+    def __init__(self, pointer_bits: int, /) -> None: ...
+    @property
+    def at(self) -> int:
+        """Byte to be read next."""
+    @property
+    def address(self) -> int: ...
+    def varint(self) -> int:
+        """An unsigned number, LEB128."""
+    def signed(self) -> int:
+        """A zigzag varint."""
+    def take(self, count: int, /) -> bytes:
+        """Bytes as they are."""
+    def next_address(self) -> int:
+        """An address, sent as the difference from the one before."""
+    def next_depth(self) -> int:
+        """The activation that the following events belong to."""
+
+@final
+class Inside:
+    """Of what was chosen at a condition."""
+
+    def __call__(self, base: int, size: int, /) -> Expr:
+        """That the address is in the object of that base and size, or that the formula has the value `base`."""
+
+@final
+class Condition:
+    """A tainted branch, or one link of the chain that a tainted switch stands for. A trail makes it once."""
+
+    @property
+    def site(self) -> int: ...
+    @property
+    def chain(self) -> int:
+        """A switch's label; -1 for a plain condition."""
+    @property
+    def direction(self) -> int:
+        """Did it hold."""
+    @property
+    def formula(self) -> Expr:
+        """True in this run."""
+    @property
+    def assumption(self) -> bool: ...
+    @property
+    def before(self) -> tuple[int, int]:
+        """Condition hash of what came before: two lanes."""
+    @property
+    def after(self) -> tuple[int, int]:
+        """And with it."""
+    @property
+    def elsewhere(self) -> tuple[int, ...]:
+        """Coverage indices that only the other side leads to."""
+    @property
+    def chosen(self) -> Choice | None:
+        """Of many objects or values: to be flipped on to the next one."""
+    @property
+    def is_fork(self) -> bool:
+        """The host's own: the target does not count it."""
+    @property
+    def settled(self) -> bool:
+        """Conditions before it leave it no other side."""
+    @property
+    def forked(self) -> int:
+        """Input bytes of the forks before it."""
+    @property
+    def fixed(self) -> bool:
+        """These have a say in what it compares."""
+    @property
+    def counted(self) -> int:
+        """Conditions before it that the target counts, too."""
+    @property
+    def loose(self) -> bool:
+        """The target cannot tell the other side from this one: nothing is derived from a run of that."""
+    @property
+    def start(self) -> int:
+        """Event bytes before its branch: what a run that takes the other side has in common with this one."""
+    @property
+    def pins(self) -> int:
+        """Of the path, that stand before it."""
+    @property
+    def flippable(self) -> bool:
+        """The false side of an assumption is never asked for."""
+    @property
+    def concrete(self) -> bool:
+        """The target took it for symbolic, but its formula depends on no input."""
+    def hash(self, flipped: bool = False) -> int:
+        """The condition hash up to and including this one, or its other side."""
+
+class Trail:
+    """The path of the last run."""
+
+    def __init__(
+        self, table: SiteTable, verify: bool, constants: Constants | None, forks: Forks, kept: int
+    ) -> None:
+        """`kept`: results of each kind that are remembered."""
+    def register(self, follower: Follower, /) -> None:
+        """From the next run on it follows the path."""
+    def follow(
+        self, events: bytes, data: bytes, limit: int = 0, visit: Callable[[int, Condition], object] | None = None
+    ) -> None:
+        """Take over the run with input `data` that sent `events`.
+
+        At most the first `limit` conditions are kept; `visit` gets all others, each with its index before later ones are
+        decoded. Raises TraceError if the events make no sense: then the trail is empty.
+        """
+    def rewind(self, events: bytes, data: bytes, limit: int) -> int:
+        """Go back to the last branch event that this run shares; returns the number of conditions kept."""
+    def extend(self, visit: Callable[[int, Condition], object] | None) -> None:
+        """Decode the rest of the stream. Raises TraceError if it makes no sense: then the trail is empty.
+
+        What `visit` raises ends it: the trail is before the event of the condition that was visited.
+        """
+    def site_at(self, events: bytes, data: bytes, offset: int) -> int:
+        """The site whose event holds this byte of the stream of a run with input `data`."""
+    def sound(self, events: bytes, data: bytes) -> int:
+        """How many bytes of a stream that breaks off or was damaged are whole events that make sense, from its first on."""
+    def condition_hash(self, count: int, /) -> int:
+        """The condition hash over the first `count` conditions."""
+    def shared(self, count: int, /) -> bytes:
+        """The event bytes that a run repeats which goes the way of the first `count` conditions, as far as is sure."""
+    @property
+    def table(self) -> SiteTable: ...
+    @property
+    def data(self) -> bytes:
+        """The run's input."""
+    @property
+    def events(self) -> bytes: ...
+    @property
+    def conditions(self) -> Sequence[Condition]: ...
+    @property
+    def pins(self) -> Sequence[Pin]: ...
+    @property
+    def objects(self) -> Sequence[SymbolicObject]: ...
+    @property
+    def notes(self) -> Mapping[tuple[str, int], int]:
+        """(what, site) → how often; they make a campaign's result incomplete."""
+    @property
+    def disagreements(self) -> Sequence[Disagreement]: ...
+    @property
+    def diverged(self) -> int:
+        """The site where the path was cut, or 0."""
+    @property
+    def diverged_elsewhere(self) -> tuple[int, ...]:
+        """Coverage indices that could not be asked for there."""
+    @property
+    def consumed(self) -> int:
+        """Bytes of input that the run asked for, as far as its events say."""
+    @property
+    def counted(self) -> int:
+        """Conditions that the target counts, too."""
+    @property
+    def last_site(self) -> int:
+        """Of the last event that was decoded; 0: there was none."""
+    @property
+    def operand_hash(self) -> int: ...
+    @property
+    def remembered(self) -> int:
+        """Results of the kind of which there are most, for memory tests."""

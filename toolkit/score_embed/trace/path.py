@@ -3,56 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from score_embed.engine._core import Condition, Inside, parts_are
 from score_embed.formula.expr import Expr
-from score_embed.trace import hash as hashes
-from score_embed.trace.outcome import Chosen
+
+__all__ = ["Chosen", "Condition", "Disagreement", "Inside", "Pin", "SymbolicObject"]
 
 
-@dataclass(slots=True)
-class Condition:
-    """A tainted branch, or one link of the chain that a tainted switch stands for."""
+class Chosen(NamedTuple):
+    """The object that a symbolic address is in, where it may be in others; or the value that a formula has, where others
+    have their turn later: then `address` is the formula, `base` the value, and the size says nothing."""
 
-    site: int
-    chain: int  # a switch's label; -1 for a plain condition
-    direction: int  # did it hold
-    formula: Expr  # true in this run
-    assumption: bool
-    before: hashes.Lanes  # condition hash of what came before
-    after: hashes.Lanes  # and with it
-    elsewhere: tuple[int, ...]  # coverage indices that only the other side leads to
-    chosen: Chosen | None  # of many objects or values: to be flipped on to the next one
-    is_fork: bool  # the host's own: the target does not count it
-    settled: bool  # conditions before it leave it no other side
-    forked: int  # input bytes of the forks before it
-    fixed: bool  # these have a say in what it compares
-    counted: int  # conditions before it that the target counts, too
-    loose: bool  # the target cannot tell the other side from this one: nothing is derived from a run of that
-    start: int  # event bytes before its branch: what a run that takes the other side has in common with this one
-    pins: int  # of the path, that stand before it
-
-    @property
-    def flippable(self) -> bool:
-        """The false side of an assumption is never asked for."""
-        return not (self.assumption and self.direction)
-
-    @property
-    def concrete(self) -> bool:
-        """The target took it for symbolic, but its formula depends on no input."""
-        return not (self.formula.deps or self.settled)
-
-    def hash(self, flipped: bool = False) -> int:
-        """The condition hash up to and including this one, or its other side."""
-        if flipped:
-            return hashes.value(mixed(self.before, self.site, self.chain, 1 - self.direction))
-        return hashes.value(self.after)
-
-
-def mixed(before: hashes.Lanes, site: int, chain: int, direction: int) -> hashes.Lanes:
-    """The condition hash after a condition in this direction."""
-    if chain < 0:
-        return hashes.mix_condition(before, site, direction)
-    return hashes.mix_label(before, site, chain, direction)
+    address: Expr
+    base: int
+    size: int  # bytes; 0: any of the constants that a table leads to
+    inside: Inside  # called: that the address is in the object of that base and size
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +47,6 @@ class Disagreement:
     site: int
     stored: int
     computed: int
+
+
+parts_are(Chosen, Pin, SymbolicObject, Disagreement)

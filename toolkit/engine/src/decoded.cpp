@@ -1,0 +1,302 @@
+#include "decoded.hpp"
+
+#include <algorithm>
+
+#include "build.hpp"
+#include "columns.hpp"
+#include "floats.hpp"
+#include "ieee.hpp"
+#include "known.hpp"
+
+namespace score {
+
+namespace {
+
+constexpr ByteSet FULL = {~u64(0), ~u64(0), ~u64(0), ~u64(0)};
+
+bool has_one_at_most(const ByteSet &set) {
+    int count = 0;
+    for (u64 word : set) count += __builtin_popcountll(word);
+    return count <= 1;
+}
+
+}  // namespace
+
+bool is_within(const Deps &some, const Deps &all) {
+    for (std::size_t i = 0; i < some.size(); ++i)
+        if (some.words()[i] & ~(i < all.size() ? all.words()[i] : 0)) return false;
+    return true;
+}
+
+Decoded::Decoded(unsigned pointer_bits, bool verify)
+    : verify(verify), cursor(pointer_bits), mirror(mask<u64>(pointer_bits)) {}
+
+void Decoded::clear() {
+    Checkpoint start{};
+    return_to(start);
+    cursor.events = nullptr;
+    cursor.size = 0;
+    take_input({});
+}
+
+void Decoded::take_input(Input input) {
+    data = input;
+    values_.clear();
+}
+
+Checkpoint Decoded::checkpoint(std::size_t at, u64 address) const {
+    return {at,          address,        cursor.depth, consumed, mirror.mark(), log_.size(),
+            pins.size(), objects.size(), settled_,     reach_,   forked,        vanished};
+}
+
+void Decoded::return_to(const Checkpoint &point) {
+    replaced_.clear();
+    mirror.undo(point.mirror);
+    while (log_.size() > point.log) {
+        Change change = std::move(log_.back());
+        log_.pop_back();
+        undo(change);
+    }
+    cursor.at = point.at, cursor.address = point.address, cursor.depth = point.depth;
+    consumed = point.consumed, settled_ = point.settled, reach_ = point.reach;
+    forked = point.forked, vanished = point.vanished;
+    pins.resize(point.pins);
+    objects.resize(point.objects);
+    disagreements.clear();
+}
+
+void Decoded::undo(const Change &change) {
+    switch (change.table) {
+    case Table::SET:
+        sets_[change.a] = old_sets_.back();
+        old_sets_.pop_back();
+        break;
+    case Table::LIMIT:
+        if (change.was_there)
+            limits_.at(change.node).most = change.number;
+        else
+            limits_.erase(change.node);
+        break;
+    case Table::FIXED:
+        if (change.was_there)
+            fixed_.at(change.node).value = change.before;
+        else
+            fixed_.erase(change.node);
+        break;
+    case Table::SIZE:
+        if (change.was_there)
+            limited_[change.a] = change.before;
+        else
+            limited_.erase(change.a);
+        break;
+    case Table::CONTENT:
+        if (change.was_there)
+            contents_.at({change.a, change.b}) = std::move(old_contents_.back());
+        else
+            contents_.erase({change.a, change.b});
+        old_contents_.pop_back();
+        break;
+    case Table::NOTE:
+        if (change.was_there) {
+            --notes[change.a].times;
+        } else {
+            noted_.erase({notes.back().what, notes.back().site});
+            notes.pop_back();
+        }
+        break;
+    case Table::DECLARED:
+        --declared_.at(*names_.back());
+        names_.pop_back();
+    }
+}
+
+// --- values ----------------------------------------------------------------------------------------------------
+
+u128 Decoded::value(Id expr) {
+    const Node &node = score::node(expr);
+    if (node.is_const()) return node.value;
+    if (node.kind == Kind::BYTE) return data[node.value];
+    return evaluate(expr, data, values_);
+}
+
+bool Decoded::holds(Id condition) {
+    int index = node(condition).only_byte;
+    if (index < 0) return value(condition) != 0;
+    u8 byte = data[u128(index)];
+    return byte_set(condition)[byte / 64] >> byte % 64 & 1;
+}
+
+// --- what the path says ----------------------------------------------------------------------------------------
+
+void Decoded::learn(Id condition) {
+    const Node &node = score::node(condition);
+    if (node.only_byte >= 0) {
+        auto index = std::size_t(node.only_byte);
+        if (index >= sets_.size()) sets_.resize(std::max(index + 1, 2 * sets_.size()), FULL);
+        const ByteSet &set = byte_set(condition);
+        ByteSet after = sets_[index];
+        for (unsigned i = 0; i < 4; ++i) after[i] &= set[i];
+        if (after == sets_[index]) return;
+        old_sets_.push_back(sets_[index]);
+        log_.push_back({Table::SET, true, index, 0, Ref(), Ref(), 0});
+        sets_[index] = after;
+        if (has_one_at_most(after)) settled_ = Deps::both(settled_, node.deps);
+        return;
+    }
+    if (node.kind == Kind::EQ && score::node(node.args[1]).is_const()) return fix(node.args[0], node.args[1]);
+    auto [formula, most] = limit_of(condition);
+    if (!formula) return;
+    auto found = limits_.find(formula);
+    bool was_there = found != limits_.end();
+    if (was_there && found->second.most <= most) return;
+    log_.push_back({Table::LIMIT, was_there, 0, 0, Ref(formula), Ref(), was_there ? found->second.most : 0});
+    if (was_there)
+        found->second.most = most;
+    else
+        limits_.emplace(formula, Limit{Ref(formula), most});
+    if (!most) {
+        Ref zero = constant(0, score::node(formula).width);
+        fix(formula, zero);
+    }
+}
+
+// From here on the formula has this value.
+void Decoded::fix(Id value, Id constant) {
+    if (node(constant).origins) return;
+    auto found = fixed_.find(value);
+    bool was_there = found != fixed_.end();
+    log_.push_back({Table::FIXED, was_there, 0, 0, Ref(value), was_there ? found->second.value : Ref(), 0});
+    if (was_there)
+        found->second.value = Ref(constant);
+    else
+        fixed_.emplace(value, Known{Ref(value), Ref(constant)});
+    replaced_.clear();
+    reach_ = Deps::both(reach_, node(value).deps);
+}
+
+void Decoded::fork(Id value) {
+    Ref now = constant(this->value(value), node(value).width);
+    fix(value, now);
+    forked = Deps::both(forked, node(value).deps);
+}
+
+u128 Decoded::most_values(Id value) const {
+    return score::most_values(value, [this](Id id) -> const u128 * {
+        auto found = limits_.find(id);
+        return found == limits_.end() ? nullptr : &found->second.most;
+    });
+}
+
+void Decoded::say(Leaves &leaves) {
+    if (!settled_ && !reach_) return;
+    for (const Ref &leaf : leaves)
+        if (const Deps &deps = node(leaf).deps; deps.meets(settled_) || deps.meets(reach_)) {
+            for (Ref &each : leaves) each = constant_of(each);
+            return;
+        }
+}
+
+void Decoded::say_of_value(Leaves &leaves) {
+    if (!settled_ && !reach_) return;
+    Leaves before = leaves;
+    say(leaves);
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+        if (!node(leaves[i]).deps) vanished = Deps::both(vanished, node(before[i]).deps);
+}
+
+Ref Decoded::constant_of(const Ref &leaf) {
+    const Node &node = score::node(leaf);
+    if (!node.deps || node.floats) return leaf;
+    if (is_within(node.deps, settled_)) return constant(value(leaf), node.width, node.origins);
+    auto found = replaced_.find(leaf);
+    if (found == replaced_.end()) {
+        Ref made = replaced(
+            leaf,
+            [this](Id id) {
+                auto known = fixed_.find(id);
+                return known == fixed_.end() ? Id(0) : Id(known->second.value);
+            },
+            reach_);
+        found = replaced_.emplace(leaf, Known{leaf, std::move(made)}).first;
+    }
+    return found->second.value;
+}
+
+// --- what is told of the path ----------------------------------------------------------------------------------
+
+void Decoded::note(const std::string &what, u64 site) {
+    auto [found, is_new] = noted_.try_emplace({what, site}, notes.size());
+    if (is_new) notes.push_back({what, site, 0});
+    ++notes[found->second].times;
+    log_.push_back({Table::NOTE, !is_new, found->second, 0, Ref(), Ref(), 0});
+}
+
+void Decoded::pin(u64 site, Id value) {
+    Ref now = constant(this->value(value), node(value).width);
+    Ref formula = binary(Kind::EQ, value, now);
+    pins.push_back({site, Ref(value), std::move(formula)});
+}
+
+void Decoded::pin_number(u64 site, Id value) {
+    pins.push_back({site, Ref(value), float_binary(Kind::FEQ, value, value)});
+}
+
+bool Decoded::are_numbers(const std::vector<Id> &patterns) {
+    return std::none_of(patterns.begin(), patterns.end(),
+                        [this](Id expr) { return is_nan(u64(value(expr)), node(expr).width); });
+}
+
+SharedBytes Decoded::content(u64 address, u64 size) const {
+    auto found = contents_.find({address, size});
+    return found == contents_.end() ? nullptr : found->second;
+}
+
+void Decoded::keep_content(u64 address, SharedBytes content) {
+    u64 size = content->size();
+    auto [place, is_new] = contents_.try_emplace({address, size});
+    if (place->second == content) return;
+    old_contents_.push_back(std::move(place->second));
+    log_.push_back({Table::CONTENT, !is_new, address, size, Ref(), Ref(), 0});
+    place->second = std::move(content);
+}
+
+void Decoded::keep_size(u64 address, Id size) {
+    auto [place, is_new] = limited_.try_emplace(address);
+    log_.push_back({Table::SIZE, !is_new, address, 0, Ref(), place->second, 0});
+    place->second = Ref(size);
+}
+
+Ref Decoded::size_of(u64 address, u128 size, unsigned width) {
+    auto found = limited_.find(address);
+    if (found == limited_.end()) return constant(size, width);
+    Leaves size_now{found->second};
+    say(size_now);
+    return size_now[0];
+}
+
+u64 Decoded::declare(u64 site, const std::string &name, u64 size) {
+    auto [found, is_new] = declared_.try_emplace(name, 0);
+    u64 number = ++found->second;
+    names_.push_back(&found->first);
+    log_.push_back({Table::DECLARED, true, 0, 0, Ref(), Ref(), 0});
+    u64 offset = consumed;
+    consumed += size;
+    objects.push_back({number == 1 ? name : name + "#" + std::to_string(number), offset, size, site});
+    return offset;
+}
+
+void Decoded::check_stored(u64 site, Id expr) {
+    if (!verify) return;
+    u128 stored = u128(cursor.signed_number()) & mask<u128>(node(expr).width), computed = value(expr);
+    if (stored == computed || (node(expr).floats && is_open(expr, stored, computed))) return;
+    disagreements.push_back({site, stored, computed});
+}
+
+// Whether both are no number, or depend on how the machine writes that.
+bool Decoded::is_open(Id expr, u128 stored, u128 computed) {
+    unsigned width = node(expr).width;
+    if (is_float_width(width) && is_nan(u64(stored), width) && is_nan(u64(computed), width)) return true;
+    return !are_numbers(pattern_uses(expr, true));
+}
+
+}  // namespace score

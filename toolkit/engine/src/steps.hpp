@@ -1,0 +1,88 @@
+// One step per kind of event: decode its body, apply it. Compiled when the head of an event is first seen.
+//
+// A head is a site and a direction, so all that can be known from the site table is decided once: places, widths,
+// labels, whether an address is sent. What is left runs at every event.
+#pragma once
+
+#include <algorithm>
+
+#include "selects.hpp"
+
+namespace score {
+
+class Steps {
+  public:
+    Steps(const SiteSource &sites, Decoded &decoded, Branches &branches, Concrete &concrete, Selects &selects,
+          Programs &programs, std::size_t kept)
+        : sites_(sites), decoded_(decoded), cursor_(decoded.cursor), mirror_(decoded.mirror), branches_(branches),
+          concrete_(concrete), selects_(selects), programs_(programs), kept_(kept) {}
+
+    // The next event's body, whose head was read. TraceFault or NotMirrored if it makes no sense.
+    void run(u128 head);
+
+    std::size_t remembered() const { return std::max(conditions_.size(), links_.size()); }
+
+  private:
+    enum class Mask : u8 { NONE, TAINTED, ONE, TWO, MANY };  // what is sent of the leaves' taint
+    struct Step {
+        void (Steps::*run)(const Step &);
+        const Site *site;
+        unsigned direction;
+        const Program *program;
+        Mask mask;
+        const char *symbolic, *opaque;  // notes
+    };
+
+    Step compile(u128 head);
+    Step reserved(u128 head) const;
+    Step compiled(const Site &site, unsigned direction);
+    void compile_leaves(Step &step) const;
+
+    Leaves leaves(const Step &step);
+    Ref leaf(const Leaf &leaf, u128 taint);
+    void put(const Site &site, Ref value);
+
+    void frame(const Step &);
+    void untaint(const Step &);
+    void loss(const Step &step);
+    void assign(const Step &step);
+    void call(const Step &step);
+    void result(const Step &step);
+    void opaque(const Step &step);
+    void copy(const Step &step);
+    void variadic(const Step &step);
+    void pin_of_nothing(const Step &step);
+    void pin(const Step &step);
+    void symbolic(const Step &step);
+    void condition(const Step &step);
+    void range(const Step &step);
+    void bounds(const Step &step);
+    void sized(const Step &step);
+    void switched(const Step &step);
+    void select(const Step &step);
+    void store(const Step &step);
+
+    u64 told_site();
+    bool compare(const Step &step, const Leaves &leaves);
+
+    struct Link {  // a label of a switch: the value is not in it, the value is
+        Ref passed, inside;
+    };
+    const std::vector<Link> &chain(const Site &site, const Ref &value);
+
+    const SiteSource &sites_;
+    Decoded &decoded_;
+    Cursor &cursor_;
+    Mirror &mirror_;
+    Branches &branches_;
+    Concrete &concrete_;
+    Selects &selects_;
+    Programs &programs_;
+    std::size_t kept_;
+    std::unordered_map<u64, Step> compiled_;  // by the head of the event
+    // Runs meet the same conditions again and again: by the event's head and the leaves it read.
+    Remembered<Ref> conditions_;
+    Remembered<std::vector<Link>> links_;
+};
+
+}  // namespace score

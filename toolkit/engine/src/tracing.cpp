@@ -1,0 +1,414 @@
+#include "tracing.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <map>
+
+#include "condition.hpp"
+#include "handle.hpp"
+#include "notes.hpp"
+#include "trail.hpp"
+
+namespace nb = nanobind;
+
+namespace score {
+
+namespace {
+
+nb::object owned(PyObject *made) {
+    if (!made) nb::raise_python_error();
+    return nb::steal(made);
+}
+
+nb::object formula(Id id) { return owned(handle_of(id)); }
+
+u128 word(nb::handle number) {
+    u128 value;
+    if (!to_word(number.ptr(), value)) nb::raise_python_error();
+    return value;
+}
+
+Input input_of(const nb::bytes &bytes) { return {static_cast<const u8 *>(bytes.data()), bytes.size()}; }
+
+// Python's classes for what is told of paths, and for damage. They live as long as the process.
+struct Classes {
+    nb::object damage, chosen, pin, object, disagreement;
+};
+Classes &classes() {
+    static Classes *const known = new Classes;
+    return *known;
+}
+
+// --- site tables -----------------------------------------------------------------------------------------------
+
+Leaf leaf_of(nb::handle leaf) {
+    return {Place(nb::cast<int>(leaf.attr("place"))), nb::cast<u64>(leaf.attr("bits")), u64(word(leaf.attr("where")))};
+}
+
+std::vector<Leaf> leaves_of(nb::handle leaves) {
+    std::vector<Leaf> found;
+    for (nb::handle leaf : nb::borrow<nb::iterable>(leaves)) found.push_back(leaf_of(leaf));
+    return found;
+}
+
+Template template_of(nb::handle given) {
+    Template made{leaves_of(given.attr("leaves")), {}, nb::cast<bool>(given.attr("floats"))};
+    for (nb::handle step : nb::borrow<nb::iterable>(given.attr("steps")))
+        made.steps.push_back(
+            {Op(nb::cast<int>(step.attr("op"))), nb::cast<u64>(step.attr("bits")), word(step.attr("value"))});
+    return made;
+}
+
+Site site_of(nb::handle given) {
+    Site site{};
+    site.id = nb::cast<u64>(given.attr("id"));
+    site.kind = SiteKind(nb::cast<int>(given.attr("kind")));
+    std::string file = nb::cast<std::string>(given.attr("file"));
+    if (!file.empty()) site.place = file + ":" + std::to_string(nb::cast<i64>(given.attr("line")));
+    site.name = nb::cast<std::string>(given.attr("name"));
+    if (nb::object dest = given.attr("dest"); !dest.is_none()) site.dest = leaf_of(dest);
+    if (nb::object formula = given.attr("template"); !formula.is_none()) site.formula = template_of(formula);
+    site.leaves = leaves_of(given.attr("leaves"));
+    for (nb::handle label : nb::borrow<nb::iterable>(given.attr("labels")))
+        site.labels.emplace_back(word(label[0]), word(label[1]));
+    site.coverage = nb::cast<u64>(given.attr("coverage")), site.flags = nb::cast<u64>(given.attr("flags"));
+    site.size = nb::cast<u64>(given.attr("size")), site.stride = nb::cast<u64>(given.attr("stride"));
+    site.is_assumption = nb::cast<bool>(given.attr("is_assumption"));
+    return site;
+}
+
+// Sites of a table as they are first seen.
+class Sites {
+  public:
+    explicit Sites(nb::handle table) : get_(table.attr("sites").attr("get")) {}
+
+    const Site *operator()(u64 id) {
+        if (auto found = known_.find(id); found != known_.end()) return &found->second;
+        nb::object site = get_(id);
+        return site.is_none() ? nullptr : &known_.emplace(id, site_of(site)).first->second;
+    }
+
+  private:
+    nb::object get_;
+    std::unordered_map<u64, Site> known_;
+};
+
+// --- constants -------------------------------------------------------------------------------------------------
+
+// An image's constants, and reads through its tables of pointers. Conditions that remember their objects keep it.
+class Image final : public ConstantSource {
+  public:
+    Image(nb::object constants, std::size_t kept)
+        : pointers(*this, kept), constants_(std::move(constants)), kept_(kept) {}
+
+    Image(const Image &) = delete;
+
+    std::optional<std::pair<u64, u64>> object_at(u64 address) override {
+        auto behind = objects_.upper_bound(address);
+        if (behind != objects_.begin())
+            if (auto known = std::prev(behind); address - known->first < known->second) return *known;
+        if (constants_.is_none()) return std::nullopt;
+        nb::object found = constants_.attr("object_at")(address);
+        if (found.is_none()) return std::nullopt;
+        auto [base, size] = nb::cast<std::pair<u64, u64>>(found);
+        objects_[base] = size;
+        return std::pair(base, size);
+    }
+
+    SharedBytes read(u64 address, u64 size, bool initial) override {
+        std::tuple key(address, size, initial);
+        if (auto found = read_.find(key); found != read_.end()) return found->second;
+        if (constants_.is_none()) return nullptr;
+        nb::object found = constants_.attr(initial ? "initial" : "read")(address, size);
+        if (found.is_none()) return nullptr;
+        nb::bytes bytes = nb::cast<nb::bytes>(found);
+        if (bytes.size() != size) throw nb::value_error("a constant of another size");
+        if (read_.size() >= kept_) read_.clear();
+        return read_[key] = std::make_shared<const Bytes>(static_cast<const u8 *>(bytes.data()), bytes.size());
+    }
+
+    Pointers pointers;
+
+  private:
+    nb::object constants_;
+    std::size_t kept_;
+    std::map<u64, u64> objects_;
+    std::map<std::tuple<u64, u64, bool>, SharedBytes> read_;
+};
+
+// That the address of a condition is in the object of a base and size, or that its formula has a value.
+struct Inside {
+    std::shared_ptr<Image> image;
+    std::shared_ptr<const Choice> choice;
+};
+
+// --- trails ----------------------------------------------------------------------------------------------------
+
+class PythonTrail final : Listener {
+  public:
+    PythonTrail(nb::object table, bool verify, nb::object constants, nb::handle forks, std::size_t kept)
+        : table(std::move(table)), image_(std::make_shared<Image>(std::move(constants), kept)),
+          trail_({nb::cast<unsigned>(this->table.attr("pointer_bits")), verify,
+                  {word(forks.attr("values")), nb::cast<bool>(forks.attr("arguments"))}, kept},
+                 Sites(this->table), *image_, image_->pointers, *this) {}
+
+    PythonTrail(const PythonTrail &) = delete;
+
+    void enlist(nb::object follower) { followers_.push_back({follower.attr("cut"), follower.attr("pass_by")}); }
+
+    std::size_t rewind(nb::bytes events, nb::bytes data, u64 limit) {
+        return with_run(std::move(events), std::move(data), [&](Input sent, Input input) {
+            return trail_.rewind(sent, input, limit);
+        });
+    }
+
+    void extend(nb::object visit) {
+        visit_ = std::move(visit);
+        struct Done {
+            nb::object &visit;
+            ~Done() { visit = nb::none(); }
+        } done{visit_};
+        trail_.extend();
+    }
+
+    u64 site_at(nb::bytes events, nb::bytes data, u64 offset) {
+        return with_run(std::move(events), std::move(data), [&](Input sent, Input input) {
+            return trail_.site_at(sent, input, offset);
+        });
+    }
+
+    std::size_t sound(nb::bytes events, nb::bytes data) {
+        return with_run(std::move(events), std::move(data), [&](Input sent, Input input) {
+            return trail_.sound(sent, input);
+        });
+    }
+
+    nb::bytes events() const { return trail_.decoded().cursor.events ? events_ : nb::bytes("", 0); }
+    nb::bytes data() const { return trail_.decoded().data.bytes ? data_ : nb::bytes("", 0); }
+
+    nb::list conditions() {
+        for (std::size_t i = conditions_.size(); i < trail_.conditions.size(); ++i)
+            conditions_.append(made(trail_.conditions[i]));
+        return conditions_;
+    }
+
+    nb::list pins() {
+        const auto &pins = trail_.decoded().pins;
+        for (std::size_t i = pins_.size(); i < pins.size(); ++i)
+            pins_.append(classes().pin(pins[i].site, formula(pins[i].value), formula(pins[i].formula)));
+        return pins_;
+    }
+
+    nb::list objects() {
+        const auto &objects = trail_.decoded().objects;
+        for (std::size_t i = objects_.size(); i < objects.size(); ++i)
+            objects_.append(classes().object(objects[i].name, objects[i].offset, objects[i].size, objects[i].site));
+        return objects_;
+    }
+
+    nb::list disagreements() const {
+        nb::list found;
+        for (const Disagreement &each : trail_.decoded().disagreements)
+            found.append(
+                classes().disagreement(each.site, owned(number_of(each.stored)), owned(number_of(each.computed))));
+        return found;
+    }
+
+    nb::dict notes() const {
+        nb::dict found;
+        for (const NoteCount &note : trail_.decoded().notes)
+            found[nb::make_tuple(nb::str(note.what.c_str(), note.what.size()), note.site)] = note.times;
+        return found;
+    }
+
+    u64 condition_hash(std::size_t count) const {
+        if (count > trail_.conditions.size()) throw std::out_of_range("the path has no such condition");
+        return value(count ? trail_.conditions[count - 1].after : Lanes());
+    }
+
+    nb::bytes shared(std::size_t count) const {
+        const auto &conditions = trail_.conditions;
+        // Stored values change with the input
+        if (trail_.decoded().verify || conditions.empty()) return nb::bytes("", 0);
+        return nb::bytes(events_.data(), conditions[std::min(count, conditions.size() - 1)].start);
+    }
+
+    nb::tuple diverged_elsewhere() const {
+        nb::list found;
+        for (u64 i = 0; i < trail_.diverged_elsewhere.count; ++i) found.append(trail_.diverged_elsewhere.first + i);
+        return nb::tuple(found);
+    }
+
+    const Trail &trail() const { return trail_; }
+
+    nb::object table;
+
+  private:
+    struct Follower {
+        nb::object cut, pass_by;
+    };
+
+    // What was given last is kept meanwhile: the trail looks at it once more.
+    template <class Call> u64 with_run(nb::bytes events, nb::bytes data, Call call) {
+        std::swap(events_, events), std::swap(data_, data);
+        try {
+            return call(input_of(events_), input_of(data_));
+        } catch (const TraceFault &) {
+            throw;
+        } catch (...) {  // of what was given before nothing may be left
+            trail_.clear();
+            throw;
+        }
+    }
+
+    nb::object made(const Condition &condition) const {
+        nb::object chosen = nb::none();
+        if (const auto &choice = condition.chosen)
+            chosen = classes().chosen(formula(choice->address), choice->base, choice->size, Inside{image_, choice});
+        return owned(python_condition(condition, chosen.ptr()));
+    }
+
+    void reached(std::size_t index, const Condition &condition) override {
+        if (visit_.is_none() && followers_.empty()) return;
+        conditions();
+        nb::object object = made(condition);
+        if (!visit_.is_none()) visit_(index, object);
+        conditions_.append(object);
+        for (const Follower &follower : followers_) follower.pass_by(object);
+    }
+
+    void cut(std::size_t conditions, std::size_t pins, std::size_t objects) override {
+        shorten(conditions_, conditions);
+        shorten(pins_, pins);
+        shorten(objects_, objects);
+        for (const Follower &follower : followers_) follower.cut(conditions);
+    }
+
+    static void shorten(nb::list &list, std::size_t count) {
+        if (count < list.size() && PyList_SetSlice(list.ptr(), Py_ssize_t(count), PY_SSIZE_T_MAX, nullptr) < 0)
+            nb::raise_python_error();
+    }
+
+    void tick() override {
+        if (PyErr_CheckSignals() < 0) nb::raise_python_error();
+    }
+
+    std::shared_ptr<Image> image_;
+    nb::bytes events_{"", 0}, data_{"", 0};
+    nb::list conditions_, pins_, objects_;  // as far as Python has seen them
+    std::vector<Follower> followers_;
+    nb::object visit_ = nb::none();
+    Trail trail_;
+};
+
+// --- numbers of a stream, for their tests ----------------------------------------------------------------------
+
+class Reader {
+  public:
+    Reader(unsigned pointer_bits) : cursor(pointer_bits) {}
+
+    void set_events(nb::bytes events) {
+        events_ = std::move(events);
+        cursor.events = input_of(events_).bytes, cursor.size = events_.size(), cursor.at = 0;
+    }
+    nb::bytes events() const { return events_; }
+    nb::object signed_number() {
+        i128 number = cursor.signed_number();
+        u128 size = number < 0 ? -u128(number) : u128(number);
+        nb::object found = owned(number_of(size));
+        return number < 0 ? -found : found;
+    }
+    nb::bytes take(std::size_t count) { return nb::bytes(cursor.take(count), count); }
+
+    Cursor cursor;
+
+  private:
+    nb::bytes events_{"", 0};
+};
+
+// What this side and contract/ have to agree on, for a test.
+nb::dict contract() {
+    nb::dict found;
+    found["SiteKind"] = int(SiteKind::SIZED), found["Place"] = int(Place::NONE), found["Op"] = int(Op::FLE);
+    found["ADDRESS"] = int(Op::ADDRESS), found["FADD"] = int(Op::FADD), found["Reserved"] = int(Reserved::SHARED);
+    found["UNTAINT"] = int(Reserved::UNTAINT), found["CONSTANT"] = SELECT_CONSTANT;
+    found["HASH_START"] = nb::make_tuple(Lanes().a, Lanes().b);
+    found["HASH_FACTORS"] = nb::make_tuple(HASH_FACTORS[0], HASH_FACTORS[1]);
+    found["notes"] = nb::make_tuple(
+        notes::SYMBOLIC_ADDRESS, notes::OUTSIDE, notes::OPAQUE_ADDRESS, notes::OPAQUE_CONDITION, notes::CONCRETIZED,
+        notes::CONVERSION, notes::FLOAT_PATTERN, notes::OPAQUE_ARGUMENTS, notes::OPAQUE_CHANGED, notes::OPAQUE_FINDS,
+        notes::CALLBACK_RETURN, notes::OUT_OF_REACH, notes::IN_HANDLER, notes::HANDLER_READS, notes::DIVERGENCE);
+    return found;
+}
+
+void translate(const std::exception_ptr &thrown, void *) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const TraceFault &fault) {
+        nb::object error = classes().damage(fault.text, fault.where);
+        PyErr_SetObject(classes().damage.ptr(), error.ptr());
+    }
+}
+
+}  // namespace
+
+void add_trails(nb::module_ &m) {
+    if (!add_conditions(m.ptr())) nb::raise_python_error();
+    nb::register_exception_translator(translate);
+    m.attr("MAX_DEPTH") = MAX_DEPTH;
+    m.attr("CONTRACT") = contract();
+    m.def("damage_is", [](nb::object error) { classes().damage = std::move(error); });
+    m.def("parts_are", [](nb::object chosen, nb::object pin, nb::object object, nb::object disagreement) {
+        classes().chosen = std::move(chosen), classes().pin = std::move(pin);
+        classes().object = std::move(object), classes().disagreement = std::move(disagreement);
+    });
+
+    nb::class_<Inside>(m, "Inside").def("__call__", [](const Inside &self, u64 base, u64 size) {
+        Ref found = self.image->pointers.inside(*self.choice, base, size);
+        return formula(found);
+    });
+
+    nb::class_<PythonTrail>(m, "Trail")
+        .def(nb::init<nb::object, bool, nb::object, nb::handle, std::size_t>(), nb::arg("table"), nb::arg("verify"),
+             nb::arg("constants").none(), nb::arg("forks"), nb::arg("kept"))
+        .def("register", &PythonTrail::enlist)
+        .def("rewind", &PythonTrail::rewind, nb::arg("events"), nb::arg("data"), nb::arg("limit"))
+        .def("extend", &PythonTrail::extend, nb::arg("visit").none())
+        .def("follow", [](PythonTrail &self, nb::bytes events, nb::bytes data, u64 limit, nb::object visit) {
+            self.rewind(std::move(events), std::move(data), limit);
+            self.extend(std::move(visit));
+        }, nb::arg("events"), nb::arg("data"), nb::arg("limit") = 0, nb::arg("visit") = nb::none())
+        .def("site_at", &PythonTrail::site_at, nb::arg("events"), nb::arg("data"), nb::arg("offset"))
+        .def("sound", &PythonTrail::sound, nb::arg("events"), nb::arg("data"))
+        .def("condition_hash", &PythonTrail::condition_hash)
+        .def("shared", &PythonTrail::shared)
+        .def_ro("table", &PythonTrail::table)
+        .def_prop_ro("data", &PythonTrail::data)
+        .def_prop_ro("events", &PythonTrail::events)
+        .def_prop_ro("conditions", &PythonTrail::conditions)
+        .def_prop_ro("pins", &PythonTrail::pins)
+        .def_prop_ro("objects", &PythonTrail::objects)
+        .def_prop_ro("notes", &PythonTrail::notes)
+        .def_prop_ro("disagreements", &PythonTrail::disagreements)
+        .def_prop_ro("diverged", [](const PythonTrail &self) { return self.trail().diverged; })
+        .def_prop_ro("diverged_elsewhere", &PythonTrail::diverged_elsewhere)
+        .def_prop_ro("consumed", [](const PythonTrail &self) { return self.trail().decoded().consumed; })
+        .def_prop_ro("counted", [](const PythonTrail &self) { return self.trail().counted; })
+        .def_prop_ro("last_site", [](const PythonTrail &self) { return self.trail().last_site; })
+        .def_prop_ro("operand_hash", [](const PythonTrail &self) { return self.trail().operand_hash(); })
+        .def_prop_ro("remembered", [](const PythonTrail &self) { return self.trail().remembered(); });
+
+    nb::class_<Reader>(m, "Cursor")
+        .def(nb::init<unsigned>())
+        .def_prop_rw("events", &Reader::events, &Reader::set_events)
+        .def_prop_ro("at", [](const Reader &self) { return self.cursor.at; })
+        .def_prop_ro("address", [](const Reader &self) { return self.cursor.address; })
+        .def("varint", [](Reader &self) { return owned(number_of(self.cursor.varint())); })
+        .def("signed", &Reader::signed_number)
+        .def("take", &Reader::take)
+        .def("next_address", [](Reader &self) { return self.cursor.next_address(); })
+        .def("next_depth", [](Reader &self) { return self.cursor.next_depth(); });
+}
+
+}  // namespace score
