@@ -2,7 +2,8 @@
  *
  * Nothing holds the whole trace: a chunk is sent when it is full, the last one with END. A mispredicted run, and the
  * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. Of a run that is eager each
- * byte is sent at once, for the target may not live to send the next. */
+ * byte is sent at once, for the target may not live to send the next. A run of vectors sends the events of conditions only,
+ * and of all conditions: it is silent but for these. */
 #include "state.h"
 
 static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;
@@ -24,6 +25,7 @@ void sc_event_start(void)
 #endif
     sc.path = sc.condition = sc.operand = start;
     sc.matched = sc.predicted == 0;
+    sc.silent = sc.flags & SC_RUN_VECTORS;
 }
 
 /* One more condition is in the hash when x is: is it the one the prediction was about? */
@@ -75,6 +77,7 @@ static void flush(void)
 
 void sc_byte(sc_u32 byte)
 {
+    if (sc.silent) return;
     if (sc.fill == sc.chunk) flush();
     chunk[sc.fill++] = (sc_u8)byte;
     sc.count++;
@@ -128,7 +131,7 @@ void sc_note(sc_u32 kind, sc_u32 site)
 /* The head of the event of the probe that began last; names its activation if that is another than before. */
 void sc_event(sc_u32 dir)
 {
-    if (sc.depth != sc.last_depth) {
+    if (sc.depth != sc.last_depth && !sc.silent) {
         head(SC_EVENT_FRAME, 0);
         sc_signed((sc_i64)sc.depth - (sc_i64)sc.last_depth);
         sc.last_depth = sc.depth;

@@ -167,10 +167,21 @@ static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
     sc_step();
 }
 
+/* How a condition came out, whatever it depends on. */
+static void take_condition(const SC_ROM sc_d *d, sc_u32 dir)
+{
+    if (sc.flags & SC_RUN_VECTORS) {
+        sc.silent = 0;
+        sc_event(dir);
+        sc.silent = 1;
+    }
+    take_branch(d, sc.last_site << 1 | dir, dir);
+}
+
 sc_uint sc_branch(sc_frame *f, sc_uint at, sc_uint dir)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    if (d) take_branch(d, sc.last_site << 1 | dir, dir);
+    if (d) take_condition(d, dir);
     return dir;
 }
 
@@ -182,7 +193,7 @@ sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
         sc_watch(f, at, 3, words);
         return dir;
     }
-    take_branch(d, x, dir);
+    take_condition(d, dir);
     if (sc_speak(f, d + 3, words, SC_CONDITION | dir, 0, 0)) {
 #ifdef SC_VERIFY
         sc_signed((sc_i64)dir);
@@ -270,6 +281,12 @@ sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v)
     const SC_ROM sc_d *d = sc_begin(f, at);
     sc_u32 i, site = sc.last_site << 1;
     if (!d) return arm;
+    if (sc.flags & SC_RUN_VECTORS) {
+        sc.silent = 0;
+        sc_event(0);
+        sc_varint(arm);
+        sc.silent = 1;
+    }
     sc_mix(&sc.path, site);
     take_branch(d, arm, arm);
     if (KIND(d[3]) == SLOT && sc_slot_taint(MASKS(f), INDEX(d[3]))) {

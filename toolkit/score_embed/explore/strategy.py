@@ -27,6 +27,7 @@ _STALE = (0, 1, 1, 1, 1, 1, 1, 2)  # and when they have not for long
 _TURN = 8  # pairs
 _PATIENCE = 256  # pairs without anything new; later a quarter of all
 _UNIT = 1 << 40  # of the clocks of `Random`
+_OTHERS = 4  # of `Deciding`: so many pairs that may show something for one that does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,34 @@ class UncoveredFirst(Strategy):
         return _RANK.pack(self._turns[pair.targets.start], run, flip)
 
 
+class Deciding(Strategy):
+    """For MC/DC: pairs that lead to a direction that no test has taken; then, of those that lead into a decision by a side of
+    a condition that may show what it has not shown yet, four for each other pair. Directions have turns as in `coverage`.
+
+    The side of a condition is known, the rest of the vector is not: that is found by turns, too. What a decision cannot
+    show takes turns as long as nobody knows.
+    """
+
+    def __init__(self, covered: AbstractSet[int], wanted: AbstractSet[int]) -> None:
+        self._covered, self._wanted = covered, wanted  # coverage indices; both change while the campaign goes on
+        self._turns: Counter[int] = Counter()  # given to each direction so far
+
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        return self._rank(pair, _LAST - place.run, _LAST - place.flip)
+
+    def on_top(self, pair: Pair, rank: bytes) -> bytes:
+        turn, run, flip = _RANK.unpack(rank)
+        return rank if turn else self._rank(pair, run, flip)
+
+    def _rank(self, pair: Pair, run: int, flip: int) -> bytes:
+        if not pair.targets or any(index not in self._covered for index in pair.targets):
+            return _RANK.pack(0, run, flip)
+        self._turns[pair.targets.start] += 1
+        turn = self._turns[pair.targets.start]
+        is_wanted = any(index in self._wanted for index in pair.targets)
+        return _RANK.pack(turn if is_wanted else _OTHERS * turn, run, flip)
+
+
 class Mixed(Strategy):
     """Orders that take turns, each with pairs of its own: no order stays in its corner for longer than the others' turns.
 
@@ -193,4 +222,5 @@ STRATEGIES: dict[str, Callable[[int, AbstractSet[int]], Strategy]] = {
     "bfs": lambda seed, covered: BreadthFirst(),
     "random": lambda seed, covered: Random(seed),
     "coverage": lambda seed, covered: UncoveredFirst(covered),
+    "mcdc": lambda seed, covered: Deciding(covered, frozenset()),  # of which nobody knows what is missing
 }
