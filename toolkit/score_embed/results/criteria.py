@@ -23,8 +23,7 @@ def of(sources: SourceMap, state: VectorState, stopped: str) -> dict[str, Any]:
     proved = stopped == Stop.EXHAUSTED and not state.unknown
     known = mcdc.vectors_by_decision(((number, vector) for number, vector, _ in state.vectors), len(sources.decisions))
     rows = [_decision(one, vectors, proved) for one, vectors in zip(sources.decisions, known, strict=True)]
-    wanted = [index for index, at in sources.directions.items() if is_users(at.file, at.function)]
-    chosen, exact = fewest_tests(state, sources.decisions, wanted)
+    chosen, exact = fewest(sources, state)
     conditions = [condition for row in rows for condition in row["conditions"]]
     return {
         "decisions": len(rows),
@@ -39,6 +38,13 @@ def of(sources: SourceMap, state: VectorState, stopped: str) -> dict[str, Any]:
         "fewest": {"tests": list(chosen), "exact": exact},
         "table": rows,
     }
+
+
+def fewest(sources: SourceMap, state: VectorState) -> tuple[tuple[int, ...], bool]:
+    """As few tests as can be for what all tests show of decisions and take of branches, beside the user's own; and whether
+    that is proved."""
+    wanted = [index for index, at in sources.directions.items() if is_users(at.file, at.function)]
+    return fewest_tests(state, sources.decisions, wanted)
 
 
 def _counts(words: Sequence[str]) -> dict[str, int]:

@@ -32,6 +32,7 @@ from score_embed.frontend.types.ctype import (
 )
 
 _MOST_TEXT = 60  # characters of a condition that are kept
+_WEAK = (c_ast.TernaryOp, c_ast.Assignment)  # as an operand of `&&` they have parentheses
 
 
 class Conditions:
@@ -74,7 +75,8 @@ class Conditions:
             return None
         number = len(decision.texts)
         decision.postfix.append(number)
-        decision.texts.append(_shortened(self.b.declarations.text(node)))
+        text = _shortened(self.b.declarations.text(node))
+        decision.texts.append(f"({text})" if isinstance(node, _WEAK) else text)
         decision.literals.append(literal)
         return decision, number
 
