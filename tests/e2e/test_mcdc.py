@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from runner import explore, explore_files, score_embed
 
+from score_embed.campaign.ending import OPEN
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
 INCLUDE = ROOT / "runtime" / "include"
@@ -88,6 +90,7 @@ def test_infeasible_is_said_where_it_is_proved(tmp_path: Path) -> None:
     open_ = explore(tmp_path, {"abc.c": text}, "--goal", "mcdc", "--max-tests", "1", "--out", "first")
     assert set(rows(open_.summary, "masking").popitem()[1]) == {"open", "constant"}
     assert open_.summary["goal"]["proved"] is False
+    assert (found.code, open_.code) == (0, OPEN)
 
 
 def test_conditions_that_are_not_symbolic_count(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Search
-from score_embed.explore.strategy import STRATEGIES
+from score_embed.explore.strategy import STRATEGIES, Deciding
 
 
 def pair(depth: int, name: str = "", targets: range = range(0)) -> Pair:
@@ -64,6 +64,16 @@ def test_uncovered_directions_come_first_then_all_by_turns() -> None:
     assert taken.id.strip() == b"e"
     covered.add(3)  # so d has nothing new any more
     assert drain(waiting) == "dcabf"
+
+
+def test_what_a_decision_misses_has_four_turns_for_each_other() -> None:
+    one, two, three = range(1, 2), range(2, 3), range(3, 4)
+    waiting = Queue(Deciding({1, 2}, {2}))
+    waiting.add([pair(1, "a", one), pair(2, "b", one)])
+    waiting.add([pair(n, name, two) for n, name in enumerate("ghijkl", 1)])
+    waiting.add([pair(1, "x", three)])
+    # Each direction's n-th pair: g … l at 1 to 6, a and b at 4 and 8; of those at one place the newest run.
+    assert drain(waiting) == "xghijaklb"
 
 
 def test_random_takes_every_waiting_pair_alike() -> None:
