@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score_embed.contract.decisions import AND, NOT, OR, SKIPPED, TRUE, Condition, Decision, Tree, decision
+from score_embed.contract.decisions import AND, NOT, OR, SKIPPED, TRUE, Condition, Decision, decision
 from score_embed.results import mcdc
 from score_embed.trace.vectors import Walk
 
@@ -38,6 +39,23 @@ def decisions(draw: st.DrawFn) -> Decision:
     return decision("f.c", 1, "f", postfix, [Condition(16 + n, f"c{n}", draw(constants)) for n in range(count)])
 
 
+Tree: TypeAlias = "int | tuple[str, Tree] | tuple[str, Tree, Tree]"
+
+
+def tree_of(one: Decision) -> Tree:
+    stack: list[Tree] = []
+    for word in one.postfix:
+        if isinstance(word, int):
+            stack.append(word)
+        elif word == NOT:
+            stack.append((word, stack.pop()))
+        else:
+            right, left = stack.pop(), stack.pop()
+            stack.append((word, left, right))
+    (tree,) = stack
+    return tree
+
+
 def evaluate(tree: Tree, values: Mapping[int, bool], seen: dict[int, bool]) -> bool:
     """As C does: what is skipped is not in `seen`."""
     if isinstance(tree, int):
@@ -60,7 +78,7 @@ def assignments(one: Decision, fixed: Mapping[int, bool] | None = None) -> Itera
 
 def vector_of(one: Decision, values: Mapping[int, bool]) -> tuple[str, bool]:
     seen: dict[int, bool] = {}
-    result = evaluate(one.tree, values, seen)
+    result = evaluate(tree_of(one), values, seen)
     return "".join("TF"[not seen[n]] if n in seen else SKIPPED for n in range(len(one.conditions))), result
 
 
@@ -70,7 +88,7 @@ def has_effect(one: Decision, vector: str, number: int) -> bool:
     free = Decision(one.file, one.line, one.function, one.postfix, tuple(Condition(c.site, c.text) for c in one.conditions))
     for values in assignments(free, evaluated):
         turned = {**values, number: not values[number]}
-        if evaluate(one.tree, values, {}) != evaluate(one.tree, turned, {}):
+        if evaluate(tree_of(one), values, {}) != evaluate(tree_of(one), turned, {}):
             return True
     return False
 
@@ -80,11 +98,11 @@ def has_effect(one: Decision, vector: str, number: int) -> bool:
 def test_the_walk_takes_the_way_that_c_takes(one: Decision) -> None:
     walk = Walk(one)
     for values in assignments(one):
-        state, after = (0, 0), walk.first
+        after, evaluated = walk.start()
         while not isinstance(after, str):
-            state = state[0] | 1 << after, state[1] | values[after] << after
-            after = walk.after(state)
-        assert after == vector_of(one, values)[0]
+            assert one.conditions[after].constant is None
+            after = walk.step(after, values[after], evaluated)
+        assert (walk.vector(evaluated), after == TRUE) == vector_of(one, values)
 
 
 @settings(deadline=None)
@@ -92,9 +110,10 @@ def test_the_walk_takes_the_way_that_c_takes(one: Decision) -> None:
 def test_what_decides_is_what_could_turn_the_outcome(one: Decision) -> None:
     for values in assignments(one):
         vector, result = vector_of(one, values)
-        assert mcdc.outcome(one.tree, vector) is result
+        assert mcdc.values(one, vector)[-1] is result
         evaluated = {n for n, letter in enumerate(vector) if letter != SKIPPED}
-        assert mcdc.deciding(one.tree, vector) == {n for n in evaluated if has_effect(one, vector, n)}
+        wanted = {n for n in evaluated if one.conditions[n].constant is None and has_effect(one, vector, n)}
+        assert mcdc.items(one, vector) == {(n, values[n]) for n in wanted}
 
 
 @settings(deadline=None)
@@ -117,7 +136,7 @@ def test_a_pair_that_shows_a_condition_alone_shows_it_by_masking_too(one: Decisi
     vectors = {vector_of(one, values)[0] for values in assignments(one)}
     found = mcdc.shown(one, vectors)
     for number, (first, second) in found.unique.items():
-        assert mcdc.outcome(one.tree, first) != mcdc.outcome(one.tree, second)
+        assert mcdc.values(one, first)[-1] != mcdc.values(one, second)[-1]
         assert {first[number], second[number]} == set("TF")
         others = [{a, b} for n, (a, b) in enumerate(zip(first, second, strict=True)) if n != number]
         assert set("TF") not in others

@@ -15,7 +15,8 @@ from score_embed.contract.program import Source
 from score_embed.contract.sites import Site, SiteKind, SiteTable, SiteTableError, parse_site_table
 from score_embed.frontend.program import instrument_program
 from score_embed.frontend.types.data_model import DataModel
-from score_embed.results.vectors import Taken, VectorBook, fewest_tests
+from score_embed.results import mcdc
+from score_embed.results.vectors import Brought, Taken, VectorBook, VectorState, fewest_tests, require
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.vectors import VectorReader
 
@@ -165,13 +166,42 @@ def test_what_is_no_such_stream_is_refused(data: bytes) -> None:
 
 def test_a_book_goes_on_where_it_was_kept() -> None:
     book = VectorBook()
-    assert book.enter(1, Taken([(0, "TT")], [1, 3], 0), own=True) == {0}
-    assert book.enter(2, Taken([(0, "TT")], [1, 3], 0), own=False) == set()
+    assert book.enter(1, Taken([(0, "TT")], [1, 3], 0), own=True) == [(0, "TT")]
+    assert book.enter(2, Taken([(0, "TT")], [1, 3], 0), own=False) == []
     book = VectorBook(book.state())
-    assert book.enter(3, Taken([(0, "F-"), (0, "TF")], [0, 1, 2], 1), own=False) == {0}
+    assert book.enter(3, Taken([(0, "F-"), (0, "TF")], [0, 1, 2], 1), own=False) == [(0, "F-"), (0, "TF")]
     book.skip()
     state = book.state()
     assert [row.test for row in state.brought] == [1, 3]
     assert (state.tests, state.own, state.unknown, state.left) == (3, 1, 1, 1)
-    assert book.of(0) == ["TT", "F-", "TF"]
+    assert book.all() == [(0, "TT"), (0, "F-"), (0, "TF")]
+    require(state, table().decisions)
     assert fewest_tests(state, table().decisions, range(8)) == ((3,), True)  # the first is the user's
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        VectorState(vectors=((2, "TT", 1),)),
+        VectorState(vectors=((-1, "TT", 1),)),
+        VectorState(vectors=((0, "T", 1),)),
+        VectorState(vectors=((0, "Tx", 1),)),
+        VectorState(brought=(Brought(1, (0,), (), False),)),
+    ],
+)
+def test_vectors_of_other_decisions_are_refused(state: VectorState) -> None:
+    with pytest.raises(ValueError, match=r"decision|vectors"):
+        require(state, table().decisions)
+
+
+def test_a_decision_of_thousands_of_conditions() -> None:
+    count = 3000
+    postfix: list[int | str] = [0]
+    for number in range(1, count):
+        postfix += [number, "||"]
+    one = decision("t.c", 1, "f", postfix, [Condition(16 + n, "x") for n in range(count)])
+    assert len(one.text) == 5 * count - 4
+    assert len(mcdc.possible(one)) == 2 * count
+    first, last = "T" + "-" * (count - 1), "F" * (count - 1) + "T"
+    assert mcdc.items(one, last) == {(count - 1, True)}
+    assert set(mcdc.shown(one, [first, last, "F" * count]).unique) == {0, count - 1}

@@ -6,10 +6,12 @@ nothing is symbolic, and a board needs no second image.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from score_embed.campaign.judging import is_doubtful
 from score_embed.contract.outcome import Finished, Run, Target
 from score_embed.contract.sites import SiteTable
-from score_embed.results import mcdc
+from score_embed.results import criteria, mcdc
 from score_embed.results.parts import VECTORS
 from score_embed.results.store import Store
 from score_embed.results.vectors import Taken, VectorBook
@@ -25,13 +27,11 @@ class VectorRuns:
         self._reader = VectorReader(table)
         self._decisions = record.sources().decisions
         self._numbers = _numbers(table, self._decisions)
-        self._book = VectorBook(record.get(VECTORS))
-        self.missing: dict[int, set[mcdc.Item]] = {}  # by decision, of what constants allow
+        self._book = VectorBook(criteria.recorded(record))
+        self._missing = [mcdc.possible(decision) for decision in self._decisions]
+        self._leading: list[set[int]] = [set() for _ in self._decisions]
         self.wanted: set[int] = set()
-        self._leading: dict[int, set[int]] = {}
-        for number in range(len(self._decisions)):
-            self._look_at(number)
-        self._sum_up()
+        self._subtract(self._book.all(), set(range(len(self._decisions))))
 
     def look(self, test: Run, finished: Finished) -> Taken | None:
         """What a test took that has just run; None if that cannot be seen. Raises TargetError as a test does."""
@@ -53,33 +53,36 @@ class VectorRuns:
         if taken is None:
             self._book.skip()
             return
-        changed = self._book.enter(number, taken, own)
-        for decision in changed:
-            self._look_at(decision)
-        if changed:
-            self._sum_up()
+        self._subtract(self._book.enter(number, taken, own), set())
 
     def keep(self) -> None:
         """Let the next commit have all of it."""
         self._record.put(VECTORS, self._book.state())
 
-    def _look_at(self, number: int) -> None:
-        """What a decision has still to show, and which sides of its conditions may lead there."""
-        decision = self._decisions[number]
-        missing = mcdc.missing(decision, self._book.of(number))
-        leading = mcdc.leading(decision, missing) if missing else set()
-        sites = [self._table.sites.get(condition.site) for condition in decision.conditions]
-        indices = {site.coverage + value for n, value in leading if (site := sites[n]) is not None}
-        self.missing[number], self._leading[number] = missing, indices
+    def _subtract(self, fresh: Sequence[tuple[int, str]], changed: set[int]) -> None:
+        """What new vectors show is not missing any more; so other sides of conditions lead on, also in `changed`."""
+        for number, vector in fresh:
+            before = len(self._missing[number])
+            self._missing[number] -= mcdc.items(self._decisions[number], vector)
+            if len(self._missing[number]) < before:
+                changed.add(number)
+        for number in changed:
+            self._leading[number] = self._leads(number)
+        if changed:
+            self.wanted.clear()
+            self.wanted.update(*self._leading)
 
-    def _sum_up(self) -> None:
-        self.wanted.clear()
-        self.wanted.update(*self._leading.values())
+    def _leads(self, number: int) -> set[int]:
+        """The sides of a decision's conditions that may show what it has not shown, as coverage indices."""
+        decision, missing = self._decisions[number], self._missing[number]
+        sites = [self._table.sites.get(condition.site) for condition in decision.conditions]
+        leading = mcdc.leading(decision, missing) if missing else ()
+        return {site.coverage + value for n, value in leading if (site := sites[n]) is not None}
 
     @property
     def is_reached(self) -> bool:
         """All that constants allow was shown."""
-        return not any(self.missing.values())
+        return not any(self._missing)
 
 
 def _numbers(table: SiteTable, kept: tuple[object, ...]) -> dict[int, int]:

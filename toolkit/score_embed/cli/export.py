@@ -15,7 +15,6 @@ from score_embed.report import findings, inputs, spreadsheet, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import write, write_pieces
 from score_embed.results import criteria, salvage
-from score_embed.results.parts import VECTORS
 from score_embed.results.store import Store, TestRow
 
 CHOICES = ("kept", "paths", "all", "fewest")
@@ -112,7 +111,7 @@ def _tests(record: Store, values: argparse.Namespace, default: str) -> Iterable[
 
 def _fewest(record: Store) -> Iterable[TestRow]:
     """Beside the user's own."""
-    state = record.get(VECTORS)
+    state = criteria.recorded(record)
     if state is None:
         hint = "Record them: run --goal mcdc or --strategy mcdc."
         raise UsageError("the campaign has recorded no vectors", str(record.folder), hint)

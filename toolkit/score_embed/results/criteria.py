@@ -14,14 +14,28 @@ from score_embed.contract.decisions import Decision
 from score_embed.contract.sites import shown
 from score_embed.contract.words import Stop, Vector
 from score_embed.results import mcdc
+from score_embed.results.parts import VECTORS
 from score_embed.results.sourcemap import SourceMap, is_users
-from score_embed.results.vectors import VectorState, fewest_tests
+from score_embed.results.storage import damaged
+from score_embed.results.store import Store
+from score_embed.results.vectors import VectorState, by_decision, fewest_tests, require
+
+
+def recorded(record: Store) -> VectorState | None:
+    """The vectors of a campaign, if it recorded any. Raises StorageError if they are not of its decisions."""
+    state = record.get(VECTORS)
+    if state is not None:
+        try:
+            require(state, record.sources().decisions)
+        except ValueError as error:
+            raise damaged(record.folder, f"vectors: {error}") from None
+    return state
 
 
 def of(sources: SourceMap, state: VectorState, stopped: str) -> dict[str, Any]:
     """MC/DC of the user's decisions."""
     proved = stopped == Stop.EXHAUSTED and not state.unknown
-    known = mcdc.vectors_by_decision(((number, vector) for number, vector, _ in state.vectors), len(sources.decisions))
+    known = by_decision(state, len(sources.decisions))
     rows = [_decision(one, vectors, proved) for one, vectors in zip(sources.decisions, known, strict=True)]
     chosen, exact = fewest(sources, state)
     conditions = [condition for row in rows for condition in row["conditions"]]
@@ -93,7 +107,7 @@ def goal(
     unknown = 0
     if criterion == "mcdc":
         state = state or VectorState()
-        known = mcdc.vectors_by_decision(((n, vector) for n, vector, _ in state.vectors), len(sources.decisions))
+        known = by_decision(state, len(sources.decisions))
         missing += sum(len(mcdc.missing(one, had)) for one, had in zip(sources.decisions, known, strict=True))
         unknown = state.unknown
     proved = bool(missing) and stopped == Stop.EXHAUSTED and not unknown

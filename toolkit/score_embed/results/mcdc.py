@@ -13,12 +13,12 @@ is told from the tree; whether anything else is, only a campaign that has run ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 
-from score_embed.contract.decisions import AND, FALSE, NOT, SKIPPED, TRUE, Decision, Tree
+from score_embed.contract.decisions import AND, FALSE, NOT, OR, SKIPPED, TRUE, Decision
 
+_MANY = 64  # conditions of a decision: of larger ones each may lead on
 Item = tuple[int, bool]  # a condition, and the truth with which it has decided
 
 
@@ -30,85 +30,115 @@ class Shown:
     unique: Mapping[int, tuple[str, str]] = field(default_factory=dict)  # by condition: two vectors that show it
 
 
-def outcome(tree: Tree, vector: str) -> bool | None:
-    """The truth of a part; None if it was not evaluated."""
-    if isinstance(tree, int):
-        return None if vector[tree] == SKIPPED else vector[tree] == TRUE
-    left = outcome(tree[1], vector)
-    if tree[0] == NOT:
-        return None if left is None else not left
-    assert len(tree) == 3
-    right = outcome(tree[2], vector)
-    return left if right is None else right
-
-
-def deciding(tree: Tree, vector: str) -> set[int]:
-    """The conditions that had an effect on the outcome."""
-    if isinstance(tree, int):
-        return set() if vector[tree] == SKIPPED else {tree}
-    if tree[0] == NOT:
-        return deciding(tree[1], vector)
-    assert len(tree) == 3
-    right = outcome(tree[2], vector)
-    if right is None:
-        return deciding(tree[1], vector)
-    found = deciding(tree[2], vector)
-    return found | deciding(tree[1], vector) if right == (tree[0] == AND) else found
+def values(decision: Decision, vector: str) -> list[bool | None]:
+    """The truth of each node; None if it was not evaluated."""
+    found: list[bool | None] = []
+    for node in decision.nodes:
+        if not node.op:
+            found.append(None if vector[node.first] == SKIPPED else vector[node.first] == TRUE)
+            continue
+        left = found[node.left]
+        if node.op == NOT:
+            found.append(None if left is None else not left)
+        else:
+            right = found[node.right]
+            found.append(left if right is None else right)
+    return found
 
 
 def items(decision: Decision, vector: str) -> set[Item]:
-    """What one vector shows."""
-    return {(n, vector[n] == TRUE) for n in deciding(decision.tree, vector) if decision.conditions[n].constant is None}
+    """What one vector shows: the conditions that had an effect on the outcome."""
+    nodes, truth = decision.nodes, values(decision, vector)
+    has_effect = [False] * len(nodes)
+    has_effect[-1] = True
+    found: set[Item] = set()
+    for number in reversed(range(len(nodes))):
+        node, value = nodes[number], truth[number]
+        if not has_effect[number] or value is None:
+            continue
+        if not node.op:
+            if decision.conditions[node.first].constant is None:
+                found.add((node.first, value))
+        elif node.op == NOT:
+            has_effect[node.left] = True
+        else:
+            right = truth[node.right]
+            has_effect[node.left] = right is None or right == (node.op == AND)  # else the right one decides alone
+            has_effect[node.right] = True
+    return found
 
 
 def shown(decision: Decision, vectors: Iterable[str]) -> Shown:
     """What these vectors show, by both readings."""
     known = sorted(set(vectors))
     masking = frozenset(item for vector in known for item in items(decision, vector))
+    by_outcome: dict[bool | None, list[tuple[str, int, int]]] = {}
+    for vector in known:
+        by_outcome.setdefault(values(decision, vector)[-1], []).append((vector, _bits(vector, FALSE), _bits(vector, TRUE)))
     unique: dict[int, tuple[str, str]] = {}
-    tree = decision.tree
-    results = {vector: outcome(tree, vector) for vector in known}
-    for one, other in combinations(known, 2):
-        if results[one] == results[other]:
-            continue
-        differ = [n for n, (a, b) in enumerate(zip(one, other, strict=True)) if {a, b} == {TRUE, FALSE}]
-        if len(differ) == 1 and decision.conditions[differ[0]].constant is None:
-            unique.setdefault(differ[0], (one, other))
+    for one, one_false, one_true in by_outcome.get(False, ()):
+        for other, other_false, other_true in by_outcome.get(True, ()):
+            differ = one_false & other_true | one_true & other_false
+            if not differ or differ & (differ - 1):
+                continue
+            number = differ.bit_length() - 1
+            if decision.conditions[number].constant is None:
+                unique.setdefault(number, (one, other))
     return Shown(masking, unique)
+
+
+def _bits(vector: str, letter: str) -> int:
+    """A bit for each condition with this letter."""
+    return sum(1 << number for number, had in enumerate(vector) if had == letter)
 
 
 def possible(decision: Decision, fixed: Mapping[int, bool] | None = None) -> set[Item]:
     """What vectors could show, for all that constants allow; `fixed`: if these conditions have these values besides."""
-    values = {n: c.constant for n, c in enumerate(decision.conditions) if c.constant is not None}
-    can = _can(decision.tree, {**values, **(fixed or {})})
-    return {item for found in can.values() for item in found if item[0] not in values}
+    nodes = decision.nodes
+    can = _can(decision, fixed or {})
+    may: list[set[bool]] = [set() for _ in nodes]  # the truths that a node can have with an effect on the outcome
+    may[-1] = can[-1]
+    found: set[Item] = set()
+    for number in reversed(range(len(nodes))):
+        node = nodes[number]
+        if not node.op:
+            if decision.conditions[node.first].constant is None:
+                found.update((node.first, value) for value in may[number])
+        elif node.op == NOT:
+            may[node.left] = {not value for value in may[number]}
+        else:
+            decides = node.op == OR  # the truth with which an operand decides alone
+            left, right = can[node.left], can[node.right]
+            may[node.left] = {decides} & left & may[number]
+            if (not decides) in left:
+                may[node.right] = right & may[number]
+                may[node.left] |= {not decides} & right & may[number]
+    return found
 
 
-def _can(tree: Tree, known: Mapping[int, bool]) -> dict[bool, set[Item]]:
-    """Which truths a part can have, and with each which items it can show."""
-    if isinstance(tree, int):
-        return {value: {(tree, value)} for value in (False, True) if known.get(tree, value) == value}
-    left = _can(tree[1], known)
-    if tree[0] == NOT:
-        return {not value: found for value, found in left.items()}
-    assert len(tree) == 3
-    right, decides = _can(tree[2], known), tree[0] != AND  # the truth with which an operand decides alone
-    made: dict[bool, set[Item]] = {}
-    if decides in left:
-        made[decides] = set(left[decides])
-    if (not decides) not in left:
-        return made
-    if decides in right:
-        made.setdefault(decides, set()).update(right[decides])
-    if (not decides) in right:
-        made.setdefault(not decides, set()).update(left[not decides] | right[not decides])
-    return made
+def _can(decision: Decision, fixed: Mapping[int, bool]) -> list[set[bool]]:
+    """Which truths each node can have."""
+    found: list[set[bool]] = []
+    for node in decision.nodes:
+        if not node.op:
+            constant = decision.conditions[node.first].constant
+            known = fixed.get(node.first) if constant is None else constant
+            found.append({False, True} if known is None else {known})
+        elif node.op == NOT:
+            found.append({not value for value in found[node.left]})
+        else:
+            decides = node.op == OR
+            left, right = found[node.left], found[node.right]
+            found.append(({decides} & left) | (right if (not decides) in left else set()))
+    return found
 
 
 def leading(decision: Decision, missing: Iterable[Item]) -> set[Item]:
     """The conditions, and their truths, that a vector which shows something of this may have."""
     wanted = set(missing)
     free = [n for n, condition in enumerate(decision.conditions) if condition.constant is None]
+    if len(free) > _MANY:
+        return {(n, value) for n in free for value in (False, True)}
     return {(n, value) for n in free for value in (False, True) if wanted & possible(decision, {n: value})}
 
 
@@ -162,15 +192,6 @@ def _greedy(rows: Mapping[int, frozenset[int]], wanted: frozenset[int]) -> tuple
     return tuple(chosen)
 
 
-def vectors_by_decision(taken: Iterable[tuple[int, str]], count: int) -> list[list[str]]:
-    """The vectors of each decision, by its number."""
-    found: list[list[str]] = [[] for _ in range(count)]
-    for number, vector in taken:
-        if 0 <= number < count:
-            found[number].append(vector)
-    return found
-
-
-def missing(decision: Decision, seen: Sequence[str]) -> set[Item]:
+def missing(decision: Decision, seen: Iterable[str]) -> set[Item]:
     """What constants allow and no vector has shown, by masking."""
-    return possible(decision) - shown(decision, seen).masking
+    return possible(decision).difference(*(items(decision, vector) for vector in seen))

@@ -22,7 +22,7 @@ from score_embed.results import criteria, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Coverage
 from score_embed.results.lost import MOST_SHOWN, LostTest
-from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, VECTORS, WITNESS
+from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, WITNESS
 from score_embed.results.shown import rests_on
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
@@ -48,7 +48,7 @@ def of(record: Store) -> dict[str, Any]:
     state, fleet = record.get(WITNESS), record.get(FLEET)
     lost = list(record.lost.all())
     stopped = Stop.RUNNING if record.running else progress.stopped or Stop.KILLED
-    vectors = record.get(VECTORS)
+    vectors = criteria.recorded(record)
     reasons = {(index, reason): count for index, reason, count in tally.unflipped}
     return {
         "v": 1,

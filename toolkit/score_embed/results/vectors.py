@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from score_embed.contract.decisions import Decision
+from score_embed.contract.decisions import FALSE, SKIPPED, TRUE, Decision
 from score_embed.results import mcdc
 
 
@@ -44,6 +44,28 @@ class Taken:
     left: int
 
 
+def require(state: VectorState, decisions: Sequence[Decision]) -> None:
+    """Raises ValueError if the state, as somebody's record has it, is not of these decisions."""
+    for one in decisions:
+        _ = one.nodes
+    for number, vector, _ in state.vectors:
+        if not 0 <= number < len(decisions):
+            raise ValueError(f"there is no decision {number}")
+        if len(vector) != len(decisions[number].conditions) or not {TRUE, FALSE, SKIPPED}.issuperset(vector):
+            raise ValueError(f"{vector!r} is no vector of decision {number}")
+    for row in state.brought:
+        if not all(0 <= number < len(state.vectors) for number in row.vectors):
+            raise ValueError(f"test {row.test} has vectors that are not there")
+
+
+def by_decision(state: VectorState, count: int) -> list[list[str]]:
+    """The vectors of each of so many decisions."""
+    found: list[list[str]] = [[] for _ in range(count)]
+    for number, vector, _ in state.vectors:
+        found[number].append(vector)
+    return found
+
+
 class VectorBook:
     """They are entered test by test."""
 
@@ -55,8 +77,8 @@ class VectorBook:
         self._directions = {index for row in state.brought for index in row.directions}
         self._tests, self._own, self._unknown, self._left = state.tests, state.own, state.unknown, state.left
 
-    def enter(self, test: int, taken: Taken, own: bool) -> set[int]:
-        """What a test took; returns the numbers of the decisions of which a vector is new."""
+    def enter(self, test: int, taken: Taken, own: bool) -> list[tuple[int, str]]:
+        """What a test took; returns the vectors that are new, each with the number of its decision."""
         fresh = [vector for vector in taken.vectors if vector not in self._vectors]
         for vector in fresh:
             self._numbers[vector] = len(self._vectors)
@@ -69,15 +91,15 @@ class VectorBook:
         self._tests += 1
         self._own += own
         self._left += taken.left
-        return {decision for decision, _ in fresh}
+        return fresh
 
     def skip(self) -> None:
         """A test of which nobody knows the vectors."""
         self._unknown += 1
 
-    def of(self, decision: int) -> list[str]:
-        """The vectors of a decision so far."""
-        return [vector for number, vector in self._vectors if number == decision]
+    def all(self) -> list[tuple[int, str]]:
+        """The vectors so far, each with the number of its decision."""
+        return list(self._vectors)
 
     def state(self) -> VectorState:
         vectors = tuple((*vector, test) for vector, test in self._vectors.items())

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from score_embed.contract.decisions import AND, FALSE, NOT, SKIPPED, TRUE, Decision, Tree
+from score_embed.contract.decisions import AND, FALSE, NOT, SKIPPED, TRUE, Decision
 from score_embed.contract.descriptors import Reserved
 from score_embed.contract.sites import SiteKind, SiteTable
 from score_embed.trace.cursor import Cursor
 
-_State = tuple[int, int]  # which conditions were evaluated, and which of these are true: a bit for each
+_Target = int | str  # the condition that is evaluated next, or how the decision comes out
 
 
 @dataclass(slots=True)
@@ -28,49 +28,63 @@ class Vectors:
     left: int = 0
 
 
+@dataclass(slots=True)
+class _UnderWay:
+    """A decision that is being made."""
+
+    expected: _Target
+    evaluated: dict[int, bool]
+
+
 class Walk:
-    """A decision as it is evaluated: which condition comes next, after what."""
+    """A decision as it is evaluated: which condition comes next depends on the one before and how that came out."""
 
     def __init__(self, decision: Decision) -> None:
-        self._tree = decision.tree
         self._count = len(decision.conditions)
+        self._next = _targets(decision)
         self._constants = {n: c.constant for n, c in enumerate(decision.conditions) if c.constant is not None}
-        self._known: dict[_State, int | str] = {}
-        self.first = self.after((0, 0))
+        self.first = self.start()[0]
 
-    def after(self, state: _State) -> int | str:
-        """The condition that is evaluated next; a vector if the decision is made."""
-        found = self._known.get(state)
-        if found is None:
-            evaluated: dict[int, bool] = {}
-            needed = self._value(self._tree, state, evaluated)
-            found = self._known[state] = needed if type(needed) is int else self._vector(evaluated)
-        return found
+    def start(self) -> tuple[_Target, dict[int, bool]]:
+        """The first condition that has a probe, and what was evaluated before it."""
+        evaluated: dict[int, bool] = {}
+        return self._skip(0, evaluated), evaluated
 
-    def _value(self, tree: Tree, state: _State, evaluated: dict[int, bool]) -> bool | int:
-        """The truth of a part; the number of a condition (an int that is no bool) if that is needed to tell."""
-        if isinstance(tree, int):
-            constant = self._constants.get(tree)
-            if constant is None:
-                if not state[0] >> tree & 1:
-                    return tree
-                constant = bool(state[1] >> tree & 1)
-            evaluated[tree] = constant
-            return constant
-        left = self._value(tree[1], state, evaluated)
-        if type(left) is int:
-            return left
-        if tree[0] == NOT:
-            return not left
-        if left != (tree[0] == AND):
-            return left
-        assert len(tree) == 3
-        return self._value(tree[2], state, evaluated)
+    def step(self, at: int, value: bool, evaluated: dict[int, bool]) -> _Target:
+        """What follows when condition `at` comes out so; `evaluated` grows."""
+        evaluated[at] = value
+        return self._skip(self._next[at][value], evaluated)
 
-    def _vector(self, evaluated: Mapping[int, bool]) -> str:
-        return "".join(
-            (TRUE if evaluated[n] else FALSE) if n in evaluated else SKIPPED for n in range(self._count)
-        )
+    def _skip(self, target: _Target, evaluated: dict[int, bool]) -> _Target:
+        """Constants have no probe."""
+        while isinstance(target, int) and target in self._constants:
+            evaluated[target] = value = self._constants[target]
+            target = self._next[target][value]
+        return target
+
+    def vector(self, evaluated: Mapping[int, bool]) -> str:
+        letters = [SKIPPED] * self._count
+        for number, value in evaluated.items():
+            letters[number] = TRUE if value else FALSE
+        return "".join(letters)
+
+
+def _targets(decision: Decision) -> list[tuple[_Target, _Target]]:
+    """Where each condition leads to if it is false, and if it is true."""
+    nodes = decision.nodes
+    target: list[tuple[_Target, _Target]] = [(FALSE, TRUE)] * len(nodes)
+    found: list[tuple[_Target, _Target]] = [(FALSE, TRUE)] * len(decision.conditions)
+    for number in reversed(range(len(nodes))):
+        node, (if_false, if_true) = nodes[number], target[number]
+        if not node.op:
+            found[node.first] = if_false, if_true
+        elif node.op == NOT:
+            target[node.left] = if_true, if_false
+        else:
+            beyond = nodes[node.right].first
+            target[node.left] = (if_false, beyond) if node.op == AND else (beyond, if_true)
+            target[node.right] = if_false, if_true
+    return found
 
 
 class VectorReader:
@@ -89,7 +103,7 @@ class VectorReader:
     def read(self, events: bytes) -> Vectors:
         """Raises TraceError if they are no events of such a run."""
         found = Vectors()
-        under_way: dict[tuple[int, int], _State] = {}  # by decision and depth of its activation
+        under_way: dict[tuple[int, int], _UnderWay] = {}  # by decision and depth of its activation
         cursor = Cursor(self._pointer_bits)
         cursor.events = events
         while cursor.at < len(events):
@@ -113,20 +127,19 @@ class VectorReader:
         return found
 
     def _step(
-        self, found: Vectors, under_way: dict[tuple[int, int], _State], key: tuple[int, int], at: int, outcome: int
+        self, found: Vectors, under_way: dict[tuple[int, int], _UnderWay], key: tuple[int, int], at: int, outcome: int
     ) -> None:
         """A condition of a decision in an activation came out so."""
         walk = self._walks[key[0]]
         state = under_way.pop(key, None)
         if at == walk.first:
             found.left += state is not None
-            state = (0, 0)
-        if state is None or walk.after(state) != at:
+            state = _UnderWay(*walk.start())
+        if state is None or state.expected != at:
             found.left += 1
             return
-        state = state[0] | 1 << at, state[1] | outcome << at
-        after = walk.after(state)
-        if isinstance(after, str):
-            found.taken.add((key[0], after))
+        state.expected = walk.step(at, bool(outcome), state.evaluated)
+        if isinstance(state.expected, str):
+            found.taken.add((key[0], walk.vector(state.evaluated)))
         else:
             under_way[key] = state
