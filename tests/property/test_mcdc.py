@@ -158,4 +158,6 @@ def test_a_search_that_is_cut_off_says_so() -> None:
     brought = {n: frozenset({n % 7, (n * 3) % 11, (n * 5) % 13, n % 17}) for n in range(40)}
     chosen, exact = mcdc.fewest(brought, most=3)
     assert not exact
+    alone, exact = mcdc.fewest({n: frozenset({n, 1000 + n % 7}) for n in range(900)})
+    assert (alone, exact) == (tuple(range(900)), True)  # each is needed
     assert frozenset().union(*(brought[test] for test in chosen)) == frozenset().union(*brought.values())

@@ -7,6 +7,7 @@ from typing import Any
 
 from score_embed.contract.words import Vector
 
+_MOST_NUMBERS = 20  # of tests that are shown; `export --tests fewest` writes them all
 _WORDS = {
     Vector.SHOWN: "shown",
     Vector.INFEASIBLE: "infeasible",
@@ -53,8 +54,9 @@ def totals(found: Mapping[str, Any]) -> Iterator[str]:
     beside = " beside your own" if found["own_tests"] else ""
     proved = "" if fewest["exact"] else "; perhaps fewer would do"
     if fewest["tests"]:
-        numbers = ", ".join(map(str, fewest["tests"]))
-        yield f"all of this and all branches{beside} with {len(fewest['tests'])} tests{proved}: {numbers}"
+        numbers = ", ".join(map(str, fewest["tests"][:_MOST_NUMBERS]))
+        more = ", …" if len(fewest["tests"]) > _MOST_NUMBERS else ""
+        yield f"all of this and all branches{beside} with {len(fewest['tests'])} tests{proved}: {numbers}{more}"
 
 
 def _condition(row: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from score_embed.contract.decisions import AND, FALSE, NOT, OR, SKIPPED, TRUE, Decision
 
+_FEW = 40  # tests to be chosen: beyond that nobody tries whether fewer would do
 _MANY = 64  # conditions of a decision: of larger ones each may lead on
 Item = tuple[int, bool]  # a condition, and the truth with which it has decided
 
@@ -147,9 +148,10 @@ def fewest(brought: Mapping[int, frozenset[int]], most: int = 200_000) -> tuple[
 
     `brought`: by test, what it brings; `most`: steps of the exact search; after these what was found best is taken.
     """
-    wanted = frozenset().union(*brought.values()) if brought else frozenset()
-    rows = _undominated(brought)
-    best = _greedy(rows, wanted)
+    forced, rows = _reduced(brought)
+    best = _greedy(rows)
+    if len(best) > _FEW:
+        return tuple(sorted((*forced, *best))), False
     by_item: dict[int, list[int]] = {}
     for test, had in rows.items():
         for item in had:
@@ -169,8 +171,25 @@ def fewest(brought: Mapping[int, frozenset[int]], most: int = 200_000) -> tuple[
             steps -= 1
             search((*chosen, test), left - rows[test])
 
-    search((), wanted)
-    return tuple(sorted(best)), steps > 0
+    search((), frozenset(by_item))
+    return tuple(sorted((*forced, *best))), steps > 0
+
+
+def _reduced(brought: Mapping[int, frozenset[int]]) -> tuple[list[int], dict[int, frozenset[int]]]:
+    """The tests that have to be chosen, for nobody else brings something of theirs; and what others bring beside these."""
+    forced: list[int] = []
+    rows = _undominated(brought)
+    while True:
+        bringers: dict[int, list[int]] = {}
+        for test, had in rows.items():
+            for item in had:
+                bringers.setdefault(item, []).append(test)
+        alone = {tests[0] for tests in bringers.values() if len(tests) == 1}
+        if not alone:
+            return forced, rows
+        forced += alone
+        had = frozenset().union(*(rows[test] for test in alone))
+        rows = _undominated({test: found - had for test, found in rows.items() if test not in alone})
 
 
 def _undominated(brought: Mapping[int, frozenset[int]]) -> dict[int, frozenset[int]]:
@@ -182,9 +201,9 @@ def _undominated(brought: Mapping[int, frozenset[int]]) -> dict[int, frozenset[i
     return kept
 
 
-def _greedy(rows: Mapping[int, frozenset[int]], wanted: frozenset[int]) -> tuple[int, ...]:
+def _greedy(rows: Mapping[int, frozenset[int]]) -> tuple[int, ...]:
     chosen: list[int] = []
-    left = set(wanted)
+    left = set().union(*rows.values())
     while left:
         test = max(rows, key=lambda test: (len(rows[test] & left), -test))
         chosen.append(test)
