@@ -124,9 +124,8 @@ def test_what_is_possible_is_what_all_vectors_show(one: Decision) -> None:
 
     assert mcdc.possible(one) == shown_by(assignments(one))
     free = [n for n, c in enumerate(one.conditions) if c.constant is None]
-    for item in mcdc.possible(one):
-        lead = {(n, v) for n in free for v in (False, True) if item in shown_by(assignments(one, {n: v}))}
-        assert mcdc.leading(one, {item}) == lead
+    for fixed in ({n: v, m: w} for n in free for m in free for v in (False, True) for w in (False, True)):
+        assert mcdc.possible(one, fixed) == shown_by(assignments(one, fixed))
     assert not mcdc.missing(one, [vector_of(one, values)[0] for values in assignments(one)])
 
 

@@ -66,14 +66,17 @@ def test_uncovered_directions_come_first_then_all_by_turns() -> None:
     assert drain(waiting) == "dcabf"
 
 
-def test_what_a_decision_misses_has_four_turns_for_each_other() -> None:
-    one, two, three = range(1, 2), range(2, 3), range(3, 4)
-    waiting = Queue(Deciding({1, 2}, {2}))
-    waiting.add([pair(1, "a", one), pair(2, "b", one)])
-    waiting.add([pair(n, name, two) for n, name in enumerate("ghijkl", 1)])
-    waiting.add([pair(1, "x", three)])
-    # Each direction's n-th pair: g … l at 1 to 6, a and b at 4 and 8; of those at one place the newest run.
-    assert drain(waiting) == "xghijaklb"
+def test_what_may_show_something_takes_a_quarter_of_a_turn() -> None:
+    covered, two, three = {1, 2}, range(2, 3), range(3, 4)
+    waiting = Queue(Deciding(covered, lambda pair: pair.id.strip().isupper()))
+    waiting.add([pair(1, "x", three), pair(1, "Y", three)])
+    waiting.add([pair(n, name, two) for n, name in enumerate("abcd", 1)])
+    waiting.add([pair(n, name, two) for n, name in enumerate("EFGHIJ", 1)])
+    taken = waiting.take()
+    assert taken is not None
+    assert taken.id.strip() == b"Y"  # to a direction that is new: before all others
+    covered.add(3)  # so x has nothing new any more
+    assert drain(waiting) == "GFEaxJIHbcd"
 
 
 def test_random_takes_every_waiting_pair_alike() -> None:

@@ -104,7 +104,9 @@ def _restored(opened: Opened, worker: Worker, work: WorkNotes) -> _Begun:
 def _queue(opened: Opened, worker: Worker, vectors: VectorRuns | None) -> Queue:
     settings = opened.settings
     if settings.strategy == "mcdc" and vectors is not None:
-        return Queue(Deciding(worker.covered, vectors.wanted), opened.record.pairs)
+        explorer = worker.explorer
+        order = Deciding(worker.covered, lambda pair: vectors.may_show(pair, explorer.conditions))
+        return Queue(order, opened.record.pairs)
     return Queue(STRATEGIES[settings.strategy](settings.seed, worker.covered), opened.record.pairs)
 
 

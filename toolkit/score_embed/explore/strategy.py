@@ -27,7 +27,7 @@ _STALE = (0, 1, 1, 1, 1, 1, 1, 2)  # and when they have not for long
 _TURN = 8  # pairs
 _PATIENCE = 256  # pairs without anything new; later a quarter of all
 _UNIT = 1 << 40  # of the clocks of `Random`
-_OTHERS = 4  # of `Deciding`: so many pairs that may show something for one that does not
+_QUARTER = 4  # of `Deciding`: so many pairs that may show something have the turn of one that does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,31 +129,31 @@ class UncoveredFirst(Strategy):
 
 
 class Deciding(Strategy):
-    """For MC/DC: pairs that lead to a direction that no test has taken; then, of those that lead into a decision by a side of
-    a condition that may show what it has not shown yet, four for each other pair. Directions have turns as in `coverage`.
+    """For MC/DC: `coverage`, but a pair that may complete a vector which shows something new takes a quarter of a turn.
 
-    The side of a condition is known, the rest of the vector is not: that is found by turns, too. What a decision cannot
-    show takes turns as long as nobody knows.
+    How the earlier conditions of the decision came out is known of a pair, the later ones are not: these are found by turns,
+    too. What a decision cannot show takes turns as long as nobody knows.
     """
 
-    def __init__(self, covered: AbstractSet[int], wanted: AbstractSet[int]) -> None:
-        self._covered, self._wanted = covered, wanted  # coverage indices; both change while the campaign goes on
+    def __init__(self, covered: AbstractSet[int], may_show: Callable[[Pair], bool]) -> None:
+        """`may_show`: is asked once, of a pair that is new."""
+        self._covered = covered  # coverage indices; it grows while the campaign goes on
+        self._may_show = may_show
         self._turns: Counter[int] = Counter()  # given to each direction so far
 
     def rank(self, pair: Pair, place: Place) -> bytes:
-        return self._rank(pair, _LAST - place.run, _LAST - place.flip)
+        return self._rank(pair, self._may_show(pair), _LAST - place.run, _LAST - place.flip)
 
     def on_top(self, pair: Pair, rank: bytes) -> bytes:
         turn, run, flip = _RANK.unpack(rank)
-        return rank if turn else self._rank(pair, run, flip)
+        return rank if turn else self._rank(pair, False, run, flip)
 
-    def _rank(self, pair: Pair, run: int, flip: int) -> bytes:
+    def _rank(self, pair: Pair, may_show: bool, run: int, flip: int) -> bytes:
         if not pair.targets or any(index not in self._covered for index in pair.targets):
             return _RANK.pack(0, run, flip)
         self._turns[pair.targets.start] += 1
         turn = self._turns[pair.targets.start]
-        is_wanted = any(index in self._wanted for index in pair.targets)
-        return _RANK.pack(turn if is_wanted else _OTHERS * turn, run, flip)
+        return _RANK.pack(1 + (turn // _QUARTER if may_show else turn), run, flip)
 
 
 class Mixed(Strategy):
@@ -222,5 +222,5 @@ STRATEGIES: dict[str, Callable[[int, AbstractSet[int]], Strategy]] = {
     "bfs": lambda seed, covered: BreadthFirst(),
     "random": lambda seed, covered: Random(seed),
     "coverage": lambda seed, covered: UncoveredFirst(covered),
-    "mcdc": lambda seed, covered: Deciding(covered, frozenset()),  # of which nobody knows what is missing
+    "mcdc": lambda seed, covered: Deciding(covered, lambda pair: False),  # where nobody knows what is missing
 }

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from score_embed.contract.decisions import AND, FALSE, NOT, OR, SKIPPED, TRUE, Decision
 
 _FEW = 40  # tests to be chosen: beyond that nobody tries whether fewer would do
-_MANY = 64  # conditions of a decision: of larger ones each may lead on
 Item = tuple[int, bool]  # a condition, and the truth with which it has decided
 
 
@@ -132,15 +131,6 @@ def _can(decision: Decision, fixed: Mapping[int, bool]) -> list[set[bool]]:
             left, right = found[node.left], found[node.right]
             found.append(({decides} & left) | (right if (not decides) in left else set()))
     return found
-
-
-def leading(decision: Decision, missing: Iterable[Item]) -> set[Item]:
-    """The conditions, and their truths, that a vector which shows something of this may have."""
-    wanted = set(missing)
-    free = [n for n, condition in enumerate(decision.conditions) if condition.constant is None]
-    if len(free) > _MANY:
-        return {(n, value) for n in free for value in (False, True)}
-    return {(n, value) for n in free for value in (False, True) if wanted & possible(decision, {n: value})}
 
 
 def fewest(brought: Mapping[int, frozenset[int]], most: int = 200_000) -> tuple[tuple[int, ...], bool]:
