@@ -93,6 +93,17 @@ def test_infeasible_is_said_where_it_is_proved(tmp_path: Path) -> None:
     assert (found.code, open_.code) == (0, OPEN)
 
 
+def test_infeasible_holds_within_bounds(tmp_path: Path) -> None:
+    text = """#include <stdio.h>
+    int main(void) { int n = 0; while (getchar() != EOF) n++; return n > 1 && n < 3; }
+    """
+    found = explore(tmp_path, {"n.c": text}, "--goal", "mcdc", "--stdin-bytes", "1")
+    assert found.summary["goal"]["proved"]
+    said = score_embed("report", "out", cwd=tmp_path).stdout
+    assert "are proved to be infeasible within standard input = 1 bytes" in said
+    assert "  infeasible: within standard input = 1 bytes" in said
+
+
 def test_conditions_that_are_not_symbolic_count(tmp_path: Path) -> None:
     """The target says nothing of them in an ordinary run."""
     text = """#include <score.h>

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from score_embed.contract.words import Vector
@@ -16,22 +16,25 @@ _WORDS = {
 }
 
 
-def goal(found: Mapping[str, Any]) -> Iterator[str]:
-    """What became of `--goal`."""
+def goal(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:
+    """What became of `--goal`. `within`: the bounds of what was explored."""
     if not found:
         return
+    bounds = f" within {', '.join(within)}" if within else ""
     name = {"mcdc": "MC/DC"}.get(found["criterion"], found["criterion"])
     if found["reached"]:
         yield f"goal {name}: reached"
     elif found["proved"]:
-        yield f"goal {name}: all that is possible is reached; the other {found['missing']} are proved to be infeasible"
+        yield f"goal {name}: all that is possible is reached; the other {found['missing']} are proved to be infeasible{bounds}"
     else:
         yield f"goal {name}: not reached, {found['missing']} open"
 
 
-def lines(found: Mapping[str, Any]) -> Iterator[str]:
+def lines(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:
     """All that the report says of it."""
     yield from totals(found)
+    if found and found["proved"] and within:
+        yield f"infeasible: within {', '.join(within)}"
     for row in found["table"] if found else ():
         yield f"{row['file']}:{row['line']} in {row['function']}: {row['decision']}"
         for condition in row["conditions"]:

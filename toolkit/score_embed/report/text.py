@@ -171,7 +171,7 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled(f"bugs ({len(found.bugs)})", _bugs(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
-    yield from _titled("MC/DC", mcdc.lines(found.summary["mcdc"]))
+    yield from _titled("MC/DC", mcdc.lines(found.summary["mcdc"], found.summary["within"]))
     yield from _titled("forks on values", _forks(found.summary["forks"]))
     yield from _titled("", incomplete(found.summary))
     yield from _titled("solver", _solver(found.summary["solver"]))
@@ -197,7 +197,7 @@ def _totals(found: Findings) -> Iterator[str]:
     stopped = summary["stopped"]
     if stopped in ENDS:
         yield f"  {stopped}: {ENDS[stopped]}"
-    yield from (f"  {line}" for line in mcdc.goal(summary["goal"]))
+    yield from (f"  {line}" for line in mcdc.goal(summary["goal"], summary["within"]))
     if summary["within"]:
         yield f"  within: {', '.join(summary['within'])}; what lies beyond was not tried"
     depth = summary["conditions"]
