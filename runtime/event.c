@@ -25,7 +25,6 @@ void sc_event_start(void)
 #endif
     sc.path = sc.condition = sc.operand = start;
     sc.matched = sc.predicted == 0;
-    sc.silent = sc.flags & SC_RUN_VECTORS;
 }
 
 /* One more condition is in the hash when x is: is it the one the prediction was about? */
@@ -77,7 +76,7 @@ static void flush(void)
 
 void sc_byte(sc_u32 byte)
 {
-    if (sc.silent) return;
+    if (sc.flags & SC_RUN_VECTORS) return;
     if (sc.fill == sc.chunk) flush();
     chunk[sc.fill++] = (sc_u8)byte;
     sc.count++;
@@ -131,7 +130,7 @@ void sc_note(sc_u32 kind, sc_u32 site)
 /* The head of the event of the probe that began last; names its activation if that is another than before. */
 void sc_event(sc_u32 dir)
 {
-    if (sc.depth != sc.last_depth && !sc.silent) {
+    if (sc.depth != sc.last_depth && !(sc.flags & SC_RUN_VECTORS)) {
         head(SC_EVENT_FRAME, 0);
         sc_signed((sc_i64)sc.depth - (sc_i64)sc.last_depth);
         sc.last_depth = sc.depth;

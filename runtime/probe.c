@@ -159,6 +159,12 @@ static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
     sc_u32 index = (d[1] | (sc_u32)d[2] << 16) + arm;
     sc_u8 mask = (sc_u8)(1u << (index & 7u)), *seen = &sc_coverage_run[index >> 3];
     sc_mix(&sc.path, x);
+    if (sc.flags & SC_RUN_VECTORS) { /* how it came out, whatever it depends on */
+        sc.flags ^= SC_RUN_VECTORS; /* of the bytes that are made none is wanted but these */
+        sc_event(0);
+        sc_varint(arm);
+        sc.flags ^= SC_RUN_VECTORS;
+    }
     if (!(*seen & mask)) {
         *seen |= mask;
         sc.coverage_new = 1;
@@ -167,21 +173,10 @@ static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
     sc_step();
 }
 
-/* How a condition came out, whatever it depends on. */
-static void take_condition(const SC_ROM sc_d *d, sc_u32 dir)
-{
-    if (sc.flags & SC_RUN_VECTORS) {
-        sc.silent = 0;
-        sc_event(dir);
-        sc.silent = 1;
-    }
-    take_branch(d, sc.last_site << 1 | dir, dir);
-}
-
 sc_uint sc_branch(sc_frame *f, sc_uint at, sc_uint dir)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
-    if (d) take_condition(d, dir);
+    if (d) take_branch(d, sc.last_site << 1 | dir, dir);
     return dir;
 }
 
@@ -193,7 +188,7 @@ sc_uint sc_cond(sc_frame *f, sc_uint at, sc_uint dir, const sc_uptr *words)
         sc_watch(f, at, 3, words);
         return dir;
     }
-    take_condition(d, dir);
+    take_branch(d, x, dir);
     if (sc_speak(f, d + 3, words, SC_CONDITION | dir, 0, 0)) {
 #ifdef SC_VERIFY
         sc_signed((sc_i64)dir);
@@ -281,12 +276,6 @@ sc_uint sc_switch(sc_frame *f, sc_uint at, sc_uint arm, sc_u64 v)
     const SC_ROM sc_d *d = sc_begin(f, at);
     sc_u32 i, site = sc.last_site << 1;
     if (!d) return arm;
-    if (sc.flags & SC_RUN_VECTORS) {
-        sc.silent = 0;
-        sc_event(0);
-        sc_varint(arm);
-        sc.silent = 1;
-    }
     sc_mix(&sc.path, site);
     take_branch(d, arm, arm);
     if (KIND(d[3]) == SLOT && sc_slot_taint(MASKS(f), INDEX(d[3]))) {

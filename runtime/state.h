@@ -35,7 +35,6 @@ typedef struct {
     sc_u32 hashed, crc;           /* how many of them the CRC-32 is of */
     sc_uptr last_address;
     sc_u32 sent;                  /* the last probe sent an event (for sc_value) */
-    sc_u32 silent;                /* nobody wants what the probe says: the run is one of vectors */
     sc_u32 matched, mispredicted; /* the condition hash at `predicted` was as expected; was not */
     sc_u32 elision_failed;
     sc_u32 tables;                /* how many objects were sent (select.c) */

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from score_embed.contract.decisions import AND, FALSE, NOT, SKIPPED, TRUE, Decision
 from score_embed.contract.descriptors import Reserved
-from score_embed.contract.sites import SiteKind, SiteTable
+from score_embed.contract.sites import SiteTable
 from score_embed.trace.cursor import Cursor
 
 _Target = int | str  # the condition that is evaluated next, or how the decision comes out
@@ -108,15 +108,14 @@ class VectorReader:
         cursor.events = events
         while cursor.at < len(events):
             head = cursor.varint()
-            ident, outcome = head >> 1, head & 1
+            ident = head >> 1
             if ident == Reserved.FRAME:
                 cursor.next_depth()
                 continue
             site = self._sites.get(ident)
             if site is None or not site.is_branch:
                 raise cursor.fail(f"site {ident} is no condition")
-            if site.kind is SiteKind.SWITCH:
-                outcome = cursor.varint()
+            outcome = cursor.varint()
             if outcome >= site.outcomes:
                 raise cursor.fail(f"arm {outcome} of a switch")
             found.directions.add(site.coverage + outcome)
