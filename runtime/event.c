@@ -147,6 +147,7 @@ enum { MOST = 5 + 1 + 10 }; /* bytes of a short event */
 void sc_short_event(sc_u32 x, sc_u32 masked, const void *p)
 {
     sc_u8 *to = chunk + sc.fill, *from = to;
+    if (sc.flags & SC_RUN_VECTORS) return;
     if (sc.depth != sc.last_depth || sc.chunk - sc.fill < MOST) {
         sc_event(x & 1u);
         if (masked) sc_varint(1);
