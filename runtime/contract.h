@@ -39,6 +39,7 @@ enum {
     SC_RUN_ACKNOWLEDGED = 16,
     SC_RUN_EAGER = 32,
     SC_RUN_BOUNDED = 64,
+    SC_RUN_VECTORS = 128,
 };
 
 enum {

@@ -2,7 +2,8 @@
  *
  * Nothing holds the whole trace: a chunk is sent when it is full, the last one with END. A mispredicted run, and the
  * first `elide` bytes the host already holds, are counted and hashed all the same but not sent. Of a run that is eager each
- * byte is sent at once, for the target may not live to send the next. */
+ * byte is sent at once, for the target may not live to send the next. A run of vectors sends the events of conditions only,
+ * and of all conditions: it is silent but for these. */
 #include "state.h"
 
 static sc_u8 chunk[SC_CHUNK] SC_RUNTIME_DATA;
@@ -75,6 +76,7 @@ static void flush(void)
 
 void sc_byte(sc_u32 byte)
 {
+    if (sc.flags & SC_RUN_VECTORS) return;
     if (sc.fill == sc.chunk) flush();
     chunk[sc.fill++] = (sc_u8)byte;
     sc.count++;
@@ -128,7 +130,7 @@ void sc_note(sc_u32 kind, sc_u32 site)
 /* The head of the event of the probe that began last; names its activation if that is another than before. */
 void sc_event(sc_u32 dir)
 {
-    if (sc.depth != sc.last_depth) {
+    if (sc.depth != sc.last_depth && !(sc.flags & SC_RUN_VECTORS)) {
         head(SC_EVENT_FRAME, 0);
         sc_signed((sc_i64)sc.depth - (sc_i64)sc.last_depth);
         sc.last_depth = sc.depth;
@@ -145,6 +147,7 @@ enum { MOST = 5 + 1 + 10 }; /* bytes of a short event */
 void sc_short_event(sc_u32 x, sc_u32 masked, const void *p)
 {
     sc_u8 *to = chunk + sc.fill, *from = to;
+    if (sc.flags & SC_RUN_VECTORS) return;
     if (sc.depth != sc.last_depth || sc.chunk - sc.fill < MOST) {
         sc_event(x & 1u);
         if (masked) sc_varint(1);

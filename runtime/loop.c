@@ -292,7 +292,7 @@ static sc_u32 read_run(const sc_u8 *p, sc_u32 n)
     sc.elide = take_hashed(flags & SC_RUN_ELIDED, &sc.elide_crc);
     sc.flags = flags;
 #ifdef SC_QUIET_STATE
-    sc.quiet = flags & SC_RUN_EAGER ? 0 : sc.max_branches;
+    sc.quiet = flags & (SC_RUN_EAGER | SC_RUN_VECTORS) ? 0 : sc.max_branches;
 #endif
     if (flags & SC_RUN_EAGER) sc.tell_from = take_varint();
     sc.chunk = flags & SC_RUN_SHORT ? take_varint() : SC_CHUNK;

@@ -159,6 +159,12 @@ static void take_branch(const SC_ROM sc_d *d, sc_u32 x, sc_u32 arm)
     sc_u32 index = (d[1] | (sc_u32)d[2] << 16) + arm;
     sc_u8 mask = (sc_u8)(1u << (index & 7u)), *seen = &sc_coverage_run[index >> 3];
     sc_mix(&sc.path, x);
+    if (sc.flags & SC_RUN_VECTORS) { /* how it came out, whatever it depends on */
+        sc.flags ^= SC_RUN_VECTORS; /* of the bytes that are made none is wanted but these */
+        sc_event(0);
+        sc_varint(arm);
+        sc.flags ^= SC_RUN_VECTORS;
+    }
     if (!(*seen & mask)) {
         *seen |= mask;
         sc.coverage_new = 1;

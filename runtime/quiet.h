@@ -4,7 +4,7 @@
  *
  * Descriptors are constant tables: with the index of one, a compiler computes all that is made of it here. Guards look at a
  * few more bits of taint than those of the bytes in question: 8 or 16 bytes. Branches keep hash, count and place up to date. In
- * interrupts probes are silent; a test that tells where it is has no quiet branches. */
+ * interrupts probes are silent; a test that tells where it is, or of all its branches, has no quiet ones. */
 #ifndef SC_QUIET_H
 #define SC_QUIET_H
 

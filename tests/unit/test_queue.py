@@ -18,7 +18,7 @@ from score_embed.explore.lineage import Origin, in_common
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Search
-from score_embed.explore.strategy import STRATEGIES
+from score_embed.explore.strategy import STRATEGIES, Deciding
 
 
 def pair(depth: int, name: str = "", targets: range = range(0)) -> Pair:
@@ -64,6 +64,19 @@ def test_uncovered_directions_come_first_then_all_by_turns() -> None:
     assert taken.id.strip() == b"e"
     covered.add(3)  # so d has nothing new any more
     assert drain(waiting) == "dcabf"
+
+
+def test_what_may_show_something_takes_a_quarter_of_a_turn() -> None:
+    covered, two, three = {1, 2}, range(2, 3), range(3, 4)
+    waiting = Queue(Deciding(covered, lambda pair: pair.id.strip().isupper()))
+    waiting.add([pair(1, "x", three), pair(1, "Y", three)])
+    waiting.add([pair(n, name, two) for n, name in enumerate("abcd", 1)])
+    waiting.add([pair(n, name, two) for n, name in enumerate("EFGHIJ", 1)])
+    taken = waiting.take()
+    assert taken is not None
+    assert taken.id.strip() == b"Y"  # to a direction that is new: before all others
+    covered.add(3)  # so x has nothing new any more
+    assert drain(waiting) == "GFEaxJIHbcd"
 
 
 def test_random_takes_every_waiting_pair_alike() -> None:

@@ -25,7 +25,8 @@ CHECKS = ("null", "bounds", "division", "overflow", "shift", "unreachable")
 DEFAULT_CHECKS = frozenset({"null", "bounds", "division"})  # firmware lets numbers overflow on purpose
 MOST_INPUT = 65535  # bytes of a test's input
 STUBS = ("undefined", "none")
-STRATEGIES = ("mixed", "dfs", "exe", "bfs", "random", "coverage")
+STRATEGIES = ("mixed", "dfs", "exe", "bfs", "random", "coverage", "mcdc")
+GOALS = ("branch", "mcdc")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Settings:
     retry_lost: bool = False
     trust: bool = False
     first: Path | None = None
+    have: Path | None = None
     time: float | None = None
     max_tests: int | None = None
     until_bug: bool = False
@@ -47,6 +49,7 @@ class Settings:
     cluster: str | None = None
     max_branches: int = 1_000_000
     strategy: str = "mixed"
+    goal: str | None = None
     max_depth: int | None = None
     loop_bound: int | None = None
     fork_values: int = 256
@@ -186,6 +189,12 @@ def _stubs(word: str) -> str:
     return word
 
 
+def _goal(word: str) -> str:
+    if word not in GOALS:
+        raise ValueError(yamlfile.suggestion(word, GOALS))
+    return word
+
+
 def checks(word: str) -> frozenset[str]:
     """`default`, `all`, `none`, or names with commas between them. Raises ValueError."""
     groups = {"default": DEFAULT_CHECKS, "all": frozenset(CHECKS), "none": frozenset[str]()}
@@ -235,6 +244,8 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("max-branches", _positive, "N", "a test that takes more branches is a hang (1000000)"),
     Option("strategy", _strategy, "NAME", f"which test comes first: {', '.join(STRATEGIES)} (mixed)"),
+    Option("goal", _goal, "NAME", f"stop when this is reached, or proved to be impossible: {', '.join(GOALS)}"),
+    Option("have", userfile.name, "DIR", "your own tests: a folder of inputs (.bin), which are run first"),
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
     Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
     Option("fork-values", _fork_values, "N", "try each value of what has no formula, if it has no more than N (256)"),

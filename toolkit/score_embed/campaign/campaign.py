@@ -7,26 +7,31 @@ record. The record is committed between tests only, so whatever ends a campaign,
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from score_embed import config
-from score_embed.campaign import first_test, opening
+from score_embed.campaign import first_test, goals, opening
 from score_embed.campaign.ending import Result, conclude
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.opening import Opened
 from score_embed.campaign.status import Status
+from score_embed.campaign.vectors import VectorRuns
 from score_embed.campaign.worker import Tested, Worker
 from score_embed.contract.outcome import Run
 from score_embed.contract.words import Stop
 from score_embed.errors import TargetError
-from score_embed.explore.pair import Pair
+from score_embed.explore.pair import Pair, first_pairs
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Ranked, Search
-from score_embed.explore.strategy import STRATEGIES
+from score_embed.explore.strategy import STRATEGIES, Deciding
 from score_embed.image.image import Image
 from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
+from score_embed.results.testcase import read_own
+from score_embed.results.vectors import Taken
 from score_embed.results.work import WorkNotes
 from score_embed.solve.effort import interrupt as end_question
 from score_embed.witness import witness
@@ -54,41 +59,79 @@ def explore(opened: Opened) -> Stop:
             work.pardon()
         worker = Worker(opened.target, opened.settings, opened.image)
         begin = _fresh if opened.record.get(PROGRESS) is None else _restored
-        return _Campaign(opened, worker, work, *begin(opened, worker, work)).run(interrupt, status)
+        return _Campaign(opened, worker, work, begin(opened, worker, work)).run(interrupt, status)
 
 
-def _fresh(opened: Opened, worker: Worker, work: WorkNotes) -> tuple[Ledger, Search]:
+class _Begun(NamedTuple):
+    """What a session goes on with. `vectors`: if they are recorded; `own`: pairs of the user's tests."""
+
+    ledger: Ledger
+    search: Search
+    vectors: VectorRuns | None
+    own: list[Pair]
+
+
+def _fresh(opened: Opened, worker: Worker, work: WorkNotes) -> _Begun:
     """Find the first test, see that the program is deterministic, and begin with it."""
     inputs, difference = first_test.find(worker, opened.settings, opened.image, work)
     ledger = opening.begin_books(opened, difference)
-    search = Search(worker.explorer, _queue(opened, worker), inputs, first_test.seeds(opened.settings), work.begin)
+    vectors = _vectors(opened)
+    search = Search(worker.explorer, _queue(opened, worker, vectors), inputs, first_test.seeds(opened.settings), work.begin)
     opened.record.pairs.add((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
-    return ledger, search
+    return _Begun(ledger, search, vectors, _own_pairs(opened, inputs))
 
 
-def _restored(opened: Opened, worker: Worker, work: WorkNotes) -> tuple[Ledger, Search]:
+def _own_pairs(opened: Opened, inputs: Sequence[bytes]) -> list[Pair]:
+    """The user's own tests, but for the first one: they run before all others, in whatever order these come."""
+    if opened.settings.have is None:
+        return []
+    own = first_pairs(inputs, read_own(opened.settings.have).others)[len(inputs) :]
+    opened.record.pairs.add((pair.id, b"", pair.to_bytes()) for pair in own)
+    return own
+
+
+def _restored(opened: Opened, worker: Worker, work: WorkNotes) -> _Begun:
     """Go on where the record ends."""
     ledger = Ledger(opened.record, opened.record.sources())
     worker.knows(ledger.coverage.covered, ledger.bugs)
     opened.record.pairs.free()
-    search = Search(worker.explorer, _queue(opened, worker), may_ask=work.begin)
+    vectors = _vectors(opened)
+    search = Search(worker.explorer, _queue(opened, worker, vectors), may_ask=work.begin)
     search.restore(ledger.queue)
-    return ledger, search
+    return _Begun(ledger, search, vectors, [])
 
 
-def _queue(opened: Opened, worker: Worker) -> Queue:
-    order = STRATEGIES[opened.settings.strategy](opened.settings.seed, worker.covered)
-    return Queue(order, opened.record.pairs)
+def _queue(opened: Opened, worker: Worker, vectors: VectorRuns | None) -> Queue:
+    settings = opened.settings
+    if settings.strategy == "mcdc" and vectors is not None:
+        explorer = worker.explorer
+        order = Deciding(worker.covered, lambda pair: vectors.may_show(pair, explorer.conditions))
+        return Queue(order, opened.record.pairs)
+    return Queue(STRATEGIES[settings.strategy](settings.seed, worker.covered), opened.record.pairs)
+
+
+def _vectors(opened: Opened) -> VectorRuns | None:
+    """What records vectors, if somebody wants them."""
+    settings = opened.settings
+    if "mcdc" not in (settings.goal, settings.strategy) and settings.have is None:
+        return None
+    assert opened.target is not None
+    return VectorRuns(opened.target, opened.image.sites, opened.record)
 
 
 class _Campaign:
     """A campaign that is ready to run tests."""
 
-    def __init__(self, opened: Opened, worker: Worker, work: WorkNotes, ledger: Ledger, search: Search) -> None:
+    def __init__(self, opened: Opened, worker: Worker, work: WorkNotes, begun: _Begun) -> None:
+        ledger, search, vectors, self._own = begun
         self._settings, self._record = opened.settings, opened.record
         self._worker, self._ledger, self._search = worker, ledger, search
         self._work = work
         self._witness = witness.of(opened.record, opened.settings)
+        self._vectors = vectors
+        self._taken: Taken | None = None  # by the test that is entered next
+        self._is_own = False  # it was the user's before
+        self._is_reached = goals.reached(opened.settings.goal, ledger.coverage, vectors)
         self._tests = 0  # of this session
 
     def run(self, interrupt: Interrupt, status: Status) -> Stop:
@@ -122,7 +165,7 @@ class _Campaign:
                 self._enter(last)
                 last = None
             stopped = self._wants_end(interrupt)
-            pair = None if stopped else search.next(lambda: self._has_chores(interrupt, status))
+            pair = None if stopped else self._next(interrupt, status)
             self._settle()
             if pair is not None and not self._work.begin(pair.id):
                 self._give_up(pair)
@@ -150,6 +193,11 @@ class _Campaign:
             if pair is not None:
                 last = self._finish(pair, begun)
 
+    def _next(self, interrupt: Interrupt, status: Status) -> Pair | None:
+        if self._own:
+            return self._own.pop(0)
+        return self._search.next(lambda: self._has_chores(interrupt, status))
+
     def _has_chores(self, interrupt: Interrupt, status: Status) -> bool:
         """Whether anything has to be done before the next question."""
         return bool(self._wants_end(interrupt)) or self._record.due() or status.due
@@ -165,6 +213,8 @@ class _Campaign:
             return Stop.MAX_TESTS
         if settings.until_bug and (self._ledger.has_bug or (self._witness is not None and self._witness.has_found)):
             return Stop.BUG
+        if self._is_reached():
+            return Stop.GOAL
         return None
 
     def _finish(self, pair: Pair, begun: Run) -> Tested | None:
@@ -180,6 +230,9 @@ class _Campaign:
             return None
         self._done(pair, brought, test.finished.path_hash if test.outcome.is_path else None)
         self._tests += 1
+        if self._vectors is not None and test.outcome.is_path:
+            self._taken = self._vectors.look(test.run, test.finished)
+        self._is_own = not pair.place and self._settings.have is not None
         return test
 
     def _give_up(self, pair: Pair) -> None:
@@ -203,10 +256,14 @@ class _Campaign:
         """Put a test that was run into the books."""
         if test is not None:
             self._ledger.enter(self._worker.entry(test))
+            if self._vectors is not None and test.outcome.is_path:
+                self._vectors.enter(self._ledger.totals.runs, self._taken, self._is_own)
 
     def _commit(self, stopped: Stop | None = None) -> None:
         """Put what was reached into the record; `stopped`: why no more tests follow."""
         self._ledger.count(self._worker.counted())
         self._ledger.queue = self._search.state()
         self._ledger.stopped = stopped
+        if self._vectors is not None:
+            self._vectors.keep()
         self._ledger.commit()

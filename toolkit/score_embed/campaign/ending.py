@@ -18,6 +18,7 @@ from score_embed.results.store import Store
 
 INTERRUPTED = 130
 LOST = 7  # no bugs, but tests that are set aside
+OPEN = 8  # neither, but a goal that is not reached, nor is the rest proved to be impossible
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,16 @@ def _result(found: dict[str, Any], folder: Path) -> Result:
         return Result(found, folder, INTERRUPTED)
     if found["bugs"]:
         return Result(found, folder, 1)
-    return Result(found, folder, LOST if found["lost"] else 0)
+    if found["lost"]:
+        return Result(found, folder, LOST)
+    goal = found["goal"]
+    is_open = goal and not goal["reached"] and not goal["proved"]
+    return Result(found, folder, OPEN if is_open else 0)
 
 
 def exit_code(results: Sequence[Result]) -> int:
-    """Of several campaigns: interrupted comes before bugs, bugs before lost tests."""
-    return next((code for code in (INTERRUPTED, 1, LOST) if any(result.exit_code == code for result in results)), 0)
+    """Of several campaigns: interrupted comes before bugs, bugs before lost tests, these before a goal that is open."""
+    return next((code for code in (INTERRUPTED, 1, LOST, OPEN) if any(result.exit_code == code for result in results)), 0)
 
 
 def _tell_how_to_go_on(records: Sequence[Store]) -> None:

@@ -27,7 +27,7 @@ from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.errors import NothingToExplore, TargetError, UsageError, printable
 from score_embed.explore.prf import digits, grow, number, prf
 from score_embed.image.image import Image
-from score_embed.results.testcase import First, Named, read_first
+from score_embed.results.testcase import First, Named, read_first, read_own
 from score_embed.results.work import DEATHS, WorkNotes
 from score_embed.trace.trail import Trail
 
@@ -75,6 +75,8 @@ def _find(
         return describer.named(trail.objects)
 
     data = unchosen(settings)
+    if settings.have is not None:
+        data = read_own(settings.have).data
     if settings.first is not None:
         first = read_first(settings.first)
         data = place(first, runner.complete, layout) if first.values else first.data

@@ -295,6 +295,7 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
         bool(settings.stdin_bytes or settings.argv),
         (*image.within, *beyond),
         image.stubs,
+        settings.goal,
     )
     sources = source_map(image.sites, image.notes, image.losses, Path.cwd())
     record.put(PROGRAM, described)

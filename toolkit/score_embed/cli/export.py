@@ -14,10 +14,10 @@ from score_embed.image.image import load_image
 from score_embed.report import findings, inputs, spreadsheet, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import write, write_pieces
-from score_embed.results import salvage
+from score_embed.results import criteria, salvage
 from score_embed.results.store import Store, TestRow
 
-CHOICES = ("kept", "paths", "all")
+CHOICES = ("kept", "paths", "all", "fewest")
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
@@ -31,7 +31,8 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         "--tests",
         choices=CHOICES,
         help="which: those that brought coverage or a bug (kept; default of --unity), those that took a new path "
-        "(paths; default of --corpus), or all (default of --csv)",
+        "(paths; default of --corpus), all (default of --csv), or the fewest that show all MC/DC and take all branches "
+        "that were shown and taken (fewest)",
     )
     sub.add_argument("--test", type=int, metavar="N", help="only test N; default of --board-input: the first bug")
     sub.add_argument(
@@ -102,8 +103,20 @@ def _tests(record: Store, values: argparse.Namespace, default: str) -> Iterable[
             return record.kept_tests()
         case "paths":
             return record.path_tests()
+        case "fewest":
+            return _fewest(record)
         case _:
             return record.tests()
+
+
+def _fewest(record: Store) -> Iterable[TestRow]:
+    """Beside the user's own."""
+    state = criteria.recorded(record)
+    if state is None:
+        hint = "Record them: run --goal mcdc or --strategy mcdc."
+        raise UsageError("the campaign has recorded no vectors", str(record.folder), hint)
+    chosen, _ = criteria.fewest(record.sources(), state)
+    return [_numbered(record, number) for number in chosen]
 
 
 def _one(record: Store, found: Findings, number: int | None) -> TestRow:

@@ -56,6 +56,7 @@ def explored(settings: config.Settings) -> Result:
         if settings.resume is not None:
             record = stack.enter_context(Store.open(settings.resume))
             settings = opening.resumed_settings(record, settings)
+        require_one_client(settings)
         if settings.cluster is not None:
             from score_embed.fleet.process import ray_cluster
 
@@ -67,8 +68,18 @@ def explored(settings: config.Settings) -> Result:
         return campaign.run(settings, record)
 
 
+def require_one_client(settings: config.Settings) -> None:
+    """Vectors are recorded where the tests run, and the clients of a fleet do not report them yet."""
+    wanted = {"--goal": settings.goal, "--have": settings.have, "--strategy mcdc": settings.strategy == "mcdc"}
+    said = next((name for name, value in wanted.items() if value), None)
+    if said is not None and (settings.cluster is not None or (settings.clients or 1) > 1):
+        raise UsageError(f"{said} is for campaigns of one client", "command line", "Leave --clients and --cluster out.")
+
+
 def require_sources(settings: config.Settings) -> None:
     """Of a new campaign."""
+    if settings.first is not None and settings.have is not None:
+        raise UsageError("--first and --have both say which tests come first", "command line", "Say one of them.")
     if settings.retry_lost:
         hint = "Name the campaign whose lost tests are to be run again with --resume DIR."
         raise UsageError("--retry-lost is for a campaign that goes on", "command line", hint)

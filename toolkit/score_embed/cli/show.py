@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from score_embed.cli.output import Printer, plain
-from score_embed.report import text
+from score_embed.report import mcdc, text
 from score_embed.report.findings import Findings
 from score_embed.results import answers
 from score_embed.results.shown import readable
@@ -28,6 +28,7 @@ def result(found: Findings) -> None:
         console.print(_tests(found.paths))
     lines = [line for bug in found.bugs for line in text.bug(bug, found.sources, found.folder)]
     lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
+    lines += [*mcdc.totals(found.summary["mcdc"]), *mcdc.goal(found.summary["goal"], found.summary["within"])]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
 
 

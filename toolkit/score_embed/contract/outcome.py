@@ -55,7 +55,8 @@ class Run(NamedTuple):
 
     `prefix`: event bytes that the run is expected to begin with; the target does not send them again if it does.
     `tell_from`: the target says all at once, for the test may be its end, and after so many event bytes also where it is.
-    `bounded`: the test ends, as a hang, where it asks for more input than this.
+    `bounded`: the test ends, as a hang, where it asks for more input than this; `vectors`: its events are those of all
+    conditions, and of nothing else.
     """
 
     number: int
@@ -66,6 +67,7 @@ class Run(NamedTuple):
     prefix: bytes = b""
     tell_from: int | None = None
     bounded: bool = False
+    vectors: bool = False
 
 
 class Finished(NamedTuple):

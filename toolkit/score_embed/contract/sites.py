@@ -11,6 +11,9 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import Any
+
+from score_embed.contract.decisions import Condition, Decision, decision
 
 MAGIC = 0x5C0E
 FIRST_SITE = 16
@@ -44,6 +47,7 @@ class SiteKind(IntEnum):
     VARIADIC = 16
     SPAN = 17
     SIZED = 18
+    CONSTANT = 19  # a condition of a decision that the compiler decides: it has no probe
 
 
 # Flags of sites. They are looked at while events are decoded, and `&` of an IntFlag takes half a microsecond.
@@ -175,7 +179,7 @@ class Site:
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
     coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
     flags: int = 0  # cond: CondFlag; opaque: OpaqueFlag; symbolic: InputFlag; select: SelectFlag
-    size: int = 0  # symbolic: bytes; enter: number of scalar parameters; select, store: bytes of the object, 0 = not known; bounds: of the access
+    size: int = 0  # symbolic: bytes; enter: number of scalar parameters; constant: its value; select, store: bytes of the object, 0 = not known; bounds: of the access
     stride: int = 0  # store: bytes from one element to the next, 0 = not known
     is_assumption: bool = field(init=False)
 
@@ -201,6 +205,7 @@ class SiteTable:
 
     pointer_bits: int
     sites: Mapping[int, Site]
+    decisions: tuple[Decision, ...] = ()  # those of several conditions
 
     def __getitem__(self, site: int) -> Site:
         return self.sites[site]
@@ -215,7 +220,7 @@ class SiteTableError(ValueError):
 
 def parse_site_table(words: bytes, meta: bytes, pointer_bits: int) -> SiteTable:
     """Read `.sc_sites` and `.sc_meta` (little endian, `pointer_bits` a word). Raises SiteTableError."""
-    places = _parse_meta(meta)
+    places, decided = _parse_meta(meta)
     sites: dict[int, Site] = {}
     reader = _Words(words, pointer_bits // 8)
     while not reader.done():
@@ -223,7 +228,11 @@ def parse_site_table(words: bytes, meta: bytes, pointer_bits: int) -> SiteTable:
         if site.id in sites or site.id < FIRST_SITE:
             raise SiteTableError(f"site {site.id} is defined twice or reserved")
         sites[site.id] = site
-    return SiteTable(pointer_bits, sites)
+    try:
+        decisions = tuple(_parse_decision(row, sites) for row in decided)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise SiteTableError(f"the decisions in the section .sc_meta are damaged: {error}") from error
+    return SiteTable(pointer_bits, sites, decisions)
 
 
 class _Words:
@@ -259,8 +268,10 @@ class _Words:
         return sum((self.next() & ((1 << bits) - 1)) << bits * i for i in range(self.per_long))
 
 
-def _parse_meta(meta: bytes) -> dict[int, tuple[str, int, str, str]]:
+def _parse_meta(meta: bytes) -> tuple[dict[int, tuple[str, int, str, str]], list[Any]]:
+    """The places of sites, and the decisions: file, line, function, tree, conditions."""
     places: dict[int, tuple[str, int, str, str]] = {}
+    decisions: list[Any] = []
     for text in meta.split(b"\0"):
         if not text:
             continue
@@ -268,9 +279,23 @@ def _parse_meta(meta: bytes) -> dict[int, tuple[str, int, str, str]]:
             unit = json.loads(text)
             for ident, file, line, function, name in unit.get("sites", ()):
                 places[ident] = (unit["files"][file], line, unit["functions"][function], name)
+            for file, line, function, tree, conditions in unit.get("decisions", ()):
+                decisions.append((unit["files"][file], line, unit["functions"][function], tree, conditions))
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise SiteTableError(f"the section .sc_meta is damaged: {error}") from error
-    return places
+    return places, decisions
+
+
+def _parse_decision(row: Any, sites: Mapping[int, Site]) -> Decision:
+    file, line, function, tree, conditions = row
+    return decision(file, line, function, tree, [_parse_condition(at, text, value, sites) for at, text, value in conditions])
+
+
+def _parse_condition(ident: int, text: str, literal: bool | None, sites: Mapping[int, Site]) -> Condition:
+    site = sites[ident] if ident else None
+    if site is not None and site.kind is SiteKind.CONSTANT:
+        literal = bool(site.size)
+    return Condition(ident, text, literal)
 
 
 def _parse_site(reader: _Words, places: Mapping[int, tuple[str, int, str, str]]) -> Site:
@@ -319,7 +344,7 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             return replace(head, size=reader.next(), template=_parse_template(reader))
         case SiteKind.PIN | SiteKind.CHECK | SiteKind.RANGE | SiteKind.SPAN | SiteKind.SIZED:
             return replace(head, template=_parse_template(reader))
-        case SiteKind.ENTER:
+        case SiteKind.ENTER | SiteKind.CONSTANT:
             return replace(head, size=reader.next())
         case SiteKind.SELECT:
             dest = _parse_leaf(reader)

@@ -40,6 +40,7 @@ class RunFlag(IntEnum):
     EAGER = 32  # send each byte of the events, and what is PASSED, at once: the test may be the target's end. The number of
     # event bytes after which sites are told follows
     BOUNDED = 64  # the test ends, as a hang, where it asks for more input than this
+    VECTORS = 128  # of the events only those of conditions are sent, and of all of these, also without symbolic data
 
 
 class EndFlag(IntEnum):

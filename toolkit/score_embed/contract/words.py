@@ -18,6 +18,7 @@ class Stop(StrEnum):
     TIME = "time"
     MAX_TESTS = "max-tests"
     BUG = "bug"  # a confirmed one was found, and no more was asked for
+    GOAL = "goal"  # it is reached: of --goal
     INTERRUPTED = "interrupted"
     ERROR = "error"  # the target, or all clients, were lost
     KILLED = "killed"  # only seen from outside: the process did not live to say
@@ -36,6 +37,15 @@ class Unflipped(StrEnum):
     FIXED = "fixed by value"  # the path has forked, and its value leaves no other side; other values have tests of their own
     WAITING = "waiting"  # a test for it is known and was not run
     NOT_REACHED = "not-reached"
+
+
+class Vector(StrEnum):
+    """What MC/DC says of a condition."""
+
+    SHOWN = "shown"  # that it decides
+    INFEASIBLE = "infeasible"  # proved, by constants or by an exhausted campaign
+    OPEN = "open"  # not seen yet
+    CONSTANT = "constant"  # its value is: it has nothing to show
 
 
 class Layer(StrEnum):

@@ -163,6 +163,7 @@ class WiredTarget(ABC):
             test.prefix,
             test.tell_from,
             test.bounded,
+            test.vectors,
         )
         assert self._session is not None
         assert self._channel is not None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -115,6 +115,11 @@ class Explorer:
         self.divergences = 0
         self.concretized = 0
         self.forks: Counter[int] = Counter()  # by site: tests for another value of it
+
+    @property
+    def conditions(self) -> Sequence[Condition]:
+        """Of the path that was followed last."""
+        return self._trail.conditions
 
     def stop_if(self, wanted: Callable[[], bool]) -> None:
         """Ask no further questions when this says so; what was not asked waits."""

@@ -27,6 +27,7 @@ _STALE = (0, 1, 1, 1, 1, 1, 1, 2)  # and when they have not for long
 _TURN = 8  # pairs
 _PATIENCE = 256  # pairs without anything new; later a quarter of all
 _UNIT = 1 << 40  # of the clocks of `Random`
+_QUARTER = 4  # of `Deciding`: so many pairs that may show something have the turn of one that does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,34 @@ class UncoveredFirst(Strategy):
         return _RANK.pack(self._turns[pair.targets.start], run, flip)
 
 
+class Deciding(Strategy):
+    """For MC/DC: `coverage`, but a pair that may complete a vector which shows something new takes a quarter of a turn.
+
+    How the earlier conditions of the decision came out is known of a pair, the later ones are not: these are found by turns,
+    too. What a decision cannot show takes turns as long as nobody knows.
+    """
+
+    def __init__(self, covered: AbstractSet[int], may_show: Callable[[Pair], bool]) -> None:
+        """`may_show`: is asked once, of a pair that is new."""
+        self._covered = covered  # coverage indices; it grows while the campaign goes on
+        self._may_show = may_show
+        self._turns: Counter[int] = Counter()  # given to each direction so far
+
+    def rank(self, pair: Pair, place: Place) -> bytes:
+        return self._rank(pair, self._may_show(pair), _LAST - place.run, _LAST - place.flip)
+
+    def on_top(self, pair: Pair, rank: bytes) -> bytes:
+        turn, run, flip = _RANK.unpack(rank)
+        return rank if turn else self._rank(pair, False, run, flip)
+
+    def _rank(self, pair: Pair, may_show: bool, run: int, flip: int) -> bytes:
+        if not pair.targets or any(index not in self._covered for index in pair.targets):
+            return _RANK.pack(0, run, flip)
+        self._turns[pair.targets.start] += 1
+        turn = self._turns[pair.targets.start]
+        return _RANK.pack(1 + (turn // _QUARTER if may_show else turn), run, flip)
+
+
 class Mixed(Strategy):
     """Orders that take turns, each with pairs of its own: no order stays in its corner for longer than the others' turns.
 
@@ -193,4 +222,5 @@ STRATEGIES: dict[str, Callable[[int, AbstractSet[int]], Strategy]] = {
     "bfs": lambda seed, covered: BreadthFirst(),
     "random": lambda seed, covered: Random(seed),
     "coverage": lambda seed, covered: UncoveredFirst(covered),
+    "mcdc": lambda seed, covered: Deciding(covered, lambda pair: False),  # where nobody knows what is missing
 }

@@ -142,6 +142,7 @@ class RunMessage(NamedTuple):
     chunk: int  # bytes that a frame of the answer may carry; 0: as many as the target likes
     tell_from: int | None = None  # EAGER: sites are told after so many event bytes
     bounded: bool = False
+    vectors: bool = False
 
     def encode(self) -> bytes:
         base = self.base if self.base is not None and len(self.base) == len(self.data) else None
@@ -152,6 +153,7 @@ class RunMessage(NamedTuple):
         flags |= RunFlag.ACKNOWLEDGED if self.acknowledged else 0
         flags |= RunFlag.EAGER if self.tell_from is not None else 0
         flags |= RunFlag.BOUNDED if self.bounded else 0
+        flags |= RunFlag.VECTORS if self.vectors else 0
         parts = [bytes((self.number & 0xFF, flags)), _CRC.pack(zlib.crc32(self.data))]
         if base is None:
             parts += [varint(len(self.data)), varint(self.max_branches), varint(self.watchdog_ms)]

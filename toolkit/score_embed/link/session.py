@@ -30,7 +30,7 @@ class Request(NamedTuple):
     """One test. `prefix`: event bytes the host already holds and expects; they are not sent again.
 
     `tell_from`: say all at once, for the test may be the target's end, and after so many event bytes also where it is;
-    `bounded`: end it where the input does.
+    `bounded`: end it where the input does; `vectors`: say of all conditions how they came out, and nothing else.
     """
 
     data: bytes
@@ -41,6 +41,7 @@ class Request(NamedTuple):
     prefix: bytes = b""
     tell_from: int | None = None
     bounded: bool = False
+    vectors: bool = False
 
 
 class Known(NamedTuple):
@@ -185,6 +186,7 @@ class Session:
             chunk=self._chunk,
             tell_from=request.tell_from,
             bounded=request.bounded,
+            vectors=request.vectors,
         )
         self._held, self._limits, self._done, self._elided = request.data, limits, False, len(prefix)
         return self._send(Type.RUN, run.encode())

@@ -10,7 +10,7 @@ from typing import Any
 
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
-from score_embed.report import fleet, kinds
+from score_embed.report import fleet, kinds, mcdc
 from score_embed.report.findings import Findings
 from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
@@ -25,13 +25,14 @@ ENDS = {
     Stop.TIME: "the time was up; more paths may exist",
     Stop.MAX_TESTS: "the number of tests was reached; more paths may exist",
     Stop.BUG: "a bug was found, and --until-bug was given; more bugs and paths may exist",
+    Stop.GOAL: "the goal is reached; more paths may exist",
     Stop.INTERRUPTED: "it was stopped; more paths may exist",
     Stop.ERROR: "the target was lost; more paths may exist",
     Stop.KILLED: "its process was killed; this is its last commit, at most a second earlier",
     Stop.RUNNING: "it is running now; this is its last commit",
 }
 _MOST_LOST = 10  # lost tests that are shown
-CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
+CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.GOAL, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
 # Why a direction was not taken; {n} is how often, {side} what would have to happen.
 _WHY = {
@@ -170,6 +171,7 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled(f"bugs ({len(found.bugs)})", _bugs(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
+    yield from _titled("MC/DC", mcdc.lines(found.summary["mcdc"], found.summary["within"]))
     yield from _titled("forks on values", _forks(found.summary["forks"]))
     yield from _titled("", incomplete(found.summary))
     yield from _titled("solver", _solver(found.summary["solver"]))
@@ -195,6 +197,7 @@ def _totals(found: Findings) -> Iterator[str]:
     stopped = summary["stopped"]
     if stopped in ENDS:
         yield f"  {stopped}: {ENDS[stopped]}"
+    yield from (f"  {line}" for line in mcdc.goal(summary["goal"], summary["within"]))
     if summary["within"]:
         yield f"  within: {', '.join(summary['within'])}; what lies beyond was not tried"
     depth = summary["conditions"]

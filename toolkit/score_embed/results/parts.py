@@ -20,6 +20,7 @@ from score_embed.results.provenance import Provenance
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import damaged
 from score_embed.results.timeline import Timeline
+from score_embed.results.vectors import VectorState
 from score_embed.results.witnessed import WitnessState
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ class Program(Struct, frozen=True):
     whole: bool = False  # with arguments or standard input of its own
     within: tuple[str, ...] = ()  # bounds of its inputs, in words
     stubs: str = ""  # the C of what stands in for functions
+    goal: str | None = None
 
 
 class Confined(Struct, frozen=True):
@@ -63,6 +65,7 @@ TIMELINE = Part("timeline", Timeline)
 FLEET = Part("fleet", FleetFigures)
 WITNESS = Part("witness", WitnessState)
 CONFINED = Part("confined", Confined)
+VECTORS = Part("vectors", VectorState)
 FLEET_NUMBER = Part("fleet number", int)
 EPOCH = Part("epoch", int)
 

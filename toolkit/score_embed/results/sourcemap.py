@@ -11,7 +11,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from score_embed.contract.sites import SiteKind, SiteTable
+from score_embed.contract.decisions import Decision
+from score_embed.contract.sites import MODEL, SiteKind, SiteTable
 from score_embed.results.coverage import Direction, directions_of, function_name
 
 MOST_TEXT = 4_000_000  # bytes of a source file; the lines of a longer one are not kept
@@ -36,6 +37,7 @@ class SourceMap(Struct, frozen=True):
     notes: tuple[tuple[str, str, int], ...]  # (what, file, line) left as written
     losses: tuple[tuple[str, str, int], ...]  # (what, file, line) that no test of this program can follow
     texts: dict[str, tuple[str, ...]]  # the lines of each file
+    decisions: tuple[Decision, ...] = ()  # of the user's functions, those of several conditions
 
     def text(self, file: str, line: int) -> str:
         """A line of the source as it was, without its indentation; "" if it is not known."""
@@ -64,7 +66,13 @@ def source_map(
         tuple(notes),
         tuple(losses),
         {file: lines for file in files if (lines := _lines(root / file))},
+        tuple(decision for decision in table.decisions if is_users(decision.file, decision.function)),
     )
+
+
+def is_users(file: str, function: str) -> bool:
+    """Not a model of the C library, nor what `--entry` makes."""
+    return not function.startswith(MODEL) and not file.startswith("<")
 
 
 def _lines(path: Path) -> tuple[str, ...]:

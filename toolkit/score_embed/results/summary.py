@@ -18,7 +18,7 @@ from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Layer, Note, Stop
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
-from score_embed.results import witnessed
+from score_embed.results import criteria, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Coverage
 from score_embed.results.lost import MOST_SHOWN, LostTest
@@ -47,6 +47,8 @@ def of(record: Store) -> dict[str, Any]:
     confined = record.get(CONFINED)
     state, fleet = record.get(WITNESS), record.get(FLEET)
     lost = list(record.lost.all())
+    stopped = Stop.RUNNING if record.running else progress.stopped or Stop.KILLED
+    vectors = criteria.recorded(record)
     reasons = {(index, reason): count for index, reason, count in tally.unflipped}
     return {
         "v": 1,
@@ -54,7 +56,7 @@ def of(record: Store) -> dict[str, Any]:
         "board": program.board,
         "strategy": program.strategy,
         "seed": program.seed,
-        "stopped": Stop.RUNNING if record.running else progress.stopped or Stop.KILLED,
+        "stopped": stopped,
         "within": list(program.within),
         "seconds": round(progress.seconds, 3),
         "runs": totals.runs,
@@ -79,6 +81,9 @@ def of(record: Store) -> dict[str, Any]:
             "seconds_by": {layer: round(solver.seconds_by.get(layer, 0.0), 3) for layer in Layer},
         },
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
+        # Empty: nobody wanted vectors, or a goal.
+        "mcdc": criteria.of(sources, vectors, stopped) if vectors else {},
+        "goal": criteria.goal(program.goal, sources, coverage.covered, vectors, stopped) if program.goal else {},
         "bugs": [_bug(bug) for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
         "incomplete": _incomplete(sources, progress.notes, tally.notes, lost),

@@ -208,14 +208,19 @@ def read_first(path: Path) -> First:
     return First(path, values=inputs)
 
 
-def _read_folder(path: Path) -> First:
+def read_own(path: Path) -> First:
+    """The folder of `--have`: each file is an input, whatever its name, as fuzzers keep them. Raises UsageError."""
+    return _read_folder(path, "*")
+
+
+def _read_folder(path: Path, names: str = "*.bin") -> First:
     """Each different input once, in the order of their names."""
     hint = "`score-embed export DIR --corpus FOLDER` makes such a folder."
     try:
-        files = sorted(path.glob("*.bin"))
+        files = sorted(file for file in path.glob(names) if names == "*.bin" or file.is_file())
     except OSError as error:
         raise UsageError(f"cannot read the first tests: {error.strerror}", str(path), hint) from error
     found = list(dict.fromkeys(userfile.read(file, "a first test", config.MOST_INPUT, hint) for file in files))
     if not found:
-        raise UsageError("there is no .bin file in this folder", str(path), hint)
+        raise UsageError(f"there is no {'.bin ' if names == '*.bin' else ''}file in this folder", str(path), hint)
     return First(path, data=found[0], others=tuple(found[1:]))

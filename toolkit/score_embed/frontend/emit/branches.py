@@ -115,6 +115,9 @@ class BranchEmitter:
 
     def _branch(self, s: Branch) -> str:
         if s.constant:
+            if s.decision is not None and s.decision[0].has_several:
+                value = f"({s.left.c()} {s.op} {s.right.c()})"
+                self.p.meta.decide(*s.decision, self.p.site(SiteKind.CONSTANT, [value]), self.p.body.name)
             return f"if ({'' if s.when else '!'}({s.left.c()} {s.op} {s.right.c()})) goto {s.label};"
         op, left, right = oriented(s.op, s.left, s.right)
         template = self.p.new_template()
@@ -123,6 +126,8 @@ class BranchEmitter:
         coverage = self.p.numbering.take_coverage(2)
         words = [str(coverage), str(int(CondFlag.ASSUMPTION) if s.assumption else 0), *template.site_words()]
         site = self.p.site(SiteKind.COND, words)
+        if s.decision is not None:
+            self.p.meta.decide(*s.decision, site, self.p.body.name)
         head = [str(coverage & 0xFFFF), str(coverage >> 16)]
         test = comparison_test(op, a, b, template) if template.can_be_tainted else None
         holds = f"{left.c()} {op} {right.c()}"

@@ -7,12 +7,15 @@ section beside the site table.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from score_embed.contract.sites import FIRST_SITE
-from score_embed.frontend.ir.body import Coord
+from score_embed.frontend.ir.body import Coord, Decision
 
 _SITES = 500  # of one text: where int has 16 bits no array has more than 32767 bytes
+_DECIDED = 12_000  # bytes of decisions in one text, but for one that has more
 
 
 @dataclass
@@ -42,19 +45,51 @@ class Meta:
     files: list[str] = field(default_factory=list)
     functions: list[str] = field(default_factory=list)
     sites: list[tuple[int, int, int, int, str]] = field(default_factory=list)
+    decisions: dict[int, tuple[Decision, str, dict[int, int]]] = field(default_factory=dict)  # with their conditions' sites
 
     def add(self, site: int, coord: Coord, function: str, name: str) -> None:
         self.sites.append((site, _index(self.files, coord.file), coord.line, _index(self.functions, function), name))
 
+    def decide(self, decision: Decision, condition: int, site: int, function: str) -> None:
+        """A condition of a decision has this site. Those of a single condition are not listed."""
+        if decision.has_several:
+            known = self.decisions.setdefault(id(decision), (decision, function, {}))
+            known[2][condition] = site
+
     def c(self) -> str:
-        texts = [self._text(self.sites[at : at + _SITES]) for at in range(0, max(len(self.sites), 1), _SITES)]
+        texts = [self._text("sites", self.sites[at : at + _SITES]) for at in range(0, max(len(self.sites), 1), _SITES)]
+        texts += [self._text("decisions", rows) for rows in _portions(self._decided())]
         return "".join(_array(n, text) for n, text in enumerate(texts))
 
-    def _text(self, sites: list[tuple[int, int, int, int, str]]) -> str:
+    def _decided(self) -> Iterator[list[Any]]:
+        """Of each decision: file, line, function, tree; and the site, the text and the value of each condition."""
+        for decision, function, sites in self.decisions.values():
+            conditions = [
+                [sites.get(number, 0), text, literal]
+                for number, (text, literal) in enumerate(zip(decision.texts, decision.literals, strict=True))
+            ]
+            place = _index(self.files, decision.coord.file), decision.coord.line, _index(self.functions, function)
+            yield [*place, decision.postfix, conditions]
+
+    def _text(self, key: str, rows: list[Any]) -> str:
         return json.dumps(
-            {"file": self.file, "sites": sites, "files": self.files, "functions": self.functions},
+            {"file": self.file, key: rows, "files": self.files, "functions": self.functions},
             separators=(",", ":"),
         )
+
+
+def _portions(rows: Iterable[list[Any]]) -> Iterator[list[Any]]:
+    """Rows that go into one text."""
+    portion: list[Any] = []
+    size = 0
+    for row in rows:
+        size += len(json.dumps(row))
+        if portion and size > _DECIDED:
+            yield portion
+            portion, size = [], len(json.dumps(row))
+        portion.append(row)
+    if portion:
+        yield portion
 
 
 def _array(number: int, text: str) -> str:

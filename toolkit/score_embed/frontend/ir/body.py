@@ -114,11 +114,26 @@ class VaStart(Stmt):
 
 
 @dataclass
+class Decision:
+    """Conditions under `&&`, `||` and `!`. `postfix`: the tree, as contract/decisions.py has it."""
+
+    coord: Coord
+    postfix: list[int | str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # of the conditions
+    literals: list[bool | None] = field(default_factory=list)  # the values of those that are literals
+
+    @property
+    def has_several(self) -> bool:
+        return len(self.texts) > 1
+
+
+@dataclass
 class Branch(Stmt):
     """`if ((left op right) == when) goto label;`: the comparison is the user's, whatever the jump's sense.
 
     `constant`: only constants are compared. Then it is no decision, and the compiler must see that one side is dead: C's
-    way to leave out calls of what does not exist in this configuration.
+    way to leave out calls of what does not exist in this configuration. `decision`: the one that this is a condition of, and
+    which.
     """
 
     op: str
@@ -128,6 +143,7 @@ class Branch(Stmt):
     when: bool
     assumption: bool = False
     constant: bool = False
+    decision: tuple[Decision, int] | None = None
 
 
 @dataclass

@@ -245,6 +245,9 @@ class Builder:
         return LocalAddress(Pointer(t), text)
 
     def at(self, node: object) -> None:
+        self.coord = self.where(node)
+
+    def where(self, node: object) -> Coord:
+        """Where a node stands; if it does not say: where lowering is."""
         coord = getattr(node, "coord", None)
-        if coord is not None and coord.line:
-            self.coord = Coord(coord.file, coord.line)
+        return Coord(coord.file, coord.line) if coord is not None and coord.line else self.coord

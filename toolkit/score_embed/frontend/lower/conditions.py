@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from pycparser import c_ast
 
-from score_embed.frontend.ir.body import Branch, Copy, SetPlain
+from score_embed.contract.decisions import NOT
+from score_embed.frontend.ir.body import Branch, Copy, Decision, SetPlain
 from score_embed.frontend.ir.exp import NEGATED, Binary, Const, Exp, Place, Raw, is_constant
 from score_embed.frontend.lower.arithmetic import zero
 from score_embed.frontend.lower.expressions import Expressions, Value, decayed
@@ -29,6 +31,9 @@ from score_embed.frontend.types.ctype import (
     qualifiers,
 )
 
+_MOST_TEXT = 60  # characters of a condition that are kept
+_WEAK = (c_ast.TernaryOp, c_ast.Assignment)  # as an operand of `&&` they have parentheses
+
 
 class Conditions:
     """Conditions and conditional values of one function (C11 6.5.13 to 6.5.15)."""
@@ -39,47 +44,93 @@ class Conditions:
         self.types = expressions.types
         self.arith = expressions.arith
         self.places = places
+        self._decision: Decision | None = None  # that is being lowered
 
     def jump(self, node: c_ast.Node, label: str, when: bool, *, assumed: bool | None = None) -> None:
-        """Go to `label` if the truth of `node` is `when`; else fall through.
+        """Go to `label` if the truth of `node` is `when`; else fall through. Nobody decides what an assumption demands.
 
-        `assumed`: the truth of `node` that an assumption demands (None: it demands nothing of this node alone).
+        `assumed`: the truth of `node` that an assumption demands (None: there is none).
         """
+        with self._deciding(None if assumed is not None else Decision(self.b.where(node))):
+            self._jump(node, label, when, assumed)
+
+    @contextmanager
+    def _deciding(self, decision: Decision | None) -> Iterator[None]:
+        """What a condition computes may contain decisions of its own."""
+        outer, self._decision = self._decision, decision
+        try:
+            yield
+        finally:
+            self._decision = outer
+
+    def _operator(self, op: str) -> None:
+        """The operands before it are all that it needs."""
+        if self._decision is not None:
+            self._decision.postfix.append(op)
+
+    def _condition(self, node: c_ast.Node, literal: bool | None = None) -> tuple[Decision, int] | None:
+        """One more condition of the decision."""
+        decision = self._decision
+        if decision is None:
+            return None
+        number = len(decision.texts)
+        decision.postfix.append(number)
+        text = _shortened(self.b.declarations.text(node))
+        decision.texts.append(f"({text})" if isinstance(node, _WEAK) else text)
+        decision.literals.append(literal)
+        return decision, number
+
+    def _jump(self, node: c_ast.Node, label: str, when: bool, assumed: bool | None) -> None:
+        """`assumed`: as above, or None: nothing is demanded of this node alone."""
         match node:
             case c_ast.UnaryOp(op="!"):
-                return self.jump(node.expr, label, not when, assumed=None if assumed is None else not assumed)
+                self._jump(node.expr, label, not when, None if assumed is None else not assumed)
+                return self._operator(NOT)
             case c_ast.BinaryOp(op="&&" | "||"):
                 return self._jump_both(node, label, when, assumed)
             case c_ast.ExprList():
                 for item in node.exprs[:-1]:
                     self.e.effect(item)
-                return self.jump(node.exprs[-1], label, when, assumed=assumed)
+                return self._jump(node.exprs[-1], label, when, assumed)
             case c_ast.FuncCall(name=c_ast.ID(name="__builtin_expect")):
                 for hint in node.args.exprs[1:]:
                     self.e.effect(hint)
-                return self.jump(node.args.exprs[0], label, when, assumed=assumed)
+                return self._jump(node.args.exprs[0], label, when, assumed)
         # Only a literal is decided here: everything else has C's types, which the compiler knows best.
         known = self.b.declarations.constant(node) if isinstance(node, c_ast.Constant) else None
         if known is not None:
+            self._condition(node, bool(known))
             if bool(known) == when:
                 self.b.goto(label)
             return None
         self.b.at(node)
-        return self.branch(self.places.exact(node), label, when, assumed=assumed)
+        decision = self._condition(node)
+        with self._deciding(None):
+            exp = self.places.exact(node)
+        return self.branch(exp, label, when, assumed=assumed, decision=decision)
 
     def _jump_both(self, node: c_ast.BinaryOp, label: str, when: bool, assumed: bool | None) -> None:
         decides = node.op == "||"  # the truth of the left operand that decides the whole
         each = assumed if assumed is not None and assumed != decides else None
         if decides == when:
-            self.jump(node.left, label, when, assumed=each)
-            self.jump(node.right, label, when, assumed=each)
+            self._jump(node.left, label, when, each)
+            self._jump(node.right, label, when, each)
         else:
             skip = self.b.label("skip")
-            self.jump(node.left, skip, decides, assumed=each)
-            self.jump(node.right, label, when, assumed=each)
+            self._jump(node.left, skip, decides, each)
+            self._jump(node.right, label, when, each)
             self.b.place_label(skip)
+        self._operator(node.op)
 
-    def branch(self, exp: Exp, label: str, when: bool, *, assumed: bool | None = None) -> None:
+    def branch(
+        self,
+        exp: Exp,
+        label: str,
+        when: bool,
+        *,
+        assumed: bool | None = None,
+        decision: tuple[Decision, int] | None = None,
+    ) -> None:
         """One branch of the program: the comparison at the root of `exp`, or a truth test."""
         op, left, right = self.arith.atom(exp)
         if isinstance(left, Raw) or isinstance(right, Raw):
@@ -91,7 +142,7 @@ class Conditions:
                 op = NEGATED[op]
             when = not when
         constant = is_constant(left) and is_constant(right)
-        self.b.add(Branch(self.b.coord, op, left, right, label, when, assumed is not None, constant))
+        self.b.add(Branch(self.b.coord, op, left, right, label, when, assumed is not None, constant, decision))
 
     def _settle_raw(self, exp: Exp) -> Exp:
         if is_untracked(exp.type):
@@ -222,3 +273,9 @@ class Conditions:
             self.b.assign(ref, self.arith.convert(value, ref.type))
 
         return store, ref
+
+
+def _shortened(text: str) -> str:
+    """A condition on one line."""
+    text = " ".join(text.split())
+    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"

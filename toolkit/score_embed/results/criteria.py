@@ -1,0 +1,114 @@
+"""What a campaign reached of MC/DC and of its goal, as the summary says it: of the record alone.
+
+`infeasible` is said only where it is proved: by constants, which the tree tells, or by a campaign that is exhausted and saw
+the vectors of each path. Else what is missing is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from score_embed.contract.decisions import Decision
+from score_embed.contract.sites import shown
+from score_embed.contract.words import Stop, Vector
+from score_embed.results import mcdc
+from score_embed.results.parts import VECTORS
+from score_embed.results.sourcemap import SourceMap, is_users
+from score_embed.results.storage import damaged
+from score_embed.results.store import Store
+from score_embed.results.vectors import VectorState, by_decision, fewest_tests, require
+
+
+def recorded(record: Store) -> VectorState | None:
+    """The vectors of a campaign, if it recorded any. Raises StorageError if they are not of its decisions."""
+    state = record.get(VECTORS)
+    if state is not None:
+        try:
+            require(state, record.sources().decisions)
+        except ValueError as error:
+            raise damaged(record.folder, f"vectors: {error}") from None
+    return state
+
+
+def of(sources: SourceMap, state: VectorState, stopped: str) -> dict[str, Any]:
+    """MC/DC of the user's decisions."""
+    proved = stopped == Stop.EXHAUSTED and not state.unknown
+    known = by_decision(state, len(sources.decisions))
+    rows = [_decision(one, vectors, proved) for one, vectors in zip(sources.decisions, known, strict=True)]
+    chosen, exact = fewest(sources, state)
+    conditions = [condition for row in rows for condition in row["conditions"]]
+    return {
+        "decisions": len(rows),
+        "conditions": len(conditions),
+        "masking": _counts([condition["masking"] for condition in conditions]),
+        "unique_cause": _counts([condition["unique_cause"] for condition in conditions]),
+        "proved": proved,
+        "tests": state.tests,
+        "own_tests": state.own,
+        "unknown_tests": state.unknown,
+        "left": state.left,
+        "fewest": {"tests": list(chosen), "exact": exact},
+        "table": rows,
+    }
+
+
+def fewest(sources: SourceMap, state: VectorState) -> tuple[tuple[int, ...], bool]:
+    """As few tests as can be for what all tests show of decisions and take of branches, beside the user's own; and whether
+    that is proved."""
+    wanted = [index for index, at in sources.directions.items() if is_users(at.file, at.function)]
+    return fewest_tests(state, sources.decisions, wanted)
+
+
+def _counts(words: Sequence[str]) -> dict[str, int]:
+    return {word.value: words.count(word) for word in Vector}
+
+
+def _decision(decision: Decision, vectors: Sequence[str], proved: bool) -> dict[str, Any]:
+    seen, possible = mcdc.shown(decision, vectors), mcdc.possible(decision)
+    return {
+        "file": decision.file,
+        "line": decision.line,
+        "function": shown(decision.function),
+        "decision": decision.text,
+        "vectors": sorted(vectors),
+        "conditions": [_condition(decision, number, seen, possible, proved) for number in range(len(decision.conditions))],
+    }
+
+
+def _condition(
+    decision: Decision, number: int, seen: mcdc.Shown, possible: AbstractSet[mcdc.Item], proved: bool
+) -> dict[str, Any]:
+    """Of each reading a word; `missing`: with which truths it has still to decide; `pair`: two vectors that show it."""
+    condition = decision.conditions[number]
+    if condition.constant is not None:
+        word = Vector.CONSTANT
+        return {"condition": condition.text, "masking": word, "unique_cause": word, "value": condition.constant}
+    both = {(number, False), (number, True)}
+    lacking = both - seen.masking
+    impossible = Vector.INFEASIBLE if proved or not lacking <= possible else Vector.OPEN
+    alone = Vector.INFEASIBLE if proved or not both <= possible else Vector.OPEN
+    return {
+        "condition": condition.text,
+        "masking": impossible if lacking else Vector.SHOWN,
+        "unique_cause": Vector.SHOWN if number in seen.unique else alone,
+        "missing": [value for _, value in sorted(lacking)],
+        "pair": list(seen.unique.get(number, ())),
+    }
+
+
+def goal(
+    criterion: str, sources: SourceMap, covered: AbstractSet[int], state: VectorState | None, stopped: str
+) -> dict[str, Any]:
+    """Whether it is reached, and if not, whether the rest is proved to be impossible."""
+    branches = {index for index, at in sources.directions.items() if is_users(at.file, at.function)} - covered
+    missing = len(branches)
+    unknown = 0
+    if criterion == "mcdc":
+        state = state or VectorState()
+        known = by_decision(state, len(sources.decisions))
+        missing += sum(len(mcdc.missing(one, had)) for one, had in zip(sources.decisions, known, strict=True))
+        unknown = state.unknown
+    proved = bool(missing) and stopped == Stop.EXHAUSTED and not unknown
+    return {"criterion": criterion, "reached": not missing, "proved": proved, "missing": missing}
