@@ -88,6 +88,15 @@ def test_tables_sort_and_filter(desk: Opened) -> None:
     assert len(desk.shown("t-clients")) == 8
 
 
+def test_decisions_say_what_is_missing(desk: Opened) -> None:
+    first, second, third = desk.shown("t-decisions")
+    assert "x > 0 open never decides as true" in first
+    assert "2/2" in second
+    assert "sizeof(int) == 4 constant" in third
+    remark = desk.page.locator("#sources p.n", has_text="MC/DC open")
+    assert "x > 0 never decides as true; y never decides as true" in remark.inner_text()
+
+
 def test_reasons_filter(desk: Opened) -> None:
     every = desk.shown("t-gaps")
     assert len(every) == 3

@@ -22,6 +22,8 @@ import xmlschema
 from junitparser import Failure, JUnitXml
 from runner import score_embed
 
+from score_embed.results.store import Store
+
 SCHEMA = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed/schemas/junit-10.xsd"
 SOURCES = {recorded.A: recorded.TEXT_A, recorded.B: recorded.TEXT_B}
 
@@ -78,6 +80,16 @@ def test_gcovr_writes_cobertura(campaign: Path) -> None:
     lines = {line.get("number"): line for line in found.iter("line")}
     assert (lines["2"].get("condition-coverage"), lines["3"].get("condition-coverage")) == ("100% (2/2)", "33% (1/3)")
     assert (campaign / "g.html").is_file()
+
+
+def test_gcovr_counts_conditions(campaign: Path) -> None:
+    with Store.open(campaign) as record:
+        pages.decided(record)
+    written(campaign, "report", "--gcovr")
+    words = ["--json-add-tracefile", "made", "--root", ".", "--html-details", "g.html", "--lcov", "l.info"]
+    shown = tool(campaign, "gcovr", *words, "--txt-metric", "condition", "--txt", "-")
+    (row,) = [line.split() for line in shown.splitlines() if line.startswith("TOTAL")]
+    assert row[1:] == ["10", "8", "80%"]
 
 
 def test_gcovr_takes_several_campaigns(campaign: Path) -> None:

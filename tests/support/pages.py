@@ -10,13 +10,15 @@ import pytest
 import recorded
 from msgspec import structs
 
+from score_embed.contract.decisions import AND, OR, Condition, Decision
 from score_embed.results.coverage import Direction
 from score_embed.results.fleet import ClientFigures, FleetFigures
-from score_embed.results.parts import FLEET, PROGRESS, SOURCES, TIMELINE
+from score_embed.results.parts import FLEET, PROGRESS, SOURCES, TIMELINE, VECTORS
 from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.store import Store, TestRow
 from score_embed.results.testcase import Named
 from score_embed.results.timeline import Moment, Timeline
+from score_embed.results.vectors import Brought, VectorState
 
 SECONDS = 40
 FILES, LINES = 10, 1000  # of a large program
@@ -26,13 +28,29 @@ EVIL = "x\x1b]0;owned\x07\x1b[2J\u202e*/\n#error owned\n\\\n??/\n/*<script>alert
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
+def decided(record: Store) -> None:
+    """Give it three decisions, two of them at the same line: of the first, one condition has not decided as true."""
+    x, y = Condition(16, "x > 0"), Condition(17, "y")
+    four = Condition(0, "sizeof(int) == 4", True)
+    decisions = (
+        Decision(recorded.A, 2, "f", (0, 1, AND), (x, y)),
+        Decision(recorded.A, 2, "f", (0, 1, OR), (Condition(18, "z"), Condition(19, "x > 0"))),
+        Decision(recorded.A, 3, "f", (0, 1, AND), (four, y)),
+    )
+    record.put(SOURCES, structs.replace(recorded.source_map(), decisions=decisions))
+    vectors = ((0, "F-", 1), (0, "TF", 1), (1, "T-", 1), (1, "FF", 2), (1, "FT", 2), (2, "TT", 2), (2, "TF", 1))
+    brought = (Brought(1, (0, 1, 2, 6), (0,), False), Brought(2, (3, 4, 5), (1,), False))
+    record.put(VECTORS, VectorState(vectors, brought, 2))
+
+
 def full(folder: Path) -> None:
-    """The record of `recorded.py`, with a fleet and a time behind it."""
+    """The record of `recorded.py`, with a fleet, a time behind it, and vectors."""
     recorded.write(folder, "time")
     with Store.open(folder) as record:
         moments = [Moment(at / 2, 5 * at, 3 * at, min(4, at), at // 30) for at in range(2 * SECONDS)]
         record.put(TIMELINE, Timeline(moments))
         clients = tuple(ClientFigures(f"client {n}", 100 + n, 40.0, 38.0 - n) for n in range(8))
+        decided(record)
         record.put(FLEET, FleetFigures(clients, {"Req": 12, "Ack": 9, "Results": 80}, 820, 3, 40.0))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pages
 import pytest
 import recorded
 from msgspec import structs
@@ -16,7 +17,7 @@ from msgspec import structs
 from score_embed.cli import show
 from score_embed.contract.outcome import Verdict
 from score_embed.errors import UsageError, printable
-from score_embed.report import ctext, findings, junit, kinds, lcov, sarif, text, unity
+from score_embed.report import ctext, findings, gcovr, junit, kinds, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
 from score_embed.results import parts, summary
 from score_embed.results.sourcemap import SourceMap
@@ -49,6 +50,39 @@ def test_what_run_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str], gol
 
 def test_lcov(found: Findings, golden: Golden) -> None:
     golden("report.info", lcov.tracefile(found))
+
+
+def test_decisions_of_a_line_are_told_apart_by_how_many_conditions_they_have(tmp_path: Path) -> None:
+    recorded.write(tmp_path)
+    with Store.open(tmp_path) as record:
+        pages.decided(record)
+    lines = [line for line in lcov.tracefile(read(tmp_path)).splitlines() if line.startswith("MC")]
+    assert lines == [
+        "MCDC:2,2,t,0,0,x > 0 / z",
+        "MCDC:2,2,f,1,0,x > 0 / z",
+        "MCDC:2,2,t,0,1,y / x > 0",
+        "MCDC:2,2,f,1,1,y / x > 0",
+        "MCDC:3,1,t,1,0,y",
+        "MCDC:3,1,f,1,0,y",
+        "MCF:6",
+        "MCH:4",
+    ]
+
+
+def test_gcovr_knows_conditions(tmp_path: Path) -> None:
+    recorded.write(tmp_path)
+    with Store.open(tmp_path) as record:
+        pages.decided(record)
+    plain = json.loads(gcovr.document(read(tmp_path)))
+    found = {line["line_number"]: line["conditions"] for line in plain["files"][1]["lines"] if "conditions" in line}
+    full = {"not_covered_true": [], "not_covered_false": []}
+    assert found == {
+        2: [
+            {"conditionno": 0, "count": 4, "covered": 2, "not_covered_true": [0, 1], "not_covered_false": []},
+            {"conditionno": 1, "count": 4, "covered": 4, **full},
+        ],
+        3: [{"conditionno": 0, "count": 2, "covered": 2, **full}],
+    }
 
 
 def test_junit(found: Findings, golden: Golden) -> None:

@@ -1,16 +1,19 @@
-"""Branch coverage as an lcov tracefile, for genhtml, editors and coverage services.
+"""Coverage as an lcov tracefile, for genhtml, editors and coverage services.
 
-It says what the campaign knows and nothing else: which directions were taken. How often is not known, so a count is
-1 or 0, and only lines with branches have a line record. Functions are left out: an entered function without a branch
+It says what the campaign knows and nothing else: which directions were taken, and by a campaign that recorded vectors, which
+conditions decided (MCDC records, which lcov 2.2 and later read and older ones pass over). How often is not known, so a count
+is 1 or 0, and only lines with branches have a line record. Functions are left out: an entered function without a branch
 leaves no trace.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from score_embed.errors import printable
+from score_embed.report import decisions
+from score_embed.report.decisions import Decision
 from score_embed.report.findings import Findings
 
 
@@ -21,12 +24,17 @@ def tracefile(found: Findings) -> str:
         if found.is_generated(direction.file):
             continue
         by_file.setdefault(str(found.absolute(direction.file)), []).append(index)
+    decided: dict[str, list[Decision]] = {}
+    for decision in decisions.of(found):
+        decided.setdefault(str(found.absolute(decision.file)), []).append(decision)
     name = re.sub(r"\W", "_", found.program.name, flags=re.ASCII)
-    lines = [line for file, indices in sorted(by_file.items()) for line in _section(found, name, file, indices)]
+    lines = [line for file, indices in sorted(by_file.items()) for line in _section(found, name, file, indices, decided.get(file, ()))]
     return "".join(line + "\n" for line in lines)
 
 
-def _section(found: Findings, name: str, file: str, indices: list[int]) -> Iterator[str]:
+def _section(
+    found: Findings, name: str, file: str, indices: list[int], decided: Sequence[Decision]
+) -> Iterator[str]:
     directions = found.sources.directions
     reached = {directions[index].site for index in indices if index in found.covered}
     reached_lines: dict[int, bool] = {}
@@ -46,8 +54,28 @@ def _section(found: Findings, name: str, file: str, indices: list[int]) -> Itera
         yield f"BRDA:{line},{block},{outcome},{taken}"
     yield f"BRF:{len(branches)}"
     yield f"BRH:{sum(taken == '1' for *_, taken in branches)}"
+    yield from _decisions(decided)
     for line, hit in sorted(reached_lines.items()):
         yield f"DA:{line},{int(hit)}"
     yield f"LF:{len(reached_lines)}"
     yield f"LH:{sum(reached_lines.values())}"
     yield "end_of_record"
+
+
+def _decisions(decided: Sequence[Decision]) -> Iterator[str]:
+    """The format tells decisions of a line by how many conditions they have. Of those that it cannot tell apart, a condition
+    is covered if it is in each of them."""
+    groups: dict[tuple[int, int], list[Decision]] = {}
+    for decision in decided:
+        if decision.conditions:
+            groups.setdefault((decision.line, len(decision.conditions)), []).append(decision)
+    hits = []
+    for (line, size), same in sorted(groups.items()):
+        for number in range(size):
+            text = printable(" / ".join(dict.fromkeys(decision.conditions[number].text for decision in same)))
+            for sense in (True, False):
+                hits.append(not any(sense in decision.conditions[number].missing for decision in same))
+                yield f"MCDC:{line},{size},{'t' if sense else 'f'},{int(hits[-1])},{number},{text}"
+    if hits:
+        yield f"MCF:{len(hits)}"
+        yield f"MCH:{sum(hits)}"

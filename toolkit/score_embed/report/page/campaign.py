@@ -14,7 +14,7 @@ from score_embed.report import branches as all_branches
 from score_embed.report import kinds, text
 from score_embed.report.branches import Branch, Function
 from score_embed.report.findings import Findings
-from score_embed.report.page import charts, reasons
+from score_embed.report.page import charts, mcdc, reasons
 from score_embed.report.page.charts import Chart
 from score_embed.report.page.render import page
 from score_embed.report.page.sources import NEAR, Remark, Sources, directions, sources
@@ -95,6 +95,9 @@ def document(found: Findings) -> str:
         "reasons": _counted(summary["unflipped"]),
         "words": reasons.WORDS,
         "told": reasons.MEANING,
+        "decisions": mcdc.rows(found, shown),
+        "vectors_told": mcdc.totals(found),
+        "vector_looks": mcdc.LOOKS,
         "charts": list(_charts(found)),
         "waiting": _waiting(found),
         "again": f"score-embed run --resume {shlex.quote(str(found.folder))}"
@@ -178,6 +181,8 @@ def _remarks(found: Findings) -> dict[tuple[str, int], list[Remark]]:
             often = f" ({text.times(row['count'])})" if row["count"] else ""
             remark = Remark("lost", what, f"{text.cause(row['what'])}{often}")
             made.setdefault((row["file"], row["line"]), []).append(remark)
+    for place, remark in mcdc.remarks(found):
+        made.setdefault(place, []).append(remark)
     return made
 
 
