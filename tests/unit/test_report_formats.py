@@ -75,7 +75,7 @@ def test_gcovr_knows_conditions(tmp_path: Path) -> None:
         pages.decided(record)
     plain = json.loads(gcovr.document(read(tmp_path)))
     found = {line["line_number"]: line["conditions"] for line in plain["files"][1]["lines"] if "conditions" in line}
-    full = {"not_covered_true": [], "not_covered_false": []}
+    full: dict[str, list[int]] = {"not_covered_true": [], "not_covered_false": []}
     assert found == {
         2: [
             {"conditionno": 0, "count": 4, "covered": 2, "not_covered_true": [0, 1], "not_covered_false": []},

@@ -58,10 +58,11 @@ def _name(found: Findings, file: str) -> str:
 
 def _line(number: int, one: _Line) -> dict[str, Any]:
     sides = [side for branch in one.branches for side in branch.sides]
+    reached = any(each.is_reached for each in one.branches) or any(each.is_reached for each in one.decisions)
     plain = {
         "line_number": number,
         "function_name": printable(one.function),
-        "count": int(any(each.is_reached for each in (*one.branches, *one.decisions))),
+        "count": int(reached),
         "branches": [
             {"branchno": at, "count": int(side.taken), "fallthrough": False, "throw": False}
             for at, side in enumerate(sides)
