@@ -73,17 +73,36 @@ SC_QUICK sc_uint sc_quick_dest(const sc_frame *f, sc_d word, sc_uptr p)
     return kind == SC_LEAF_NONE ? 0 : sc_quick_memory((const void *)p, 1u << (word >> 12 & 3u));
 }
 
-/* Of the leaves that are counted and named from w on. An object that may change by itself is looked at by the probe. */
+/* Of the leaf that this word says, whose word of data is the k-th. An object that may change by itself is looked at by the
+ * probe. */
+SC_QUICK sc_uint sc_quick_leaf(const sc_frame *f, sc_d word, const sc_uptr *words, sc_uint k)
+{
+    sc_uint kind = word >> 14;
+    if (kind == SC_LEAF_SLOT) return sc_quick_slot(f, word & 0xFFFu);
+    if (kind == SC_LEAF_NONE) return 0;
+    return word & 0xFFFu ? 1u : sc_quick_memory((const void *)words[k], 1u << (word >> 12 & 3u));
+}
+
+/* How many words of data a leaf has. */
+SC_QUICK sc_uint sc_quick_size(sc_d word)
+{
+    sc_uint bytes = 1u << (word >> 12 & 3u);
+    return word >> 14 == SC_LEAF_SLOT && bytes > sizeof(sc_uptr) ? (sc_uint)(bytes / sizeof(sc_uptr)) : 1u;
+}
+
+/* Of the leaves that are counted and named from w on. Most are one or two, and a compiler is done with these soon: a loop it
+ * would carry through half of its passes. */
 SC_QUICK sc_uint sc_quick_leaves(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words)
 {
     sc_uint i, k = 0, n = w[0] & 0xFFu, found = 0;
-    SC_QUICK_WORDS
-    for (i = 0; i < n; i++) {
-        sc_d word = w[1u + i];
-        sc_uint kind = word >> 14, bytes = 1u << (word >> 12 & 3u);
-        if (kind == SC_LEAF_SLOT) found |= sc_quick_slot(f, word & 0xFFFu);
-        else if (kind != SC_LEAF_NONE) found |= word & 0xFFFu ? 1u : sc_quick_memory((const void *)words[k], bytes);
-        k += kind == SC_LEAF_SLOT && bytes > sizeof *words ? (sc_uint)(bytes / sizeof *words) : 1u;
+    if (n > 0) found = sc_quick_leaf(f, w[1], words, 0), k = sc_quick_size(w[1]);
+    if (n > 1) found |= sc_quick_leaf(f, w[2], words, k), k += sc_quick_size(w[2]);
+    if (n > 2) {
+        SC_QUICK_WORDS
+        for (i = 2; i < n; i++) {
+            found |= sc_quick_leaf(f, w[1u + i], words, k);
+            k += sc_quick_size(w[1u + i]);
+        }
     }
     return found;
 }

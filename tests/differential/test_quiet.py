@@ -13,9 +13,11 @@ import pytest
 from generator import program
 
 from score_embed.contract.outcome import Run, Verdict
+from score_embed.image import toolchain
 from score_embed.image.toolchain import Toolchain
 
 INPUTS = 100
+SEVERAL = [found for found in corpus.programs() if len(found.sources) > 1]
 Facts = tuple[Verdict, int, int, int, int, int, tuple[int, ...], bytes]
 
 
@@ -30,7 +32,7 @@ def facts(board: str, source: tuple[Path, ...], size: int) -> list[Facts]:
 def compare(board: str, source: tuple[Path, ...], size: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inline = facts(board, source, size)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))  # the build id says nothing of that
-    monkeypatch.setattr(Toolchain, "_quiet", lambda tools: [])
+    monkeypatch.setattr(Toolchain, "_quiet", lambda tools, source: [])
     assert inline == facts(board, source, size)
 
 
@@ -39,6 +41,27 @@ def compare(board: str, source: tuple[Path, ...], size: int, folder: Path, monke
 @pytest.mark.parametrize("found", corpus.programs(), ids=lambda found: found.name)
 def test_programs(board: str, found: corpus.TestProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compare(board, found.sources, found.size, tmp_path, monkeypatch)
+
+
+@pytest.mark.parts(6)
+@pytest.mark.parametrize("board", ["native", "native32", "mps2-an385"])
+@pytest.mark.parametrize("found", SEVERAL, ids=lambda found: found.name)
+def test_some_files_are_too_large(
+    board: str, found: corpus.TestProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then their probes are called, beside others that are inline."""
+    inline = facts(board, found.sources, found.size)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    told, compiled = Toolchain._quiet, []
+
+    def quiet(tools: Toolchain, source: Path) -> list[str]:
+        compiled.append(source)
+        monkeypatch.setattr(toolchain, "QUICK", 0 if len(compiled) % 2 else 1 << 30)
+        return told(tools, source)
+
+    monkeypatch.setattr(Toolchain, "_quiet", quiet)
+    assert inline == facts(board, found.sources, found.size)
+    assert len(compiled) > 1
 
 
 @pytest.mark.parts(40)

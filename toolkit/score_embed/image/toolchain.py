@@ -22,6 +22,7 @@ from score_embed.image import identity
 ASSEMBLY = (".s", ".S")
 SUFFIXES = (".o", ".a", *ASSEMBLY)  # of files that are linked as they are
 ROOMY = 1 << 20  # bytes of flash
+QUICK = 512 << 10  # bytes of a generated file: a compiler takes 3 ms for a probe that is inline, six times what its call takes
 DEADLINE = 300  # seconds for one run of the compiler
 
 # So that the host's bit-vector semantics and the compiler's agree (design.md §5), and so that a name of the
@@ -36,7 +37,8 @@ SEMANTICS = (
     "-fno-isolate-erroneous-paths-dereference",  # it would turn a division by zero into an illegal instruction
 )
 # There all variables of the user's have the scope of their function: only what probes are handed shares places.
-INSTRUMENTED = (*SEMANTICS, "-fstack-reuse=all")
+# Of debug information only lines are looked at; what there is of variables takes as long as all the rest.
+INSTRUMENTED = (*SEMANTICS, "-fstack-reuse=all", "-g1")
 # gcc 12 at -O2 duplicates volatile stores of a loop (loop-invariant store motion): bytes would go out twice.
 # Nor may a loop become a call of memset: the program may have one of its own, with probes in it.
 _RUNTIME = ("-std=gnu99", "-fno-tree-loop-im", "-fno-tree-loop-distribute-patterns", "-ffreestanding", "-w")
@@ -161,13 +163,15 @@ class Toolchain:
             *_code_generation(cflags),
             *INSTRUMENTED,
             "-w",
-            *(["-DSC_VERIFY"] if verify else self._quiet()),
+            *(["-DSC_VERIFY"] if verify else self._quiet(source)),
         ]
         run_tool([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
-    def _quiet(self) -> list[str]:
+    def _quiet(self, source: Path) -> list[str]:
         """Probes that have nothing to say are inline (runtime/quiet.h): where bytes of code cost nothing, and there is room
-        for four times as many."""
+        for four times as many; but in a file that would take the compiler long."""
+        if source.stat().st_size > QUICK:
+            return []
         flash, is_fed = self.board.hardware.flash, bool(self.board.firmware.feed)  # fed at branches
         has_room = flash is None or flash.size >= ROOMY
         return ["-DSC_QUIET", *self.macros()] if self._flash_is_cheap() and has_room and not is_fed else []
