@@ -106,6 +106,46 @@ def test_a_link_that_leads_nowhere_is_seen() -> None:
     assert anchors("# A (b), c_d – e\n## A (b), c_d – e\n```\n# no\n```\n") == {"a-b-c_d--e", "a-b-c_d--e-1"}
 
 
+# Files that the text names --------------------------------------------------------------------------------------------
+
+
+FOLDERS_OF_OURS = "bench|tests|tools|runtime|simulators|boards|examples|integrations|toolkit|docs"
+FILE = re.compile(rf"(?:{FOLDERS_OF_OURS})/[\w./*-]+")
+OF_USERS = {
+    "boards/NAME.yaml",
+    "tests/test_NAME.c",
+    "tests/Makefile",
+    "boards/lm3s811evb.yaml",
+}  # made beside somebody's own sources
+MADE_UP = re.compile(r"[A-Z]{3,}\b")  # KIND in `runtime/arm/uart_KIND.h`
+
+
+def unknown_files(text: str) -> list[str]:
+    named = {code for _, code in CODE.findall(FENCE.sub("", text)) if FILE.fullmatch(code)} - OF_USERS
+    return sorted(name for name in named if not any(ROOT.glob(MADE_UP.sub("*", name).rstrip("/"))))
+
+
+@pages
+def test_files_exist(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return  # it tells what was
+    assert not unknown_files(read(page))
+
+
+def test_modules_of_terms_exist() -> None:
+    """The last column of docs/terminology.md."""
+    rows = [line.split("|") for line in read(ROOT / "docs" / "terminology.md").splitlines() if line.startswith("|")]
+    named = {code for row in rows for _, code in CODE.findall(row[-2]) if "/" in code}
+    assert len(named) > 50
+    folders = [ROOT, ROOT / "toolkit" / "score_embed"]
+    assert not [name for name in named if not any((folder / name).exists() for folder in folders)]
+
+
+def test_a_file_that_is_not_there_is_seen() -> None:
+    text = "`bench/fleet.py` `bench/no.py` `runtime/*/uart_KIND.h` `boards/` `runtime/nothing/`"
+    assert unknown_files(text) == ["bench/no.py", "runtime/nothing/"]
+
+
 # Commands and their options -------------------------------------------------------------------------------------------
 
 
