@@ -107,6 +107,14 @@ def test_the_page(tmp_path: Path) -> None:
     assert "<b>p.c" not in text
 
 
+def test_the_page_plots_efficiency_of_tests_a_second_where_times_differ(tmp_path: Path) -> None:
+    """A line of the paper's measure with gaps would hide the fleets that took longer."""
+    some = [made_up(clients, 0, 1000 * clients, 1000 * clients, True) for clients in (1, 2, 4)]
+    assert "Efficiency (Table VI)</title>" in fleets.of_experiment(some, {}, tmp_path)
+    late = dataclasses.replace(some[2], seconds=12.0)
+    assert "Efficiency of tests a second (Table VI)</title>" in fleets.of_experiment([*some[:2], late], {}, tmp_path)
+
+
 def test_a_page_of_little(tmp_path: Path) -> None:
     """One trial of several clients: nothing to compare it with."""
     text = fleets.of_experiment([made_up(4, 0, 1000, 1000, True)], {}, tmp_path)

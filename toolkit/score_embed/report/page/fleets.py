@@ -177,7 +177,7 @@ def _compared(yields: Mapping[int, Yield]) -> Iterator[Chart]:
     title = "Tests a second, times those of one client (Fig. 2)"
     yield charts.over_clients(title, [(_OURS, times), *_extremes(paper.times_one)], doubling=True)
     exact = [(n, value) for n, some in sorted(yields.items()) if (value := efficiency.dv5(some, one)) is not None]
-    if len(exact) > 1:
+    if len(exact) == len(rates):
         yield charts.over_clients("Efficiency (Table VI)", [(_OURS, exact), *_extremes(paper.efficiency)])
     else:
         named = "Efficiency of tests a second (Table VI)"
