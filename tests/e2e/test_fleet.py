@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from runner import explore_files, score_embed
@@ -44,6 +46,9 @@ def test_a_campaign_is_recorded_and_simulated(tmp_path: Path) -> None:
         ET.parse(tmp_path / "o" / "ut" / f"{name}.svg")
     document = (tmp_path / "o" / "ut" / "fleet.md").read_text(encoding="utf-8")
     assert all(line in document for line in done.stdout.splitlines())
+    assert "| ptok1 |" in done.stdout
+    assert (tmp_path / "o" / "ut" / "efficiency-paper.csv").read_text(encoding="utf-8").startswith("measure,nodes,grep")
+    assert "Simulated fleet" in (tmp_path / "o" / "ut" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_whole_campaign_is_recorded_whole(tmp_path: Path) -> None:
@@ -68,16 +73,18 @@ def test_wrong_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         (2, "simulate --tree x.tree --tests 5", "as many tests as it has"),
         (2, "record nowhere t.tree", "there is no such folder"),
         (74, "simulate --out file/x", "cannot make this folder"),
+        (74, "simulate --html file/x/p.html", "cannot make this folder"),
+        (74, "experiment --html file/x/p.html --out o p.c", "cannot make this folder"),
     ):
-        assert main(["fleet", *words.split()]) == code
+        assert main([*(() if words.startswith("experiment") else ("fleet",)), *words.split()]) == code
         assert what in capsys.readouterr().err
 
 
 def test_an_experiment(tmp_path: Path) -> None:
     """One client, two of a fleet, two that know nothing of each other."""
-    words = ("--clients", "1,2", "--independent", "--out", "o", "--max-tests", "60", "--strategy", "bfs")
+    words = ("--clients", "1,2", "--independent", "--out", "o", "--html", "page.html", "--max-tests", "60")
     program = (str(ROOT / "bench" / "tokenizer.c"), "--", "-DSIZE=20")
-    first = score_embed("experiment", *words, *program, cwd=tmp_path)
+    first = score_embed("experiment", *words, "--strategy", "bfs", *program, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert sum("branches" in line for line in first.stderr.splitlines()) == 3
     with (tmp_path / "o" / "trials.csv").open(encoding="utf-8") as file:
@@ -89,3 +96,10 @@ def test_an_experiment(tmp_path: Path) -> None:
         assert [row["clients"] for row in csv.DictReader(file)] == ["1", "2"]
     for number in (2, 3, 4):
         ET.parse(tmp_path / "o" / f"figure-{number}.svg")
+    assert first.stdout.count("**The paper's Table ") == 5
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    links = re.findall(r'href="([^"#]+report\.html)"', page)
+    assert len(links) == 4
+    assert all((tmp_path / unquote(link)).is_file() for link in links)
+    assert "tokenizer.c" in page
+    assert not (tmp_path / "o" / "report.html").exists()

@@ -54,6 +54,23 @@ def test_an_array_ends_where_its_count_says(tmp_path: Path) -> None:
     assert summary["stopped"] == "exhausted"
 
 
+COUNTED = """struct ring { unsigned char *items; unsigned char count, capacity; };
+struct frame { unsigned char length; unsigned char data[4]; };
+int last(const struct frame *f) { return f->length > 4 ? 1 / (f->length - 9) : f->length; }
+int free_room(const struct ring *r) { return r->count > r->capacity ? 1 / (r->count - 9) : r->items[0]; }
+"""
+
+
+@pytest.mark.parametrize(("function", "bound"), [("last", "f->length ≤ 4"), ("free_room", "r->count ≤ r->capacity")])
+def test_what_is_assumed_of_counts_is_said(tmp_path: Path, function: str, bound: str) -> None:
+    """A count that lies is not tried. So it is a bound of the verdict: there is a bug beyond it."""
+    (tmp_path / "p.c").write_text(COUNTED)
+    done = score_embed("run", "--entry", function, "--json", "--no-witness", "--out", "o", "p.c", cwd=tmp_path)
+    summary = json.loads(done.stdout)
+    assert bound in summary["within"]
+    assert not [bug for bug in summary["bugs"] if bug["kind"] == "division-by-zero"]
+
+
 def test_a_hint_takes_the_null_away(tmp_path: Path) -> None:
     hints = "functions:\n  second:\n    n->next: {nullable: no}\n"
     assert bugs(entry(tmp_path, "second", hints=hints)) == []

@@ -218,6 +218,38 @@ def test_the_page_that_run_leaves(chromium: Browser, tmp_path: Path) -> None:
     assert crashed.returncode in (128 + signal.SIGFPE, -signal.SIGFPE)
 
 
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE, NARROW], ids=["desk", "phone", "narrow"])
+def test_a_simulated_fleet(chromium: Browser, tmp_path: Path, size: tuple[int, int], dark: bool) -> None:
+    made = score_embed("fleet", "simulate", "--clients", "1,4,16", "--tests", "40", "--html", "p.html", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    with opened(chromium, tmp_path / "p.html", size, dark) as found:
+        assert found.width() == 0
+        assert not found.violations()
+        assert found.page.locator("figure.chart svg").count() == 4
+        assert [row.split()[0] for row in found.shown("table-3")] == ["1", "4", "16"]
+        assert found.shown("table-3-paper")[0] == "efficiency 64 1.25 0.92 0.63 0.44 0.56 0.33"
+        assert found.is_quiet()
+
+
+def test_an_experiment(chromium: Browser, tmp_path: Path) -> None:
+    """Its tables sort, and its trials lead to the pages of their campaigns."""
+    program = Path(__file__).parents[2] / "examples" / "max3.c"
+    words = ("--clients", "1,2", "--independent", "--out", "o ut", str(program))
+    made = score_embed("experiment", *words, cwd=tmp_path, deadline=120)
+    assert made.returncode == 0, made.stderr
+    with opened(chromium, tmp_path / "o ut" / "report.html") as found:
+        assert not found.violations()
+        head = found.page.locator("#table-3-paper th", has_text="ptok1").get_by_role("button")
+        head.click()
+        head.click()
+        assert found.shown("table-3-paper")[0].startswith("tests 256 322345 559250")
+        assert found.page.locator("#t-trials tbody tr").count() == 3
+        assert found.is_quiet()
+        found.page.locator("#t-trials a").first.click()
+        assert found.page.title().startswith("max3")
+
+
 def test_a_large_program(chromium: Browser, tmp_path: Path) -> None:
     pages.large(tmp_path / "large")
     made = score_embed("report", "large", "--html", "page.html", cwd=tmp_path)

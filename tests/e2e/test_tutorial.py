@@ -103,6 +103,19 @@ def test_the_corrected_program_has_no_bug(checkout: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_first_bug_of_the_readme(checkout: Path) -> None:
+    """The program, the command and what it says, as printed; the seconds are what they are."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (name, program), *_ = re.findall(r"^```c\n(?=/\* (\w+\.c))(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    (checkout / name).write_text(program, encoding="utf-8")
+    (line,) = [line for line in commands("README.md") if line.endswith(f" {name}")]
+    (output,) = re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    done = run(line, checkout)
+    assert done.returncode == 1, done.stdout + done.stderr
+    said = re.sub(r"after [\d.]+ s", "after 0.2 s", done.stdout)
+    assert all(f"{printed}\n" in said for printed in output.splitlines())
+
+
 def test_readme_commands_exist() -> None:
     for line in commands("README.md"):
         word = line.split()[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import random
@@ -16,6 +17,7 @@ from score_embed.errors import UsageError
 from score_embed.fleet.process import experiment
 from score_embed.fleet.process.experiment import Plan
 from score_embed.report import experiment as report
+from score_embed.report.page import fleets
 from score_embed.results import trial
 from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.trial import Trial
@@ -61,11 +63,66 @@ def test_tables() -> None:
     assert [row["clients"] for row in rows(tables["table-5.csv"])] == ["1", "2", "4"]
     assert [row["EMPTY"] for row in rows(tables["table-5.csv"])] == ["3.0", "1.5", "0.75"]  # a client
     assert len(rows(tables["trials.csv"])) == 6 * 5
-    assert float(rows(tables["table-6.csv"])[0]["efficiency"]) == 0.9
+    six = rows(tables["table-6.csv"])
+    assert float(six[0]["useful time %"]) == 90
+    # made_up: the time is the same, and nearly twice and four times as many tests; the paper's DV5
+    first, *others = (float(row["different paths"]) for row in three)
+    assert [float(row["efficiency"]) for row in six] == pytest.approx(
+        [1, others[0] / first / 2, others[1] / first / 4], abs=1e-6
+    )
+    assert [row["by tests a second"] for row in six] == [row["efficiency"] for row in six]
     seven = rows(tables["table-7.csv"])
     assert [row["% independent"] for row in seven] == ["", "50.0", "50.0"]
     assert {row["% distributed"] for row in seven} == {"75.0"}
-    assert tables["experiment.md"].count("\n| ---") == 5
+    assert tables["experiment.md"].count("\n| ---") == 2 * 5  # the paper's beside each
+    papers = {name for name in tables if name.endswith("-paper.csv")}
+    assert papers == {f"table-{number}-paper.csv" for number in range(3, 8)}
+    assert rows(tables["table-7-paper.csv"])[0] == {
+        "measure": "% distributed", "nodes": "1",
+        "grep": "24.1", "ptok1": "72.7", "ptok2": "78.7", "replace": "40.5", "sed": "21.7", "vim": "9.1",
+    }  # fmt: skip
+
+
+def test_efficiency_is_of_the_same_time() -> None:
+    """To its end a campaign has as many tests with any number of clients: DV5 would say 1 by their number."""
+    one, four = made_up(1, 0, 1000, 1000, True), made_up(4, 0, 1000, 1000, True)
+    (row, other) = report.efficiency([one, dataclasses.replace(four, seconds=2.5)]).rows
+    assert row[:3] == [1, 1.0, 1.0]
+    assert other[:3] == [4, None, 1.0]
+    assert report.efficiency([one, four]).rows[1][:3] == [4, 0.25, 0.25]
+    assert report.efficiency([four]).rows[0][:3] == [4, None, None]
+
+
+def test_the_page(tmp_path: Path) -> None:
+    """Every table and the paper's beside it, plots, and links to the campaigns' own pages where there are any."""
+    folder = tmp_path / "o ut" / "fleet"
+    folder.mkdir(parents=True)
+    (folder / "report.html").touch()
+    some = [dataclasses.replace(one, folders=(folder, tmp_path)) for one in trials(2)]
+    text = fleets.of_experiment(some, {"Program": "<b>p.c", "Options": ""}, tmp_path)
+    assert text.count("<table") == 2 * 5 + 2
+    assert text.count("<figure") == 5
+    assert text.count('href="o%20ut/fleet/report.html"') == len(some)
+    assert "&lt;b&gt;p.c" in text
+    assert "<b>p.c" not in text
+
+
+def test_the_page_plots_efficiency_of_tests_a_second_where_times_differ(tmp_path: Path) -> None:
+    """A line of the paper's measure with gaps would hide the fleets that took longer."""
+    some = [made_up(clients, 0, 1000 * clients, 1000 * clients, True) for clients in (1, 2, 4)]
+    assert "Efficiency (Table VI)</title>" in fleets.of_experiment(some, {}, tmp_path)
+    late = dataclasses.replace(some[2], seconds=12.0)
+    assert "Efficiency of tests a second (Table VI)</title>" in fleets.of_experiment([*some[:2], late], {}, tmp_path)
+
+
+def test_a_page_of_little(tmp_path: Path) -> None:
+    """One trial of several clients: nothing to compare it with."""
+    text = fleets.of_experiment([made_up(4, 0, 1000, 1000, True)], {}, tmp_path)
+    assert "Nothing of the kind was tried" in text
+    assert text.count("<figure") == 1
+    assert "Times one client" not in text
+    nothing = made_up(1, 0, 0, 0, True)
+    assert "Trials" in fleets.of_experiment([nothing, made_up(2, 0, 0, 0, True)], {}, tmp_path)
 
 
 def test_figures() -> None:
@@ -189,5 +246,5 @@ def test_a_client_that_came_too_late_is_one_of_the_fleet() -> None:
     fleet = trial._with_late(alone, 4)
     assert len(fleet.clients) == 4
     assert fleet.workload == [0, 0, 0, 100]
-    assert fleet.efficiency == pytest.approx(0.2)
+    assert fleet.useful_time == pytest.approx(0.2)
     assert trial._with_late(alone, 1) == alone

@@ -99,9 +99,9 @@ def test_a_fleet_on_a_recorded_tree() -> None:
     found = plan.run(16)
     assert found == plan.run(16)
     assert (found.tests, found.redundant) == (1500, 0)
-    assert 0.7 < found.efficiency < 1
+    assert 0.7 < found.useful_time < 1
     many = plan.run(256)
-    assert 0.3 * recording.width < 256 * many.efficiency < recording.width
+    assert 0.3 * recording.width < 256 * many.useful_time < recording.width
     assert Plan(recording=recording, costs=plan.costs, seed=1).run(16) != found
 
 

@@ -26,8 +26,8 @@ def test_figures_of_a_single_client() -> None:
     world.run(1e6)
     found = figures(world)
     assert (found.tests, found.workload, found.quartiles) == (100, [100], (100, 100, 100))
-    assert 0.98 < found.efficiency < 1
-    assert found.efficiency == pytest.approx(1 - found.waiting)
+    assert 0.98 < found.useful_time < 1
+    assert found.useful_time == pytest.approx(1 - found.waiting)
     assert found.redundant == found.messages.get("Relayed", 0) == 0
     assert found.per_client == 3  # EMPTY, ACK, STOP
 
@@ -40,7 +40,7 @@ def test_a_client_that_dies_costs_what_it_had_not_reported() -> None:
     found = figures(world)
     assert 0 < found.redundancy < 0.1
     assert found.tests == 600
-    assert found.efficiency < 0.8  # three did the rest, one of them after the dead one was given up
+    assert found.useful_time < 0.8  # three did the rest, one of them after the dead one was given up
 
 
 def test_goals() -> None:
@@ -48,7 +48,7 @@ def test_goals() -> None:
     world = World([Tree("uneven", 10**15, 1)], 64)
     world.run(20.0)
     found = figures(world)
-    assert found.efficiency > 0.993
+    assert found.useful_time > 0.993
     assert found.waiting < 0.0065
     assert found.per_client < 6
     assert found.control < 12

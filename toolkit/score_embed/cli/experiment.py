@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from score_embed import config
+from score_embed import __version__, config
 from score_embed.cli import words
 from score_embed.errors import UsageError
 from score_embed.fleet.process import experiment
 from score_embed.fleet.process.experiment import Plan
 from score_embed.fleet.process.hosting import devices_for
 from score_embed.report import experiment as report
-from score_embed.report.output import write
+from score_embed.report.output import folder_of, write
+from score_embed.report.page import campaign, fleets
 from score_embed.results.trial import Trial
 
 _HELP = """Explore a program with several numbers of clients, repeatedly, with other seeds, and write the tables and plots of
-SCORE's paper. Without --time or --max-tests each campaign goes on until every path is found. The options of `run` hold
+SCORE's paper beside its figures, and a page of them. Without --time or --max-tests each campaign goes on until every path is found. The options of `run` hold
 for each campaign."""
 _OURS = ("out", "resume", "seed", "clients", "json")  # not handed on as they are
 MOST_CLIENTS = 256
@@ -38,7 +40,10 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--independent", action="store_true", help="also as many campaigns that know nothing of each other"
     )
-    sub.add_argument("--out", type=words.path, required=True, metavar="DIR", help="folder for campaigns, tables and plots")
+    sub.add_argument(
+        "--out", type=words.path, required=True, metavar="DIR", help="folder for campaigns, tables and plots"
+    )
+    sub.add_argument("--html", type=words.path, metavar="FILE", help="where its page goes (report.html in that folder)")
     sub.add_argument("sources", nargs="*", metavar="SOURCES", help="as for `run`")
     sub.set_defaults(execute=execute)
 
@@ -52,6 +57,15 @@ def execute(values: argparse.Namespace) -> int:
         raise UsageError("there is no source file to explore", "command line", hint)
     ports = () if settings.port else devices_for(replace(settings, clients=max(values.clients)))
     plan = Plan(values.out, values.clients, values.repeats, values.seed, values.independent, _handed_on(values), ports)
+    html = values.html or plan.folder / campaign.FILE
+    folder_of(html.parent)  # not after hours
+    told = {
+        "Program": ", ".join(source.name for source in settings.sources),
+        "Board": settings.board,
+        "Options": " ".join(map(shlex.quote, plan.words)),
+        "Results": str(plan.folder.absolute()),
+        "Version": __version__,
+    }
     trials: list[Trial] = []
     tables: Mapping[str, str] = {}
     for trial in experiment.run(plan):
@@ -59,9 +73,10 @@ def execute(values: argparse.Namespace) -> int:
         print(_line(trial), file=sys.stderr, flush=True)
         tables = report.tables(trials)  # after each: it may be stopped
         _write(plan.folder, tables.items())
+        write(html, fleets.of_experiment(trials, told, html.parent))
     _write(plan.folder, report.figures(trials))
     print(tables["experiment.md"], end="")
-    print(f"wrote {plan.folder}", file=sys.stderr)
+    print(f"wrote {plan.folder} and {html}", file=sys.stderr)
     return 0
 
 

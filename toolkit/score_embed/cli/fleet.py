@@ -22,10 +22,12 @@ from score_embed.fleet.simulation.trees import SHAPES
 from score_embed.report import fleet as report
 from score_embed.report import plots
 from score_embed.report.output import folder_of, write, write_bytes
+from score_embed.report.page import campaign
+from score_embed.report.page import fleets as page
 from score_embed.results.fleet import FleetFigures
 
 _SIMULATE = """Run the protocol of the fleet in simulated time: one server, many clients, a campaign whose tests are made
-up or recorded from a real one. Prints the tables of SCORE's paper for it. One seed, one result."""
+up or recorded from a real one. Prints the tables of SCORE's paper for it, beside those that it published. One seed, one result."""
 _MOST_RECORDED = 64 << 20  # bytes of a recorded tree
 _COSTS = {
     "test": "of a test on average (50ms; of a recorded tree: as recorded)",
@@ -67,7 +69,10 @@ def _add_simulate(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     sub.add_argument("--seed", type=words.number, default=0, metavar="N", help="seed of the tree and of all chance (0)")
     sub.add_argument("--faults", type=words.number, metavar="SEED", help="let go wrong what this seed says")
     sub.add_argument("--relayed", action="store_true", help="clients do not reach each other")
-    sub.add_argument("--out", type=words.path, metavar="DIR", help="write the tables (Markdown, CSV) and plots (SVG) there")
+    sub.add_argument(
+        "--out", type=words.path, metavar="DIR", help="write the tables (Markdown, CSV), plots (SVG) and a page there"
+    )
+    sub.add_argument("--html", type=words.path, metavar="FILE", help="write one HTML page with all of it")
     sub.set_defaults(execute=_simulate)
 
 
@@ -109,6 +114,8 @@ def _simulate(values: argparse.Namespace) -> int:
     if values.out is not None:
         plots.require()
         folder_of(values.out)
+    if values.html is not None:
+        folder_of(values.html.parent)
     recording = _recording(values.tree) if values.tree is not None else None
     plan = Plan(
         values.shape,
@@ -129,6 +136,9 @@ def _simulate(values: argparse.Namespace) -> int:
         print(f"\n{table.markdown()}", end="")
     if values.out is not None:
         _write(fleets, values.out, _title(plan))
+    if values.html is not None:
+        write(values.html, page.of_simulation(fleets, _title(plan)))
+        print(f"wrote {values.html}", file=sys.stderr)
     return 0
 
 
@@ -159,6 +169,8 @@ def _write(fleets: Sequence[FleetFigures], folder: Path, title: str) -> None:
     write(folder / "fleet.md", "\n".join([f"{title}\n", *(table.markdown() for table in tables)]))
     for name, table in zip(("tests", "messages", "efficiency", "workload"), tables, strict=True):
         write(folder / f"{name}.csv", table.csv())
+        if table.published is not None:
+            write(folder / f"{name}-paper.csv", table.published.csv())
     write(
         folder / "tests.svg",
         plots.tests_over_clients(
@@ -170,4 +182,5 @@ def _write(fleets: Sequence[FleetFigures], folder: Path, title: str) -> None:
         folder / "redundancy.svg",
         plots.not_redundant({"simulated": [(len(fleet.clients), 1 - fleet.redundancy) for fleet in fleets]}),
     )
+    write(folder / campaign.FILE, page.of_simulation(fleets, title))
     print(f"wrote {folder}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""An experiment as the paper's tables and plots."""
+"""An experiment as the paper's tables and plots, with what the paper published."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from score_embed.errors import UsageError
+from score_embed.report import efficiency as measures
 from score_embed.report import fleet, paper, plots
+from score_embed.report.efficiency import Yield
 from score_embed.report.table import Cell, Table
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.trial import Trial
@@ -26,31 +28,47 @@ def require() -> None:
 
 def tables(trials: Sequence[Trial]) -> Mapping[str, str]:
     """The files with tables, by name."""
-    found: dict[str, str] = {"trials.csv": _trials(trials).csv()}
-    numbered = {"3": tests(trials), "4": comparison(trials), "7": coverage(trials)}
-    fleets = [one.fleet for one in trials if one.fleet is not None]
-    numbered |= {"5": _of_fleets(fleet.messages, fleets), "6": _of_fleets(fleet.efficiency, fleets)}
-    for number, table in sorted(numbered.items()):
+    found: dict[str, str] = {"trials.csv": all_trials(trials).csv()}
+    every = numbered(trials)
+    for number, table in every.items():
         found[f"table-{number}.csv"] = table.csv()
-    found["experiment.md"] = "\n".join(table.markdown() for _, table in sorted(numbered.items()))
+        if table.published is not None:
+            found[f"table-{number}-paper.csv"] = table.published.csv()
+    found["experiment.md"] = "\n".join(table.markdown() for table in every.values())
     return found
+
+
+def numbered(trials: Sequence[Trial]) -> Mapping[int, Table]:
+    """The tables by their number in the paper, in order."""
+    return {
+        3: tests(trials),
+        4: comparison(trials),
+        5: messages([one.fleet for one in trials if one.fleet is not None]),
+        6: efficiency(trials),
+        7: coverage(trials),
+    }
 
 
 def figures(trials: Sequence[Trial]) -> Iterator[tuple[str, str]]:
     """The files with plots and their names."""
-    yield "figure-2.svg", plots.tests_over_clients(_series(trials, lambda one: one.tests), "tests")
-    boxes = [(str(clients), [n for one in some for n in one.workload]) for clients, some in _groups(trials, True)]
-    yield "figure-3.svg", plots.workload(boxes)
-    yield "figure-4.svg", plots.not_redundant(_series(trials, lambda one: one.useful))
+    yield "figure-2.svg", plots.tests_over_clients(series(trials, lambda one: one.tests), "tests")
+    yield "figure-3.svg", plots.workload(workloads(trials))
+    yield "figure-4.svg", plots.not_redundant(series(trials, lambda one: one.useful))
 
 
-def _series(trials: Sequence[Trial], value: Callable[[Trial], float]) -> plots.Series:
-    """Means over the repeats, of both kinds."""
-    kinds = {DISTRIBUTED: True, INDEPENDENT: False}
-    found = {
-        name: [(clients, _mean(some, value)) for clients, some in _groups(trials, kind)] for name, kind in kinds.items()
-    }
-    return {name: points for name, points in found.items() if points}
+def workloads(trials: Sequence[Trial]) -> list[tuple[str, list[int]]]:
+    """By number of clients: the tests of each client of each fleet."""
+    return [(str(clients), [n for one in some for n in one.workload]) for clients, some in _groups(trials, True)]
+
+
+def series(trials: Sequence[Trial], value: Callable[[Trial], float]) -> plots.Series:
+    """Means over the repeats, of both kinds. A campaign of one client is where both begin."""
+    together, alone = (
+        [(clients, _mean(some, value)) for clients, some in _groups(trials, kind)] for kind in (True, False)
+    )
+    if not alone:
+        return {DISTRIBUTED: together}
+    return {DISTRIBUTED: together, INDEPENDENT: [point for point in together if point[0] == 1] + alone}
 
 
 def _groups(trials: Sequence[Trial], is_distributed: bool) -> list[tuple[int, list[Trial]]]:
@@ -64,16 +82,16 @@ def _mean(trials: Sequence[Trial], value: Callable[[Trial], float]) -> float:
     return statistics.mean(map(value, trials))
 
 
-def _trials(trials: Sequence[Trial]) -> Table:
+def all_trials(trials: Sequence[Trial]) -> Table:
     columns = ("clients", "kind", "seed", "tests", "paths", "useful", "covered", "directions", "seconds")
     rows: list[list[Cell]] = [
-        [one.clients, _kind(one), one.seed, one.tests, one.paths, one.useful, one.covered, one.directions, one.seconds]
+        [one.clients, kind(one), one.seed, one.tests, one.paths, one.useful, one.covered, one.directions, one.seconds]
         for one in trials
     ]
     return Table("Trials", columns, rows)
 
 
-def _kind(one: Trial) -> str:
+def kind(one: Trial) -> str:
     return DISTRIBUTED if one.is_distributed else INDEPENDENT
 
 
@@ -87,14 +105,13 @@ def tests(trials: Sequence[Trial]) -> Table:
         counts = [one.tests for one in some]
         rate = _mean(some, lambda one: one.tests / max(one.seconds, 1e-9))
         first = first or rate
-        seconds = _mean(some, lambda one: one.seconds)
-        rows.append(
-            [clients, len(some), statistics.mean(counts), min(counts), max(counts), seconds, rate, rate / first]
-        )
-    columns = ("clients", "trials", "tests", "fewest", "most", "seconds", "tests a second", "times the first line")
-    rates = "; ".join(f"{program} {one} and {all_:,}" for program, (one, all_) in paper.RATES.items())
-    note = f"Means. The paper, tests a second on one node and on {paper.NODES} nodes of 2011: {rates}."
-    return Table("Tests by number of clients (Table III, Fig. 2)", columns, rows, note)
+        paths, seconds = (_mean(some, value) for value in (lambda one: one.paths, lambda one: one.seconds))
+        times = rate / first if first else None
+        means = [statistics.mean(counts), min(counts), max(counts), paths, seconds, rate, times]
+        rows.append([clients, len(some), *means])
+    counted = ("tests", "fewest", "most", "different paths")
+    columns = ("clients", "trials", *counted, "seconds", "tests a second", "times the first line")
+    return Table("Tests by number of clients (Table III, Fig. 2)", columns, rows, "Means.", paper.tests_table())
 
 
 def comparison(trials: Sequence[Trial]) -> Table:
@@ -113,9 +130,9 @@ def comparison(trials: Sequence[Trial]) -> Table:
     columns = ("clients", "pairs", "paths distributed", "paths independent", "ratio", "p")
     note = (
         "Means of different paths. p: Wilcoxon's signed-rank test, two-sided, of trials with the same number of clients "
-        "and the same first seed; with fewer than 6 pairs it cannot fall below 0.05. "
+        "and the same first seed; with fewer than 6 pairs it cannot fall below 0.05."
     )
-    return Table("Distributed against independent (Table IV)", columns, rows, note + paper.NOT_AT_HAND)
+    return Table("Distributed against independent (Table IV)", columns, rows, note, paper.comparison_table())
 
 
 def wilcoxon(pairs: Sequence[tuple[int, int]]) -> float:
@@ -135,13 +152,13 @@ def coverage(trials: Sequence[Trial]) -> Table:
         theirs = 100 * _mean(alone, lambda one: one.coverage) if alone else None
         rows.append([clients, 100 * _mean(some, lambda one: one.coverage), theirs, some[0].directions])
     columns = ("clients", "% distributed", "% independent", "directions")
-    note = "Branch directions that were taken, means of the trials. " + paper.NOT_AT_HAND
-    return Table("Branch coverage (Table VII)", columns, rows, note)
+    note = "Branch directions that were taken, means of the trials."
+    return Table("Branch coverage (Table VII)", columns, rows, note, paper.coverage_table())
 
 
-def _of_fleets(table: Callable[[Sequence[FleetFigures]], Table], fleets: Sequence[FleetFigures]) -> Table:
+def messages(fleets: Sequence[FleetFigures]) -> Table:
     """A line for each number of clients: the means of its trials."""
-    found = table(sorted(fleets, key=lambda one: len(one.clients)))
+    found = fleet.messages(sorted(fleets, key=lambda one: len(one.clients)))
     groups: dict[Cell, list[Sequence[Cell]]] = {}
     for row in found.rows:
         groups.setdefault(row[0], []).append(row[1:])
@@ -152,3 +169,20 @@ def _of_fleets(table: Callable[[Sequence[FleetFigures]], Table], fleets: Sequenc
 def _mean_cell(column: Sequence[Cell]) -> Cell:
     numbers = [cell for cell in column if isinstance(cell, (int, float))]
     return statistics.mean(numbers) if numbers else None
+
+
+def efficiency(trials: Sequence[Trial]) -> Table:
+    one = next((average(some) for clients, some in _groups(trials, True) if clients == 1), None)
+    rows: list[list[Cell]] = []
+    for clients, some in _groups(trials, True):
+        both = [measure(average(some), one) for measure in (measures.dv5, measures.by_rate)]
+        fleets = [each.fleet for each in some if each.fleet is not None]
+        shares = zip(*((each.useful_time, each.waiting, each.redundancy) for each in fleets), strict=True)
+        rows.append([clients, *both, *(100 * statistics.mean(share) for share in shares)])
+    note = f"Means of the trials. {fleet.EFFICIENCY_NOTE}"
+    return Table("Efficiency (Table VI)", fleet.EFFICIENCY_COLUMNS, rows, note, paper.efficiency_table())
+
+
+def average(trials: Sequence[Trial]) -> Yield:
+    """Of trials with the same number of clients."""
+    return Yield(trials[0].clients, _mean(trials, lambda one: one.paths), _mean(trials, lambda one: one.seconds))

@@ -1,11 +1,14 @@
-"""Figures of fleets in words and tables: one campaign's for its report, several fleets' in the tables of SCORE's paper."""
+"""Figures of fleets in words and tables: one campaign's for its report, several fleets' in the tables of SCORE's paper,
+with what the paper published."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from score_embed.errors import UsageError
+from score_embed.report import efficiency as measures
 from score_embed.report import paper, plots
+from score_embed.report.efficiency import Yield
 from score_embed.report.findings import Findings
 from score_embed.report.table import Cell, Table
 from score_embed.results.fleet import PUBLISHED, FleetFigures
@@ -17,8 +20,8 @@ def lines(fleet: FleetFigures) -> Iterator[str]:
     """A campaign's fleet, for people."""
     count = len(fleet.clients)
     yield (
-        f"{count} clients, {fleet.runs} tests, {fleet.redundant} of them redundant; efficiency {fleet.efficiency:.3f}, "
-        f"waiting {100 * fleet.waiting:.2f} %"
+        f"{count} clients, {fleet.runs} tests, {fleet.redundant} of them redundant; "
+        f"useful time {100 * fleet.useful_time:.1f} %, waiting {100 * fleet.waiting:.2f} %"
     )
     work, (low, middle, high) = fleet.workload, fleet.quartiles
     if work:
@@ -56,14 +59,8 @@ def tests(fleets: Sequence[FleetFigures]) -> Table:
     for fleet in fleets:
         times = fleet.rate / fleets[0].rate if fleets[0].rate else None
         rows.append([len(fleet.clients), fleet.tests, fleet.seconds, fleet.rate, times])
-    rates = "; ".join(f"{program} {one} and {all_:,}" for program, (one, all_) in paper.RATES.items())
-    return Table(
-        "Tests (the paper's Table III, Fig. 2)",
-        ("clients", "tests", "seconds", "tests a second", "times the first line"),
-        rows,
-        f"The paper, tests a second on one node and on {paper.NODES} nodes of 2011: {rates}. "
-        "Its tests at other numbers of nodes are not at hand.",
-    )
+    columns = ("clients", "tests", "seconds", "tests a second", "times the first line")
+    return Table("Tests (Table III, Fig. 2)", columns, rows, published=paper.tests_table())
 
 
 def messages(fleets: Sequence[FleetFigures]) -> Table:
@@ -76,6 +73,7 @@ def messages(fleets: Sequence[FleetFigures]) -> Table:
                 len(fleet.clients),
                 *(fleet.messages.get(kind, 0) / count for kind in PUBLISHED),
                 fleet.per_client,
+                100 * fleet.per_client * count / max(1, fleet.runs),
                 fleet.control,
                 fleet.per_test,
                 fleet.messages.get("Relayed", 0),
@@ -84,31 +82,38 @@ def messages(fleets: Sequence[FleetFigures]) -> Table:
                 100 * fleet.waiting,
             ]
         )
-    names = (*(kind.upper() for kind in PUBLISHED), "these together", "all control")
+    names = (*(kind.upper() for kind in PUBLISHED), "these together", "these, % of tests", "all control")
     columns = ("clients", *names, "all a test", "relayed", "waiting s", "most s", "waiting %")
-    note = "Messages are a client's, but where it says otherwise; control: all but results and signs of life. "
-    return Table("Messages and waiting (Table V)", columns, rows, note + paper.NOT_AT_HAND)
+    note = "Messages are a client's, but where it says otherwise; control: all but results and signs of life."
+    return Table("Messages and waiting (Table V)", columns, rows, note, paper.messages_table())
+
+
+EFFICIENCY_COLUMNS = ("clients", "efficiency", "by tests a second", "useful time %", "waiting %", "redundant %")
+EFFICIENCY_NOTE = (
+    "Efficiency as in the paper: tests that are not redundant, by those of one client, by the number of clients. It "
+    "compares campaigns of the same time; “–” where the times differ by more than a tenth, or none has one client. "
+    "Useful time: spent on tests that were not redundant, of all clients' time."
+)
 
 
 def efficiency(fleets: Sequence[FleetFigures]) -> Table:
-    rows: list[list[Cell]] = [
-        [str(len(fleet.clients)), fleet.efficiency, 100 * fleet.waiting, 100 * fleet.redundancy] for fleet in fleets
-    ]
-    for program, times in paper.speed_ups():
-        rows.append([f"{paper.NODES} nodes, the paper's {program}", times / paper.NODES, None, None])
-    return Table(
-        "Efficiency (Table VI)",
-        ("clients", "efficiency", "waiting %", "redundant %"),
-        rows,
-        "Ours: time spent on tests that were not redundant, of all clients' time. "
-        "The paper's lines are made of its tests a second: those of 256 nodes, of 256 times those of one.",
-    )
+    one = next((found_by(fleet) for fleet in fleets if len(fleet.clients) == 1), None)
+    rows: list[list[Cell]] = []
+    for fleet in fleets:
+        both = [measure(found_by(fleet), one) for measure in (measures.dv5, measures.by_rate)]
+        shares = (fleet.useful_time, fleet.waiting, fleet.redundancy)
+        rows.append([len(fleet.clients), *both, *(100 * share for share in shares)])
+    return Table("Efficiency (Table VI)", EFFICIENCY_COLUMNS, rows, EFFICIENCY_NOTE, paper.efficiency_table())
+
+
+def found_by(fleet: FleetFigures) -> Yield:
+    return Yield(len(fleet.clients), fleet.tests, fleet.seconds)
 
 
 def workload(fleets: Sequence[FleetFigures]) -> Table:
     rows: list[list[Cell]] = []
     for fleet in fleets:
         work = fleet.workload or [0]
-        rows.append([len(fleet.clients), work[0], *fleet.quartiles, work[-1]])
-    columns = ("clients", "least", "a quarter up to", "median", "three quarters up to", "most")
-    return Table("Tests a client (Fig. 3)", columns, rows, paper.NOT_AT_HAND)
+        rows.append([len(fleet.clients), sum(work) / len(work), work[0], *fleet.quartiles, work[-1]])
+    columns = ("clients", "mean", "least", "a quarter up to", "median", "three quarters up to", "most")
+    return Table("Tests a client (Fig. 3)", columns, rows, published=paper.workload_table())

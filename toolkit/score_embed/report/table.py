@@ -12,17 +12,20 @@ Cell = int | float | str | None  # None: there is no such figure
 
 @dataclass(frozen=True)
 class Table:
-    """`note`: what is to be said of its figures."""
+    """`note`: what is to be said of its figures. `published`: those of the paper, to be shown beside them."""
 
     title: str
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+    published: Table | None = None
 
     def markdown(self) -> str:
-        lines = [self.columns, ["---"] * len(self.columns), *([_text(cell) for cell in row] for row in self.rows)]
-        body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-        return f"**{self.title}**\n\n{body}" + (f"\n{self.note}\n" if self.note else "")
+        cells = ([shown(cell).replace("|", "\\|") for cell in row] for row in self.rows)
+        body = "".join(f"| {' | '.join(line)} |\n" for line in (self.columns, ["---"] * len(self.columns), *cells))
+        note = f"\n{self.note}\n" if self.note else ""
+        theirs = f"\n{self.published.markdown()}" if self.published else ""
+        return f"**{self.title}**\n\n{body}{note}{theirs}"
 
     def csv(self) -> str:
         out = io.StringIO()
@@ -32,11 +35,12 @@ class Table:
         return out.getvalue()
 
 
-def _text(cell: Cell) -> str:
+def shown(cell: Cell) -> str:
+    """For people."""
     if cell is None:
         return "–"
     if not isinstance(cell, float):
-        return str(cell).replace("|", "\\|")
+        return str(cell)
     return f"{cell:.3f}" if abs(cell) < 10 else f"{cell:.1f}"
 
 

@@ -1,4 +1,4 @@
-"""What a fleet came to, in the measures of SCORE's paper: tests, messages, waiting, efficiency, redundancy.
+"""What a fleet came to, in the measures of SCORE's paper and ours: tests, messages, waiting, useful time, redundancy.
 
 One type for real and simulated fleets: it stands under "fleet" in summary.json, and tables and plots are made of it.
 """
@@ -68,7 +68,7 @@ class FleetFigures(Struct, frozen=True):
         return self.redundant / max(1, self.runs)
 
     @property
-    def efficiency(self) -> float:
+    def useful_time(self) -> float:
         """Time spent on tests that were not redundant, of all clients' time."""
         whole = len(self.clients) * self.seconds
         return sum(client.busy for client in self.clients) * (1 - self.redundancy) / whole if whole else 0.0
@@ -105,7 +105,7 @@ class FleetFigures(Struct, frozen=True):
             "messages_per_client": round(self.per_client, 2),
             "messages_per_test": round(self.per_test, 4),
             "waiting": round(self.waiting, 5),
-            "efficiency": round(self.efficiency, 5),
+            "useful_time": round(self.useful_time, 5),
         }
 
     @staticmethod

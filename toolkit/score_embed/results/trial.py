@@ -30,6 +30,7 @@ class Trial:
     seconds: float  # of the campaign that took longest
     workload: tuple[int, ...]  # tests of each client
     fleet: FleetFigures | None = None  # of a distributed one
+    folders: tuple[Path, ...] = ()  # of its campaigns
 
     @property
     def useful(self) -> float:
@@ -89,6 +90,5 @@ def _trial(
             covered |= directions.covered
     tests = sum(summary["runs"] for summary in summaries)
     seconds = max(summary["seconds"] for summary in summaries)
-    return Trial(
-        clients, seed, fleet is not None, tests, len(paths), len(covered), directions.total, seconds, workload, fleet
-    )
+    counted = (tests, len(paths), len(covered), directions.total, seconds)
+    return Trial(clients, seed, fleet is not None, *counted, workload, fleet, tuple(folders))

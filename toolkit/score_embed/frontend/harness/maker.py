@@ -159,6 +159,8 @@ class Maker:
                 room = f"sizeof {spot.place} / sizeof {spot.place}[0]"
                 if member is not last or u.length:
                     self.text.limit(spots[count], room)
+                    most = u.length if u.length is not None else f"elements of {spot.label}"
+                    self.text.bound(f"{spots[count].label} ≤ {most}")
                 self.value(member.type, spot)
             else:
                 recursive = (
@@ -175,6 +177,7 @@ class Maker:
                 )
         for less, more in counts.most:
             self.text.limit(spots[less], spots[more].place)
+            self.text.bound(f"{spots[less].label} ≤ {spots[more].label}")
 
     def _opaque(self, u: CType, name: str) -> CType | None:
         """What a member that says nothing of what it is to is taken for."""

@@ -6,8 +6,12 @@ pygal computes axes and places; its own styles and scripts are taken out, since 
 from __future__ import annotations
 
 import math
+import statistics
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,6 +19,7 @@ from score_embed.report.page.render import count, seconds
 
 Points = Sequence[tuple[float, float]]
 _WIDTH, _HEIGHT = 460, 230
+_MOST_MARKS = 8
 _FORM = {"js": [], "css": [], "no_prefix": True, "width": _WIDTH, "height": _HEIGHT, "margin": 6, "show_legend": False}
 _UNUSED = frozenset({"defs", "desc"})
 _EMPTY = frozenset({"plot overlay", "plot text-overlay", "plot tooltip-overlay", "titles"})
@@ -31,6 +36,23 @@ class Chart:
     svg: Markup
 
 
+def _number(value: float) -> str:
+    """Short enough for an axis."""
+    for name, unit in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= 10 * unit or (abs(value) >= unit and value % unit == 0):
+            return f"{value / unit:.3g}{name}"
+    return count(round(value)) if value == round(value) else f"{value:.3g}"
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """Where axes have marks, if not where the plotter likes them; and how values are written."""
+
+    x: Sequence[float] | None = None
+    y: Sequence[float] | None = None
+    shown: Callable[[float], str] = _number
+
+
 def over_time(title: str, lines: Sequence[tuple[str, Points]], top: float | None = None) -> Chart:
     """Numbers that grow with the seconds of a campaign; `top`: the most that they can become."""
     return _lines(title, lines, seconds, "time", top)
@@ -39,15 +61,35 @@ def over_time(title: str, lines: Sequence[tuple[str, Points]], top: float | None
 def over_tests(title: str, name: str, points: Points, top: float) -> Chart:
     """A number that grows with the tests. Most is found by the first few, so each ten times as many take as much room."""
     logarithms = [(math.log10(test), value) for test, value in points]
-    return _lines(title, [(name, logarithms)], _as_power, "tests", top, [float(n) for n in range(_decades(points) + 1)])
+    return _lines(title, [(name, logarithms)], _as_power, "tests", top, _Marks(_whole(_decades(points))))
+
+
+def over_clients(
+    title: str, lines: Sequence[tuple[str, Points]], top: float | None = None, doubling: bool = False
+) -> Chart:
+    """A number that depends on how many clients there are: twice as many take the same room, wherever. `doubling`: of
+    the number, too; `top`: the most that it can become."""
+    high = math.log2 if doubling else float
+    logarithms = [(name, [(math.log2(n), high(value)) for n, value in points]) for name, points in lines]
+    most = [math.ceil(max(point[axis] for _, points in logarithms for point in points)) for axis in (0, 1)]
+    marks = _Marks(_whole(most[0]), _whole(most[1]) if doubling else None, _doubled if doubling else _number)
+    return _lines(title, logarithms, _doubled, "clients", top, marks)
+
+
+def boxes(title: str, values: Sequence[tuple[str, Sequence[float]]], unit: str) -> Chart:
+    """A box each: quartiles, and whiskers to the least and the most."""
+    chart = _pygal().Box(**_FORM, box_mode="extremes", max_scale=5, value_formatter=_number)
+    chart.x_labels = [name for name, _ in values]
+    for name, numbers in values:
+        chart.add(name, list(numbers))
+    medians = ", ".join(f"{name} {_number(statistics.median(numbers))}" for name, numbers in values)
+    return Chart(title, (), f"Boxes by clients; medians, {unit}: {medians}", _svg(chart, title))
 
 
 def bars(title: str, values: Sequence[tuple[str, float]], unit: str, top: float | None = None) -> Chart:
-    import pygal
-
     most = max(value for _, value in values)
     form = {"range": (0, max(1, most if top is None else top)), "max_scale": 5, "value_formatter": _number}
-    chart = pygal.Bar(**_FORM, **form, show_x_labels=len(values) <= 16)
+    chart = _pygal().Bar(**_FORM, **form, show_x_labels=len(values) <= 16)
     chart.x_labels = [name for name, _ in values]
     chart.add(unit, [value for _, value in values])
     least = min(value for _, value in values)
@@ -60,21 +102,29 @@ def _lines(
     shown: Callable[[float], str],
     unit: str,
     top: float | None,
-    marks: Sequence[float] | None = None,
+    marks: _Marks | None = None,
 ) -> Chart:
-    import pygal
-
-    chart = pygal.XY(
-        **_FORM, show_dots=False, x_value_formatter=shown, value_formatter=_number, max_scale=5, x_label_rotation=0
+    marks = marks or _Marks()
+    chart = _pygal().XY(
+        **_FORM, show_dots=False, x_value_formatter=shown, value_formatter=marks.shown, max_scale=5, x_label_rotation=0
     )
     most = max(value for _, points in lines for _, value in points)
     chart.range = (0, max(1, most if top is None else top))
-    if marks is not None:
-        chart.x_labels = marks
+    chart.x_labels, chart.y_labels = marks.x, marks.y
     for name, points in lines:
         chart.add(name, points)
-    ends = ", ".join(f"{name} {_number(points[-1][1])}" for name, points in lines)
+    ends = ", ".join(f"{name} {marks.shown(points[-1][1])}" for name, points in lines)
     return Chart(title, tuple(name for name, _ in lines), f"By {unit}; at the end: {ends}", _svg(chart, title))
+
+
+@cache
+def _pygal() -> Any:
+    """It is imported when a plot is made, since that takes a while. It leaves a hook for its plugins in Python's imports,
+    of a kind that Python warns of whenever anything else is imported: that goes."""
+    import pygal
+
+    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "pygal"]
+    return pygal
 
 
 def _svg(chart: object, title: str) -> Markup:
@@ -121,13 +171,14 @@ def _decades(points: Points) -> int:
     return math.ceil(math.log10(max(2, *(test for test, _ in points))))
 
 
+def _whole(most: int) -> list[float]:
+    """0, 1, … up to `most`, not more than can be read."""
+    return [float(n) for n in range(0, most + 1, 1 + most // _MOST_MARKS)]
+
+
+def _doubled(logarithm: float) -> str:
+    return _number(2**logarithm)
+
+
 def _as_power(logarithm: float) -> str:
     return _number(10**logarithm)
-
-
-def _number(value: float) -> str:
-    """Short enough for an axis."""
-    for name, unit in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(value) >= 10 * unit or (abs(value) >= unit and value % unit == 0):
-            return f"{value / unit:.3g}{name}"
-    return count(round(value)) if value == round(value) else f"{value:.3g}"
