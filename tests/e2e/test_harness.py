@@ -201,6 +201,13 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, options: tuple[str, ...]
     assert what in done.stderr
 
 
+def test_there_must_be_a_c_file_to_keep_a_harness_of(tmp_path: Path) -> None:
+    (tmp_path / "p.o").write_bytes(b"")
+    for name, what in (("p.o", "there is no C file to explore"), ("/dev/full", "neither a C source"), ("q.c", "no such file")):
+        done = score_embed("new", "second", name, cwd=tmp_path)
+        assert (done.returncode, what in done.stderr) == (2, True), done.stderr
+
+
 def test_a_harness_to_keep_is_the_same_program(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "p.c").write_text(PARSER)

@@ -14,7 +14,7 @@ namespace score {
 
 enum class SiteKind : u8 {
     ASSIGN = 1, COND, SWITCH, CALL, RESULT, OPAQUE, COPY, PIN, ENTER, SYMBOLIC, SELECT, CHECK, RANGE, BOUNDS, STORE,
-    VARIADIC, SPAN, SIZED
+    VARIADIC, SPAN, SIZED, CONSTANT
 };
 
 enum class Place : u8 { SLOT, MEMORY, GLOBAL, NONE };

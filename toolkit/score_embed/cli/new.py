@@ -37,6 +37,7 @@ def execute(values: argparse.Namespace) -> int:
     given = {**vars(values), "entry": values.function}
     settings = config.resolve(given, os.environ, Path.cwd())
     require_sources(settings)
+    opening.check_sources(settings)
     to: Path = values.to or Path(f"{values.function}_harness.c")
     if to.exists() and not values.force:
         raise UsageError("this file is there already", str(to), "Say --to FILE, or --force if it is to be lost.")
