@@ -9,11 +9,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from score_embed import config
 from score_embed.campaign import campaign, opening
 from score_embed.campaign.ending import Result
-from score_embed.cli import show
+from score_embed.cli import show, words
 from score_embed.cli.output import readers_may_leave
 from score_embed.errors import ScoreError, UsageError, printable
 from score_embed.report import findings
@@ -32,11 +33,19 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         metavar="SOURCES",
         help="C files of the program; .o, .a, .s and .S files are linked as they are",
     )
+    sub.add_argument(
+        "--regress",
+        type=words.path,
+        metavar="DIR",
+        help="explore nothing: run the kept tests of this campaign on the program as it is now, and compare how they end",
+    )
     sub.set_defaults(execute=execute)
 
 
 def execute(values: argparse.Namespace) -> int:
     given = vars(values)
+    if given["regress"]:
+        return _regress(given)
     if given["resume"]:
         settings = resume_settings(given)
     else:
@@ -46,6 +55,16 @@ def execute(values: argparse.Namespace) -> int:
     with readers_may_leave():
         tell([result], settings.json)
     return result.exit_code
+
+
+def _regress(given: dict[str, Any]) -> int:
+    if given["resume"]:
+        raise UsageError("--regress explores nothing, --resume goes on exploring", "command line", "Say one of them.")
+    from score_embed.cli import regress
+
+    settings = config.resolve(given, os.environ, Path.cwd())
+    require_sources(settings)
+    return regress.execute(settings, given["regress"])
 
 
 def explored(settings: config.Settings) -> Result:
