@@ -72,6 +72,23 @@ def test_a_bug_fails_with_the_report(project: pytest.Pytester) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_bugs_of_the_baseline_do_not_fail(project: pytest.Pytester) -> None:
+    write(project, BUGGY)
+    assert score_embed("run", "--out", "nightly", "src/prog.c", cwd=project.path).returncode == 1
+    done = score_embed("report", "nightly", "--write-baseline", "tests/known.txt", cwd=project.path)
+    assert done.returncode == 0, done.stderr
+    worse = BUGGY.replace("if (b > 200)", "if (b > 200 && 1000 / (a - 30))")
+    write(project, BUGGY, DECLARED + "baseline: known.txt\n")
+    result = project.runpytest_subprocess("-rA")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["bugs that the baseline knows: 1"])
+    write(project, worse, DECLARED + "baseline: known.txt\n")
+    result = project.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["src/prog.c:11: error: an integer is divided by zero in main: a = 30, *"])
+    result.stdout.no_fnmatch_line("src/prog.c:10: error: *")
+
+
 def test_options_choose_boards_time_and_folder(project: pytest.Pytester) -> None:
     write(project, MENDED, DECLARED + "board: [native, native32]\n")
     result = project.runpytest_subprocess("--collect-only", "-q")

@@ -25,7 +25,7 @@ def test_a_file_is_one_campaign(tmp_path: Path) -> None:
     text = "sources: [a.c, b.c]\nentry: f\nstub: [g, h]\nverify: true\nkeep: false\ncflags: [-DX=1]\n"
     (one,) = declared(tmp_path, text)
     words = ("--entry=f", "--stub=g", "--stub=h", "--verify", "a.c", "b.c", "--", "-DX=1")
-    assert one == files.Declared("", words, ("native",), files.TIME, (), 1)
+    assert one == files.Declared("", words, ("native",), files.TIME, (), None, 1)
 
 
 def test_groups_go_before_the_file(tmp_path: Path) -> None:
@@ -39,14 +39,15 @@ campaigns:
 """
     small, usual = declared(tmp_path, text)
     folder = (tmp_path / "../nightly",)
-    assert small == files.Declared("small", ("a.c",), ("native", "mps2-an385"), "2s", folder, 6)
-    assert usual == files.Declared("usual", ("a.c",), ("native",), "5s", folder, 7)
+    assert small == files.Declared("small", ("a.c",), ("native", "mps2-an385"), "2s", folder, None, 6)
+    assert usual == files.Declared("usual", ("a.c",), ("native",), "5s", folder, None, 7)
 
 
 def test_the_project_file_beside_it_counts(tmp_path: Path) -> None:
     (tmp_path / "score-embed.yaml").write_text("sources: [a.c]\nboard: mps2-an385\ntime: 7s\n")
-    (one,) = declared(tmp_path, "entry: f\n")
-    assert one == files.Declared("", ("--entry=f",), ("mps2-an385",), "7.0", (), 1)
+    (one,) = declared(tmp_path, "entry: f\nbaseline: known.txt\n")
+    words = ("--entry=f", "--baseline=known.txt")
+    assert one == files.Declared("", words, ("mps2-an385",), "7.0", (), tmp_path / "known.txt", 1)
 
 
 @pytest.mark.parametrize(

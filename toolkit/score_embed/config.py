@@ -45,6 +45,7 @@ class Settings:
     time: float | None = None
     max_tests: int | None = None
     until_bug: bool = False
+    baseline: Path | None = None
     clients: int | None = None
     cluster: str | None = None
     max_branches: int = 1_000_000
@@ -238,6 +239,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
     Option("until-bug", _yes_no, "", "stop at the first confirmed bug; on --resume, at the next one"),
+    Option("baseline", userfile.name, "FILE", "bugs that are known (report --write-baseline): they do not make it fail"),
     Option("clients", _clients, "N", "so many processes explore at once, each with a target of its own (1)"),
     Option(
         "cluster", _cluster, "ray[://…]", "clients are actors of a Ray cluster: this machine's own, or ray://HOST:PORT"
@@ -283,6 +285,7 @@ RESUMABLE = (
     "time",
     "max-tests",
     "until-bug",
+    "baseline",
     "retry-lost",
     "clients",
     "cluster",

@@ -25,13 +25,14 @@ _APART = ("board", "time", "out", "json")  # of these a test says more, or nothi
 @dataclass(frozen=True)
 class Declared:
     """One campaign. `words`: those of `run` without board, time and folder; `name`: empty if the file has only one;
-    `boards`: at least one; `line`: of the file, from 1."""
+    `boards`: at least one; `baseline`: of the bugs that are known; `line`: of the file, from 1."""
 
     name: str
     words: tuple[str, ...]
     boards: tuple[str, ...]
     time: str
     regress: tuple[Path, ...]
+    baseline: Path | None
     line: int
 
 
@@ -70,8 +71,10 @@ def _declared(name: str, group: Section, project: config.Settings, path: Path) -
     time = group.text("time", TIME if project.time is None else str(project.time))
     _check_time(time, group.where("time"))
     folders = tuple(path.parent / group.file_name(REGRESS, folder) for folder in group.texts(REGRESS))
+    known = group.file_name("baseline", group.text("baseline")) if "baseline" in group.values else project.baseline
+    baseline = path.parent / known if known else None
     line = int(group.where().rpartition(":")[2])
-    return Declared(name, tuple(words), tuple(dict.fromkeys(boards)), time, folders, line)
+    return Declared(name, tuple(words), tuple(dict.fromkeys(boards)), time, folders, baseline, line)
 
 
 def _check_time(word: str, where: str) -> None:

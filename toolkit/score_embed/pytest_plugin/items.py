@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,8 @@ from score_embed.errors import ScoreError, UsageError, printable
 from score_embed.pytest_plugin import files
 from score_embed.pytest_plugin.files import Declared
 from score_embed.pytest_plugin.plugin import MARK
-from score_embed.report import findings, text
+from score_embed.report import findings, fingerprints, text
+from score_embed.results.bugs import Bug
 from score_embed.results.storage import FILE as RECORD
 from score_embed.results.store import Store
 
@@ -195,22 +196,29 @@ class Explore(Test):
         if done.returncode not in (0, _BUGS, _LOST):
             raise self.refused(done, options)
         with Store.read(case.out) as record:
-            found = findings.read(record)
+            found = replace(findings.read(record), baseline=self._known())
+        new = fingerprints.new(found)
         lines = [text.headline(found.summary), *text.incomplete(found.summary)]
+        if found.bugs[len(new) :]:
+            lines.append(f"bugs that the baseline knows: {len(found.bugs) - len(new)}")
         self.add_report_section("call", "score-embed", "\n".join([*lines, f"results: {self.shown(case.out)}"]))
-        if found.bugs:
-            raise self._failure(found)
+        if new:
+            raise self._failure(found, new)
         if done.returncode == _LOST:
             raise Failure("\n".join(text.lost(found)))
 
-    def _failure(self, found: findings.Findings) -> Failure:
+    def _known(self) -> frozenset[str] | None:
+        path = self.case.declared.baseline
+        return fingerprints.read_baseline(path) if path is not None else None
+
+    def _failure(self, found: findings.Findings, new: Sequence[Bug]) -> Failure:
         said: list[str] = []
-        for bug in found.bugs:
+        for bug in new:
             first, *others = text.bug(bug, found.sources, Path(self.shown(self.case.out)))
             if bug.file:
                 first = self.shown(bug.file) + first.removeprefix(bug.file)
             said += [first, *others]
-        at = found.bugs[0]
+        at = new[0]
         return Failure("\n".join(map(printable, said)), self.shown(at.file) if at.file else "", at.line)
 
 
