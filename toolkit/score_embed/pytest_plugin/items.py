@@ -29,14 +29,14 @@ from score_embed.errors import ScoreError, UsageError, printable
 from score_embed.pytest_plugin import files
 from score_embed.pytest_plugin.files import Declared
 from score_embed.pytest_plugin.plugin import MARK
-from score_embed.report import findings, fingerprints, text
+from score_embed.report import findings, fingerprints, mcdc, text
 from score_embed.results.bugs import Bug
 from score_embed.results.storage import FILE as RECORD
 from score_embed.results.store import Store
 
 OUT = Path("score-out", "pytest")
 _GRACE = 600.0  # seconds to build, start a target, and end
-_BUGS, _LOST, _INTERRUPTED = 1, 7, 130  # exit codes
+_BUGS, _LOST, _OPEN, _INTERRUPTED = 1, 7, 8, 130  # exit codes
 
 
 class Failure(Exception):
@@ -193,7 +193,7 @@ class Explore(Test):
             shutil.rmtree(case.out)
         options = (f"--time={case.time}", f"--out={case.out}")
         done = case.call(*options)
-        if done.returncode not in (0, _BUGS, _LOST):
+        if done.returncode not in (0, _BUGS, _LOST, _OPEN):
             raise self.refused(done, options)
         with Store.read(case.out) as record:
             found = replace(findings.read(record), baseline=self._known())
@@ -206,6 +206,8 @@ class Explore(Test):
             raise self._failure(found, new)
         if done.returncode == _LOST:
             raise Failure("\n".join(text.lost(found)))
+        if done.returncode == _OPEN:
+            raise Failure("\n".join(mcdc.goal(found.summary["goal"], found.summary["within"])))
 
     def _known(self) -> frozenset[str] | None:
         path = self.case.declared.baseline
