@@ -89,6 +89,15 @@ def test_bugs_of_the_baseline_do_not_fail(project: pytest.Pytester) -> None:
     result.stdout.no_fnmatch_line("src/prog.c:10: error: *")
 
 
+def test_a_goal_that_is_not_reached_fails(project: pytest.Pytester) -> None:
+    write(project, MENDED, DECLARED + "goal: branch\nmax-tests: 1\n")
+    result = project.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["goal branch: not reached, * open"])
+    write(project, MENDED, DECLARED + "goal: branch\n")
+    project.runpytest_subprocess().assert_outcomes(passed=1)
+
+
 def test_options_choose_boards_time_and_folder(project: pytest.Pytester) -> None:
     write(project, MENDED, DECLARED + "board: [native, native32]\n")
     result = project.runpytest_subprocess("--collect-only", "-q")
