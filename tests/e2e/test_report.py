@@ -322,3 +322,34 @@ def test_covered_is_what_the_campaigns_own_tests_took(board: str, clients: tuple
     whole = explore(tmp_path / "whole", {"p.c": STEPS}, "--board", board, *clients, first=first)
     assert whole.summary["coverage"] == {"branches_total": 4, "branches_covered": 4}
     assert len(list((whole.folder / "tests").glob("*.bin"))) == whole.summary["paths"] == 3
+
+
+BUG = '#include "score.h"\nint main(void) { int x; SYM_INT(x);\n    return x == 5 ? 1 / (x - 5) : 0; }\n'
+
+
+def test_a_baseline_of_several_campaigns(tmp_path: Path) -> None:
+    """Bugs that it knows do not fail, on any board and wherever the line is now; a new one does."""
+    (tmp_path / "p.c").write_text(BUG)
+    run = ("run", "--baseline", "known.txt", "p.c")
+    done = score_embed(*run, cwd=tmp_path)
+    assert (done.returncode, "--write-baseline" in done.stderr) == (2, True)
+    for board in BOARDS:
+        assert score_embed("run", "--board", board, "--out", board, "p.c", cwd=tmp_path).returncode == 1
+    done = score_embed("report", *BOARDS, "--write-baseline", "known.txt", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "known.txt").read_text().splitlines()) == 2  # a head, and one bug on two boards
+    (tmp_path / "p.c").write_text("/* moved */\n\n" + BUG)
+    for board in BOARDS:
+        done = score_embed(*run, "--board", board, "--out", f"{board}2", cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "p.c:5: note: known: an integer is divided by zero in main: x = 5 [division-by-zero]" in done.stdout
+    done = score_embed("report", *(f"{board}2" for board in BOARDS), "--baseline", "known.txt", "--html", "p.html", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "bugs that are new: 0; that the baseline knows: 2\n")
+    (tmp_path / "p.c").write_text(BUG.replace("return", "if (x == 9) return 2 / (x - 9);\nreturn"))
+    done = score_embed(*run, "--out", "new", cwd=tmp_path)
+    assert done.returncode == 1
+    done = score_embed("report", "native2", "new", "--baseline", "known.txt", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "p.c:3: error: an integer is divided by zero in main: x = 9 [division-by-zero]" in done.stdout
+    assert "p.c:4: error" not in done.stdout
+    assert score_embed("report", *BOARDS, cwd=tmp_path).returncode == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from parsers import FETCHED
 from runner import explore, score_embed
 
 UNITY = FETCHED / "cjson" / "tests" / "unity" / "src"
+EXAMPLE = Path(__file__).parents[2] / "integrations" / "example"
 
 SENSOR = """
 #include "bus.h"
@@ -78,3 +80,24 @@ def test_the_folder_that_unit_writes(tmp_path: Path) -> None:
     ends = dict(re.findall(r":(test_\w+):(PASS|FAIL)", said.stdout))
     assert len(ends) > 8, said.stdout + said.stderr
     assert {name for name, end in ends.items() if end == "FAIL"} == {name for name in ends if "_bug_" in name}
+
+
+def test_a_runner_that_finds_the_tests_by_their_names(tmp_path: Path) -> None:
+    """As Ceedling makes one: the file has no main, and the program is found in the folders of sources."""
+    shutil.copytree(EXAMPLE / "src", tmp_path / "src")
+    words = ("--out", "out", "--entry", "frame_parse", "src/frame.c", "--", "-Isrc", "-DFRAME_LIMIT=FRAME_MOST")
+    assert score_embed("run", *words, cwd=tmp_path).returncode == 0
+    done = score_embed("export", "out", "--unity", "test_frame_regression.c", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "test_frame_regression.c").read_text()
+    names = list(dict.fromkeys(re.findall(r"^void (test_\w+)\(void\)", text, re.MULTILINE)))
+    runs = "".join(f"extern void {name}(void);\n" for name in names)
+    calls = "".join(f'    UnityDefaultTestRun({name}, "{name}", 1);\n' for name in names)
+    main = f'int main(void) {{\n    UnityBegin("test_frame_regression.c");\n{calls}    return UnityEnd();\n}}\n'
+    (tmp_path / "runner.c").write_text(f'#include "unity.h"\n{runs}{main}')
+    flags = ("-DSCORE_NO_MAIN", "-DSCORE_PROGRAM=<frame.c>", "-Isrc", "-DFRAME_LIMIT=FRAME_MOST")
+    found = built(tmp_path, *flags, "test_frame_regression.c", "runner.c")
+    assert found == dict.fromkeys(names, "PASS")
+    source = tmp_path / "src" / "frame.c"
+    source.write_text(source.read_text().replace("return -1;", "return -2;"))
+    assert "FAIL" in built(tmp_path, *flags, "test_frame_regression.c", "runner.c").values()

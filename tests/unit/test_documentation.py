@@ -37,6 +37,9 @@ OF_OTHERS = {  # options that stand alone and are not ours
     "--specs",  # of gcc
     "--help",
 }
+# What is ours and no command: pytest's options, a script for labgrid.
+ALSO_OURS = ("toolkit/score_embed/pytest_plugin/plugin.py", "integrations/labgrid/port")
+QUOTED = re.compile(r'"(--[a-z-]+)"')
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
@@ -202,6 +205,7 @@ def test_commands_and_their_options_exist(page: Path) -> None:
 def test_options_exist(page: Path) -> None:
     """Those that stand alone are an option of some command of ours."""
     ours = {option for parser in parsers().values() for option in options(parser)} | OF_OTHERS
+    ours |= {option for path in ALSO_OURS for option in QUOTED.findall(read(ROOT / path))}
     named = {
         OPTION.match(code)[0]  # type: ignore[index]
         for _, code in CODE.findall(FENCE.sub("", read(page)))

@@ -17,7 +17,7 @@ from msgspec import structs
 from score_embed.cli import show
 from score_embed.contract.outcome import Verdict
 from score_embed.errors import UsageError, printable
-from score_embed.report import ctext, findings, gcovr, junit, kinds, lcov, sarif, text, unity
+from score_embed.report import ctext, findings, fingerprints, gcovr, junit, kinds, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
 from score_embed.results import parts, summary
 from score_embed.results.sourcemap import SourceMap
@@ -222,3 +222,42 @@ def test_texts_in_c() -> None:
     assert ctext.identifier("my-prog ü.c") == "my_prog___c"
     assert ctext.array(b"", "") == "{0x00}"
     assert ctext.array(bytes(17), "").count("0x00") == 17
+
+
+# Baselines -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_baseline_knows_what_it_was_made_of(found: Findings, tmp_path: Path) -> None:
+    path = tmp_path / "known.txt"
+    path.write_text(fingerprints.baseline([found, found]))
+    assert len(path.read_text().splitlines()) == len(found.bugs) + 1 > 2
+    knowing = dataclasses.replace(found, baseline=fingerprints.read_baseline(path))
+    assert all(fingerprints.known(knowing))
+    assert fingerprints.new(knowing) == []
+    assert {result["baselineState"] for result in results(knowing)} == {"unchanged"}
+    first, *others = path.read_text().splitlines()[1:]
+    path.write_text(f"# a comment\n\n{first}\n")
+    half = dataclasses.replace(found, baseline=fingerprints.read_baseline(path))
+    assert len(fingerprints.new(half)) == len(others)
+    assert sorted(result["baselineState"] for result in results(half)) == ["new"] * len(others) + ["unchanged"]
+    levels = [line.split(": ")[1] for line in text.bugs(half) if line[0] != " "]
+    assert levels.count("note") == 1
+    assert not any("baselineState" in result for result in results(found))
+    assert fingerprints.new(found) == list(found.bugs)
+
+
+def results(found: Findings) -> list[dict[str, Any]]:
+    (run,) = json.loads(sarif.document(found))["runs"]
+    rows: list[dict[str, Any]] = run["results"]
+    return rows
+
+
+@pytest.mark.parametrize("line", ["x", "0" * 32, "0" * 32 + ":0", "0" * 31 + "g:1", "\xff"])
+def test_what_is_no_baseline(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "known.txt"
+    path.write_bytes(b"# head\n" + line.encode("latin-1") + b"\n")
+    with pytest.raises(UsageError) as error:
+        fingerprints.read_baseline(path)
+    assert error.value.where.endswith(":2")
+    with pytest.raises(UsageError):
+        fingerprints.read_baseline(tmp_path / "nowhere")

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import IO
 
 _MOST = 256 << 20  # bytes of output
@@ -26,10 +27,17 @@ _RUNNING: set[subprocess.Popen[bytes]] = set()  # called by any thread
 
 
 def run_command(
-    command: Sequence[str], deadline: float, *, merged: bool = False, most: int = _MOST, scratch: bool = True
+    command: Sequence[str],
+    deadline: float,
+    *,
+    merged: bool = False,
+    most: int = _MOST,
+    scratch: bool = True,
+    folder: Path | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """What it puts out, and its exit code. `deadline` is in seconds; `merged`: its errors stand in its output; `most`:
-    bytes of output; if there is one more, it was ended. `scratch`: its temporary files go with it.
+    bytes of output; if there is one more, it was ended. `scratch`: its temporary files go with it. `folder`: where it
+    works.
 
     Raises OSError if it cannot be started, subprocess.TimeoutExpired.
     """
@@ -39,7 +47,13 @@ def run_command(
     with (
         _scratch() if scratch else contextlib.nullcontext() as environment,
         subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0, env=environment
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            process_group=0,
+            env=environment,
+            cwd=folder,
         ) as process,
     ):
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ class Settings:
     time: float | None = None
     max_tests: int | None = None
     until_bug: bool = False
+    baseline: Path | None = None
     clients: int | None = None
     cluster: str | None = None
     max_branches: int = 1_000_000
@@ -238,6 +239,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("time", seconds, "TIME", "stop after this time: 90, 60s, 5m, 2h"),
     Option("max-tests", _positive, "N", "stop after N tests"),
     Option("until-bug", _yes_no, "", "stop at the first confirmed bug; on --resume, at the next one"),
+    Option("baseline", userfile.name, "FILE", "bugs that are known (report --write-baseline): they do not make it fail"),
     Option("clients", _clients, "N", "so many processes explore at once, each with a target of its own (1)"),
     Option(
         "cluster", _cluster, "ray[://…]", "clients are actors of a Ray cluster: this machine's own, or ray://HOST:PORT"
@@ -283,6 +285,7 @@ RESUMABLE = (
     "time",
     "max-tests",
     "until-bug",
+    "baseline",
     "retry-lost",
     "clients",
     "cluster",
@@ -311,6 +314,22 @@ def resolve(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, 
     values |= _from_environment(environ or {})
     values |= _from_command_line(given)
     return Settings(**values)
+
+
+def command_line(doc: yamlfile.Section, without: Collection[str]) -> list[str]:
+    """A group of keys as the words of `run`, each checked; all options may stand in it but these.
+
+    `false` is as if the key were not there. Raises UsageError with the line of the file."""
+    doc.check_keys([name for name in _BY_NAME if name not in (*_NOT_IN_PROJECT, *without)], "key")
+    words: list[str] = []
+    for key, value in _converted(doc).items():
+        option = _BY_NAME[key]
+        if option.is_flag:
+            words += [f"--{key}"] if value else []
+        elif option not in _LISTS:
+            words += [f"--{key}={word}" for word in doc.texts(key)]
+    words += doc.texts("sources")
+    return [*words, "--", *doc.texts("cflags")] if "cflags" in doc.values else words
 
 
 def refused(settings: Settings) -> str:
@@ -373,10 +392,15 @@ def _from_project(path: Path) -> dict[str, Any]:
         return {}
     doc = yamlfile.read(path)
     doc.check_keys([name for name in _BY_NAME if name not in _NOT_IN_PROJECT], "key")
+    return {_BY_NAME[key].field: value for key, value in _converted(doc).items()}
+
+
+def _converted(doc: yamlfile.Section) -> dict[str, Any]:
+    """The values of a group's keys, all of which are known."""
     found: dict[str, Any] = {}
     for key, value in doc.values.items():
         option = _BY_NAME[key]
         one = str(value).lower() if isinstance(value, bool) else ""  # YAML's yes and no
         words: str | Sequence[str] = doc.texts(key) if option.many else one or doc.text(key)
-        found[option.field] = _convert(option, words, doc.where(key))
+        found[key] = _convert(option, words, doc.where(key))
     return found

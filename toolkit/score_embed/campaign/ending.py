@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
 
 INTERRUPTED = 130
+BUGS = 1
 LOST = 7  # no bugs, but tests that are set aside
 OPEN = 8  # neither, but a goal that is not reached, nor is the rest proved to be impossible
 
@@ -64,17 +65,22 @@ def _result(found: dict[str, Any], folder: Path) -> Result:
     if found["stopped"] == Stop.INTERRUPTED:
         return Result(found, folder, INTERRUPTED)
     if found["bugs"]:
-        return Result(found, folder, 1)
+        return Result(found, folder, BUGS)
+    return Result(found, folder, without_bugs(found))
+
+
+def without_bugs(found: Mapping[str, Any]) -> int:
+    """The exit code of a campaign that came to its end, if its bugs are none, or do not count. `found`: its summary."""
     if found["lost"]:
-        return Result(found, folder, LOST)
+        return LOST
     goal = found["goal"]
-    is_open = goal and not goal["reached"] and not goal["proved"]
-    return Result(found, folder, OPEN if is_open else 0)
+    return OPEN if goal and not goal["reached"] and not goal["proved"] else 0
 
 
 def exit_code(results: Sequence[Result]) -> int:
     """Of several campaigns: interrupted comes before bugs, bugs before lost tests, these before a goal that is open."""
-    return next((code for code in (INTERRUPTED, 1, LOST, OPEN) if any(result.exit_code == code for result in results)), 0)
+    order = (INTERRUPTED, BUGS, LOST, OPEN)
+    return next((code for code in order if any(result.exit_code == code for result in results)), 0)
 
 
 def _tell_how_to_go_on(records: Sequence[Store]) -> None:

@@ -108,7 +108,7 @@ class Ledger:
         fresh = self.coverage.add(entry.coverage)
         bug = self._bug(entry, number)
         where = str(entry.place) if entry.place else ""
-        output = entry.output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0]
+        output = shown_output(entry.output)
         verdict, code = entry.verdict, entry.code
         row = TestRow(number, entry.input, verdict.value, code, entry.path_hash, came, where, entry.objects, output)
         self._record.add_test(row, is_new)
@@ -184,6 +184,11 @@ class Ledger:
             test.write(folder)
         except OSError as error:
             raise storage_error(error, self._record.folder) from error
+
+
+def shown_output(output: bytes) -> str:
+    """The beginning of what a test printed, as its row has it."""
+    return output[:SHOWN_OUTPUT].decode("utf-8", "backslashreplace").partition("\n")[0]
 
 
 def _came(entry: Entry, is_new: bool) -> Came:

@@ -136,6 +136,7 @@ def resumed_settings(record: Store, settings: config.Settings) -> config.Setting
         time=settings.time,
         max_tests=settings.max_tests,
         until_bug=settings.until_bug,
+        baseline=settings.baseline,
         unconfined=settings.unconfined,
         retry_lost=settings.retry_lost,
         json=settings.json,

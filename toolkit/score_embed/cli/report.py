@@ -6,11 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from score_embed.campaign.ending import BUGS
 from score_embed.cli import show, words
 from score_embed.errors import UsageError, printable
-from score_embed.report import findings, fleet, gcovr, junit, lcov, sarif
+from score_embed.report import findings, fingerprints, fleet, gcovr, junit, lcov, sarif
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
 from score_embed.report.page import campaign, project
@@ -28,38 +30,43 @@ FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.description = "Report on a campaign, finished or not. Without options the report is printed for people."
-    folder = "folder of a campaign, such as score-out/latest; of several with --html"
+    folder = "folder of a campaign, such as score-out/latest; of several with --html or --baseline"
     sub.add_argument("folders", type=words.path, nargs="+", metavar="DIR", help=folder)
     for name, (what, _) in FORMATS.items():
         sub.add_argument(f"--{name}", type=words.path, metavar="FILE", help=f"write {what}")
     sub.add_argument("--json", action="store_true", help="print the totals as JSON (as in summary.json)")
+    known = (
+        "bugs that are known: others are printed, and the exit code is 1 if there are any; also of several campaigns"
+    )
+    sub.add_argument("--baseline", type=words.path, metavar="FILE", help=known)
+    wanted = "write a baseline that knows all bugs of these campaigns"
+    sub.add_argument("--write-baseline", type=words.path, metavar="FILE", help=wanted)
     sub.set_defaults(execute=execute)
 
 
 def execute(values: argparse.Namespace) -> int:
     wanted = {name: getattr(values, name) for name in FORMATS if getattr(values, name) is not None}
-    if len({path.absolute() for path in wanted.values()}) < len(wanted):
+    made = [*wanted.values(), *([values.write_baseline] if values.write_baseline is not None else [])]
+    if len({path.absolute() for path in made}) < len(made):
         raise UsageError("two reports would go to the same file", "command line", "Give each a file of its own.")
-    if len(values.folders) > 1:
-        return _project(values, wanted)
-    found = _read(values.folders[0])
+    known = fingerprints.read_baseline(values.baseline) if values.baseline is not None else None
+    several = len(values.folders) > 1
+    if several and (values.json or set(wanted) - {"html"} or not (made or known is not None)):
+        hint = "Say --html FILE, --baseline FILE or --write-baseline FILE, or name one campaign."
+        raise UsageError("of several campaigns there is only a page and a baseline", "command line", hint)
+    campaigns = [replace(_read(folder), baseline=known) for folder in values.folders]
     for name, path in wanted.items():
-        _write(path, FORMATS[name][1](found))
+        document = project.document(campaigns, path.parent) if several else FORMATS[name][1](campaigns[0])
+        _write(path, document)
+    if values.write_baseline is not None:
+        _write(values.write_baseline, fingerprints.baseline(campaigns))
     if values.json:
-        print(json.dumps(found.summary, indent=2))
-    elif not wanted:
-        show.report(found)
-    return 0
-
-
-def _project(values: argparse.Namespace, wanted: Mapping[str, Path]) -> int:
-    """One page of several campaigns."""
-    if values.json or list(wanted) != ["html"]:
-        hint = "Say --html FILE and nothing else, or name one campaign."
-        raise UsageError("of several campaigns there is only a page", "command line", hint)
-    page = wanted["html"]
-    _write(page, project.document([_read(folder) for folder in values.folders], page.parent))
-    return 0
+        print(json.dumps(campaigns[0].summary, indent=2))
+    elif not made and not several:
+        show.report(campaigns[0])
+    elif known is not None:
+        show.new_bugs(campaigns)
+    return BUGS if known is not None and any(map(fingerprints.new, campaigns)) else 0
 
 
 def _read(folder: Path) -> Findings:

@@ -8,15 +8,17 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from score_embed import config
 from score_embed.campaign import campaign, opening
-from score_embed.campaign.ending import Result
-from score_embed.cli import show
+from score_embed.campaign.ending import BUGS, Result, without_bugs
+from score_embed.cli import show, words
 from score_embed.cli.output import readers_may_leave
 from score_embed.errors import ScoreError, UsageError, printable
-from score_embed.report import findings
+from score_embed.report import findings, fingerprints
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
 from score_embed.results.store import Store
@@ -32,20 +34,46 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         metavar="SOURCES",
         help="C files of the program; .o, .a, .s and .S files are linked as they are",
     )
+    sub.add_argument(
+        "--regress",
+        type=words.path,
+        metavar="DIR",
+        help="explore nothing: run the kept tests of this campaign on the program as it is now, and compare how they end",
+    )
     sub.set_defaults(execute=execute)
 
 
 def execute(values: argparse.Namespace) -> int:
     given = vars(values)
+    if given["regress"]:
+        return _regress(given)
     if given["resume"]:
         settings = resume_settings(given)
     else:
         settings = config.resolve(given, os.environ, Path.cwd())
         require_sources(settings)
+    known = fingerprints.read_baseline(settings.baseline) if settings.baseline is not None else None
     result = explored(settings)
     with readers_may_leave():
-        tell([result], settings.json)
-    return result.exit_code
+        tell([result], settings.json, known)
+    return result.exit_code if known is None else _exit_code(result, known)
+
+
+def _exit_code(result: Result, known: frozenset[str]) -> int:
+    """Bugs of the baseline do not count."""
+    if result.exit_code != BUGS or fingerprints.new(_read(result.folder, known)):
+        return result.exit_code
+    return without_bugs(result.summary)
+
+
+def _regress(given: dict[str, Any]) -> int:
+    if given["resume"]:
+        raise UsageError("--regress explores nothing, --resume goes on exploring", "command line", "Say one of them.")
+    from score_embed.cli import regress
+
+    settings = config.resolve(given, os.environ, Path.cwd())
+    require_sources(settings)
+    return regress.execute(settings, given["regress"])
 
 
 def explored(settings: config.Settings) -> Result:
@@ -88,8 +116,9 @@ def require_sources(settings: config.Settings) -> None:
         raise UsageError("there is no source file to explore", "command line", hint)
 
 
-def tell(results: Sequence[Result], as_json: bool) -> None:
-    """Print what campaigns came to (several summaries as a list), and leave a page in the folder of each."""
+def tell(results: Sequence[Result], as_json: bool, known: frozenset[str] | None = None) -> None:
+    """Print what campaigns came to (several summaries as a list), and leave a page in the folder of each. `known`: the
+    baseline, if there is one."""
     found: dict[Path, Findings] = {}
     try:
         if as_json:
@@ -97,16 +126,16 @@ def tell(results: Sequence[Result], as_json: bool) -> None:
             print(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=2))
         else:
             for result in results:
-                found[result.folder] = _read(result.folder)
+                found[result.folder] = _read(result.folder, known)
                 show.result(found[result.folder])
     finally:
         for result in results:
             _leave_page(result.folder, found.get(result.folder))
 
 
-def _read(folder: Path) -> Findings:
+def _read(folder: Path, known: frozenset[str] | None = None) -> Findings:
     with Store.read(folder) as record:
-        return findings.read(record, show.MOST_TESTS + 1)
+        return replace(findings.read(record, show.MOST_TESTS + 1), baseline=known)
 
 
 def _leave_page(folder: Path, found: Findings | None) -> None:

@@ -31,7 +31,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.usage = "score-embed server [options] SOURCES... [-- CFLAGS...] | DIR..."
     sub.add_argument("--listen", metavar="ADDRESS", default=LISTEN, help=f"where clients join ({LISTEN})")
     sub.add_argument("--keys", metavar="FILE", type=words.path, help="server.key, which `score-embed keys` made")
-    config.add_options(sub)
+    config.add_options(sub, without=["baseline"])
     sub.add_argument("sources", nargs="*", metavar="SOURCES|DIR", help="C files of the program, or campaigns' folders")
     sub.set_defaults(execute=execute)
 

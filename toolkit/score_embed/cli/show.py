@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from score_embed.cli.output import Printer, plain
-from score_embed.report import mcdc, text
+from score_embed.report import fingerprints, mcdc, text
 from score_embed.report.findings import Findings
 from score_embed.results import answers
 from score_embed.results.shown import readable
@@ -26,8 +26,7 @@ def result(found: Findings) -> None:
     console = _console()
     if found.paths:
         console.print(_tests(found.paths))
-    lines = [line for bug in found.bugs for line in text.bug(bug, found.sources, found.folder)]
-    lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
+    lines = [*text.bugs(found), text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
     lines += [*mcdc.totals(found.summary["mcdc"]), *mcdc.goal(found.summary["goal"], found.summary["within"])]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
 
@@ -35,6 +34,17 @@ def result(found: Findings) -> None:
 def report(found: Findings) -> None:
     """Everything."""
     _print(_console(), list(text.full(found)))
+
+
+def new_bugs(campaigns: Sequence[Findings]) -> None:
+    """Those that are in no baseline, of all campaigns, and how many others there are."""
+    lines: list[str] = []
+    for found in campaigns:
+        for bug in fingerprints.new(found):
+            lines += text.bug(bug, found.sources, found.folder)
+    new = sum(len(fingerprints.new(found)) for found in campaigns)
+    known = sum(len(found.bugs) for found in campaigns) - new
+    _print(_console(), [*lines, f"bugs that are new: {new}; that the baseline knows: {known}"])
 
 
 def _console() -> Console:

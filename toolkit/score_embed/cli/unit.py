@@ -30,7 +30,7 @@ _HELP = """Explore each function of a project, as `run --entry FUNC` does, and w
 The same command with the same --out goes on where it was stopped or killed."""
 _NOT_OURS = frozenset(
     {"out", "resume", "retry-lost", "trust", "first", "time", "clients", "cluster", "entry", "assume", "argv"}
-    | {"stdin-bytes", "no-witness", "verify", "keep", "port"}
+    | {"stdin-bytes", "no-witness", "verify", "keep", "port", "baseline"}
 )
 _TIME = 10.0
 _MOST_FLAGS = 12

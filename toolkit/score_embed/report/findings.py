@@ -33,6 +33,7 @@ class Findings:
     moments: tuple[Moment, ...] = ()  # its totals as it came along
     grown: tuple[tuple[int, int], ...] = ()  # tests that covered something new, and how many directions
     waiting: int = 0  # tests that are known and were not run
+    baseline: frozenset[str] | None = None  # fingerprints of bugs that are known, if there is such a file
 
     def is_generated(self, file: str) -> bool:
         """Not a file of the user's, such as the harness that `--entry` makes."""

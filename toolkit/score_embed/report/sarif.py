@@ -1,22 +1,19 @@
 """Bugs as SARIF 2.1.0, the format that code review and editors show beside the source.
 
-A result's fingerprint is made of what stays when code around it is edited or moved to another folder: kind, file name,
-function, callers and the text of the line; never of line numbers, inputs or the campaign.
+A result has the fingerprint by which it is known again (`fingerprints.py`), and with a baseline whether it is new.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import urllib.parse
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from score_embed import __version__
 from score_embed.contract.words import Stop
-from score_embed.report import kinds, text
+from score_embed.report import fingerprints, kinds, text
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
 
@@ -29,7 +26,7 @@ def document(found: Findings) -> str:
     """The JSON text."""
     root = Path(found.sources.root)
     names = list(dict.fromkeys(bug.kind for bug in found.bugs))
-    fingerprints = _fingerprints(found)
+    marks = fingerprints.of(found)
     run = {
         "tool": {
             "driver": {
@@ -44,7 +41,7 @@ def document(found: Findings) -> str:
         "invocations": [_invocation(found)],
         "results": [
             _result(found, bug, names.index(bug.kind), fingerprint)
-            for bug, fingerprint in zip(found.bugs, fingerprints, strict=True)
+            for bug, fingerprint in zip(found.bugs, marks, strict=True)
         ],
         "properties": {
             key: found.summary[key]
@@ -98,6 +95,7 @@ def _result(found: Findings, bug: Bug, rule: int, fingerprint: str) -> dict[str,
         "level": "error" if bug.confirmed else "warning",
         "message": {"text": f"{bug.kind} in {place.function or '?'} with {given}{sure}. Again: {command}"},
         "partialFingerprints": {FINGERPRINT: fingerprint},
+        **_state(found, fingerprint),
         "occurrenceCount": bug.count,
         "properties": {
             "inputs": dict(bug.inputs),
@@ -113,6 +111,12 @@ def _result(found: Findings, bug: Bug, rule: int, fingerprint: str) -> dict[str,
         outside_in = [{"location": at, "executionOrder": n} for n, at in enumerate(reversed(frames), 1)]
         plain["codeFlows"] = [{"threadFlows": [{"locations": outside_in}]}]
     return plain
+
+
+def _state(found: Findings, fingerprint: str) -> dict[str, str]:
+    if found.baseline is None:
+        return {}
+    return {"baselineState": "unchanged" if fingerprint in found.baseline else "new"}
 
 
 def _frames(found: Findings, bug: Bug) -> list[dict[str, Any]]:
@@ -152,23 +156,3 @@ def _physical(found: Findings, file: str, line: int) -> dict[str, Any]:
 
 def _folder_uri(folder: Path) -> str:
     return folder.as_uri().rstrip("/") + "/"
-
-
-def _fingerprints(found: Findings) -> list[str]:
-    """One for each bug. Bugs that are alike in all that counts are numbered from the top of the file."""
-    keys = [defect(found, bug) for bug in found.bugs]
-    order = sorted(range(len(keys)), key=lambda i: found.bugs[i].place.line)
-    seen: Counter[str] = Counter()
-    result = [""] * len(keys)
-    for i in order:
-        seen[keys[i]] += 1
-        result[i] = f"{keys[i]}:{seen[keys[i]]}"
-    return result
-
-
-def defect(found: Findings, bug: Bug) -> str:
-    """What is the same of a bug in any campaign, in hexadecimal."""
-    place = bug.place
-    line = "".join(found.sources.text(place.file, place.line).split())
-    parts = [bug.kind, Path(place.file).name, place.function, *place.stack, line]
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]

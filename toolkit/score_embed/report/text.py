@@ -10,7 +10,7 @@ from typing import Any
 
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
-from score_embed.report import fleet, kinds, mcdc
+from score_embed.report import fingerprints, fleet, kinds, mcdc
 from score_embed.report.findings import Findings
 from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
@@ -82,11 +82,17 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
+def bugs(found: Findings) -> Iterator[str]:
+    """All of them; those of the baseline are notes."""
+    for one, is_known in zip(found.bugs, fingerprints.known(found), strict=True):
+        yield from bug(one, found.sources, found.folder, is_known)
+
+
+def bug(bug: Bug, sources: SourceMap, folder: Path, is_known: bool = False) -> Iterator[str]:
     """Where, what, with which inputs, and how to see it again. The first line is one that editors and servers know from
     compilers."""
     place = bug.place
-    level = "error" if bug.confirmed else "warning"
+    level = "note: known" if is_known else "error" if bug.confirmed else "warning"
     within = f" in {place.function}" if place.function else ""
     with_ = f"{inputs(bug.inputs) or 'any input'}{doubt(bug)}{witness(bug)}"
     yield f"{place}: {level}: {kinds.happened(bug.kind)}{within}: {with_} [{bug.kind}]"
@@ -220,8 +226,8 @@ def _totals(found: Findings) -> Iterator[str]:
 
 def _bugs(found: Findings) -> Iterator[str]:
     stems = {test.number: test.stem for test in found.kept}
-    for item in found.bugs:
-        yield from bug(item, found.sources, found.folder)
+    for item, is_known in zip(found.bugs, fingerprints.known(found), strict=True):
+        yield from bug(item, found.sources, found.folder, is_known)
         data = shlex.quote(str(found.folder / "bugs" / f"{stems[item.test]}.bin"))
         how = " and with -fsanitize=address,undefined" if item.witness else ""
         yield f"  in a debugger: build without score-embed{how}, then SCORE_INPUT={data} ./a.out"

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from score_embed.contract.words import Stop
 from score_embed.report import branches as all_branches
-from score_embed.report import kinds, sarif, text
+from score_embed.report import fingerprints, kinds, text
 from score_embed.report.branches import Branch
 from score_embed.report.findings import Findings
 from score_embed.report.page import reasons
@@ -130,7 +130,7 @@ def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[De
             file = names.get(absolute, absolute)
             title = kinds.happened(bug.kind)
             fresh = Defect(f"bug-{len(made) + 1}", bug.kind, title, bug.function, file, bug.line, bug.confirmed)
-            one = made.setdefault(sarif.defect(found, bug), fresh)
+            one = made.setdefault(fingerprints.defect(found, bug), fresh)
             one.confirmed |= bug.confirmed
             if len(one.seen) < _MOST_SEEN:
                 command = f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"

@@ -1,0 +1,1 @@
+"""Campaigns and regression tests as tests of pytest."""

@@ -1,0 +1,83 @@
+"""Fingerprints of bugs, by which they are known again, and the file of those that a project knows already (a baseline).
+
+A fingerprint is made of what stays when code around the bug is edited or moved to another folder: kind, file name,
+function, callers and the text of the line; never of line numbers, inputs, the board or the campaign. A baseline is text
+that is committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from score_embed import userfile
+from score_embed.errors import UsageError, printable
+from score_embed.report.findings import Findings
+from score_embed.results.bugs import Bug
+
+_MOST_BYTES = 16 << 20  # of a baseline
+_LINE = re.compile(r"([0-9a-f]{32}:[1-9][0-9]*)(\s.*)?")
+_HEAD = (
+    "# Bugs that are known: score-embed does not fail because of them. Made by `score-embed report --write-baseline`.\n"
+)
+
+
+def of(found: Findings) -> list[str]:
+    """One for each bug. Bugs that are alike in all that counts are numbered from the top of the file."""
+    keys = [defect(found, bug) for bug in found.bugs]
+    order = sorted(range(len(keys)), key=lambda i: found.bugs[i].place.line)
+    seen: Counter[str] = Counter()
+    result = [""] * len(keys)
+    for i in order:
+        seen[keys[i]] += 1
+        result[i] = f"{keys[i]}:{seen[keys[i]]}"
+    return result
+
+
+def defect(found: Findings, bug: Bug) -> str:
+    """What is the same of a bug in any campaign, in hexadecimal."""
+    place = bug.place
+    line = "".join(found.sources.text(place.file, place.line).split())
+    parts = [bug.kind, Path(place.file).name, place.function, *place.stack, line]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def known(found: Findings) -> list[bool]:
+    """Of each bug, whether it stands in the baseline."""
+    return [each in (found.baseline or ()) for each in of(found)]
+
+
+def new(found: Findings) -> list[Bug]:
+    """The bugs that do not."""
+    return [bug for bug, is_known in zip(found.bugs, known(found), strict=True) if not is_known]
+
+
+def read_baseline(path: Path) -> frozenset[str]:
+    """The fingerprints of a baseline. Raises UsageError."""
+    hint = "Make one of your campaigns: score-embed report DIR… --write-baseline FILE. An empty file knows no bug."
+    data = userfile.read(path, "the baseline", _MOST_BYTES, hint)
+    made: set[str] = set()
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _LINE.fullmatch(line.strip())
+        if match is None:
+            raise UsageError("this is no fingerprint", f"{path}:{number}", hint)
+        made.add(match[1])
+    return frozenset(made)
+
+
+def baseline(campaigns: Iterable[Findings]) -> str:
+    """The text of a baseline that knows all bugs of these campaigns."""
+    lines: dict[str, str] = {}
+    for found in campaigns:
+        for bug, fingerprint in zip(found.bugs, of(found), strict=True):
+            lines.setdefault(
+                fingerprint, printable(f"{bug.kind} in {bug.function or '?'} ({Path(bug.file).name or '?'})")
+            )
+    return _HEAD + "".join(
+        f"{fingerprint}  {what}\n" for fingerprint, what in sorted(lines.items(), key=lambda one: one[::-1])
+    )
