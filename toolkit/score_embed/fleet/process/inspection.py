@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
+from score_embed.campaign.describing import Entry
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note, Unflipped
 from score_embed.errors import ScoreError
@@ -76,6 +77,7 @@ class Inspector:
         _check_counts(told)
         if isinstance(told, TestPayload):
             self._test(told)
+            _check_loss(told.entry, told.counted.tally, result)
 
     def _test(self, told: TestPayload) -> None:
         entry = told.entry
@@ -104,6 +106,14 @@ class Inspector:
             raise Unsound("a site that the program does not have")
         _remember(self._notes, notes)
         _remember(self._unflipped, {(index, why) for index, why, _ in tally.unflipped})
+
+
+def _check_loss(entry: Entry, tally: TallyRows, result: Result) -> None:
+    """What is not compared with another's run is at least told of: then nobody calls the campaign exhausted."""
+    if (entry.mispredicted or entry.verdict is Verdict.WATCHDOG) and not tally.notes:
+        raise Unsound("a test of which something was lost, and no word of that")
+    if entry.verdict is Verdict.LOST and entry.lost is None and not result.children:
+        raise Unsound("a lost test that nobody can repeat")
 
 
 def _remember(known: set[Kind], told: set[Kind]) -> None:

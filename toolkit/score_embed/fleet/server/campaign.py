@@ -31,6 +31,7 @@ class Campaign:
         self.matcher = Matcher(self.frontier, timing, rng)
         self.finished = False
         self.held = False  # something is to be checked by who is here
+        self.repeats = opened.repeats
         self._limit = opened.limit
         self._failed: dict[bytes, set[str]] = {}  # who has lost its target with a pair; for look-ups only
 
@@ -71,6 +72,12 @@ class Campaign:
         del self._failed[ident]
         self.frontier.set_aside(ident)
         return True
+
+    def repeat(self, pairs: Sequence[Pair]) -> None:
+        """These are to be run, though what they lead to may be known or done."""
+        self.repeats = True
+        for pair in pairs:
+            self.frontier.add(pair, None)
 
     @property
     def limited(self) -> bool:

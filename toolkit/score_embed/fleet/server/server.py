@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from score_embed.fleet.messages import (
     Ack,
@@ -203,6 +203,15 @@ class Server:
         was, found.held = found.held, held
         if was and not held:
             self._finish_if_done(found)
+        return self._done()
+
+    def repeat(self, campaign: int, pairs: Sequence[Pair], now: float) -> list[Effect]:
+        """Nobody believes any more who did these pairs: they are to be run by others, under ids of their own."""
+        self._table.now = now
+        found = self._table.campaigns[campaign]
+        if not found.finished:
+            self._table.counts["run again"] += len(pairs)
+            found.repeat(pairs)
         return self._done()
 
     def lost(self, client: str, now: float) -> list[Effect]:
