@@ -147,4 +147,5 @@ class Worker:
         now, before = self._target.counters, self._said
         self._said = now
         memory = Memory(summary.host_rss(), self._free_ram)
-        return Counted(self.explorer.take_tally().rows(), now.minus(before), memory)
+        refused = self.describer.refused(self._target.take_refused())
+        return Counted(self.explorer.take_tally().rows(), now.minus(before), memory, refused)
