@@ -264,6 +264,9 @@ class Server:
         session.tests += new
         if new:
             session.useful = self._table.now
+        if new and session.status is Status.IDLE:  # it is not: else nobody would ask it for pairs, for which others wait
+            session.status = Status.BUSY
+            self._table.moved(session)
         if message.batch > session.batch and not self.full:
             self._table.counts["repeated"] += len(message.results) - new
             session.batch = message.batch
