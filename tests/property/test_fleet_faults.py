@@ -214,6 +214,12 @@ def test_a_liar_that_starves_itself_is_nobodys_fault() -> None:
     deceived("steals", 326)
 
 
+@pytest.mark.parametrize("seed", [41, 62])
+def test_what_an_expelled_liar_had_given_is_not_run(seed: int) -> None:
+    """Its pairs went to the one that it had given them to as something else: that one took them for the record's."""
+    deceived("cheats", seed)
+
+
 def test_a_liar_that_says_empty_and_works_on_does_not_starve_others() -> None:
     """The server took it for idle, so that it was never asked for pairs."""
     deceived("drops", 350)
@@ -236,7 +242,8 @@ def deceived(kind: str, seed: int) -> World:
 
     def given(client: str, ident: bytes) -> bool:
         campaigns = world.server.campaigns.values() if world.server is not None else ()
-        return any(ident in c.frontier and c.frontier.may_finish(ident, client) for c in campaigns)
+        mine = [c.frontier for c in campaigns if ident in c.frontier]
+        return any(known.owner(ident) is None or known.may_finish(ident, client) for known in mine)  # or is about to be given
 
     for number in range(1, 1 + max(1, world.clients // 3)):
         world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed, set(), done, given)  # type: ignore[index]

@@ -104,16 +104,14 @@ class Campaign:
     def assign(self, message: Ack, marks: Mapping[bytes, bytes]) -> tuple[tuple[bytes, ...], bool]:
         """The pairs are the receiver's now, as far as they are already, or were the giver's and it was asked for them.
 
-        `marks`: of the pairs that the giver had to give, what they say in the record. Returns those that are not the
-        receiver's, and whether any says something else.
+        `marks`: of the pairs that the giver had to give, and of those that are the receiver's already, what they say in the
+        record. Returns those that are not the receiver's or say something else, and whether any does.
         """
         drop = []
         is_wrong = False
         for ident, told in zip(message.ids, tickets.split(message.marks), strict=True):
-            if ident in self.frontier and self.frontier.owner(ident) == message.peer:
-                continue
             if marks.get(ident) == told:
-                self.frontier.move(ident, message.peer)
+                self.frontier.move(ident, message.peer)  # perhaps it is its own already: what was freed was given to it again
                 continue
             is_wrong = is_wrong or ident in marks
             drop.append(ident)
