@@ -209,6 +209,22 @@ def test_mutants_are_killed(mutant: type) -> None:
 # Liars: whatever one of them says, the others find all there is ----------------------------------------------------
 
 
+def test_a_liar_that_starves_itself_is_nobodys_fault() -> None:
+    """It had said to have taken pairs, so nobody gave it any."""
+    deceived("steals", 326)
+
+
+@pytest.mark.parametrize("seed", [41, 62])
+def test_what_an_expelled_liar_had_given_is_not_run(seed: int) -> None:
+    """Its pairs went to the one that it had given them to as something else: that one took them for the record's."""
+    deceived("cheats", seed)
+
+
+def test_a_liar_that_says_empty_and_works_on_does_not_starve_others() -> None:
+    """The server took it for idle, so that it was never asked for pairs."""
+    deceived("drops", 350)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_liars_change_nothing(kind: str) -> None:
     """Of three clients and more, up to a third lie, while all else goes wrong, too."""
@@ -224,8 +240,13 @@ def deceived(kind: str, seed: int) -> World:
     def done() -> set[bytes]:
         return {ident for record in world.journal.records.values() for ident in record.done}
 
+    def given(client: str, ident: bytes) -> bool:
+        campaigns = world.server.campaigns.values() if world.server is not None else ()
+        mine = [c.frontier for c in campaigns if ident in c.frontier]
+        return any(known.owner(ident) is None or known.may_finish(ident, client) for known in mine)  # or is about to be given
+
     for number in range(1, 1 + max(1, world.clients // 3)):
-        world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed, set(), done)  # type: ignore[index]
+        world.liars[number] = partial(Liar, kind, world.trees, world.clients, seed, set(), done, given)  # type: ignore[index]
     survive(world)
     everything = [pair.id for tree in world.trees for pair in pairs(tree)]
     assert sorted(everything) == sorted(ident for record in world.journal.records.values() for ident in record.done)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from process_world import ProcessWorld, sent, told
+from msgspec import structs
+from process_world import ProcessWorld, TreeWork, sent, told
 from proof import FULL
 
 from score_embed.fleet import service, tickets
@@ -33,10 +34,12 @@ from score_embed.fleet.messages import (
     Stop,
     Welcome,
 )
+from score_embed.fleet.simulation.trees import Tree
 from score_embed.results import summary
 from score_embed.results.store import Store
 
 SEEDS = range(60 if FULL else 4)
+LIARS = range(500 if FULL else 4)
 
 
 class Rogue:
@@ -140,3 +143,37 @@ def test_who_hears_only_rubbish_where_it_listens_does_so_no_more(tmp_path: Path)
     assert (world.deaf, world.expelled) == (set(world.clients), set())
     assert world.record.store.path_hashes() == world.everything()
     world.store.close()
+
+
+class KeepsBack(TreeWork):
+    """Runs its tests as it should, and tells of half of what they lead to, or of nothing."""
+
+    def __init__(self, tree: Tree, client: str, seed: int) -> None:
+        super().__init__(tree, client)
+        self._rng = random.Random(seed)
+
+    def run(self, pair: Pair) -> Result:
+        result = super().run(pair)
+        if not result.children or self._rng.random() < 0.5:
+            return result
+        told = tuple(child for child in result.children if self._rng.random() < 0.5)
+        return structs.replace(result, children=told)
+
+
+@pytest.mark.parametrize("seed", LIARS)
+@pytest.mark.parametrize("crashes", [0, 3])
+def test_who_keeps_back_what_follows_is_sent_away(seed: int, crashes: int, tmp_path: Path) -> None:
+    """Every test is checked, so nothing stays hidden; where the server has died it has forgotten whom to ask about what."""
+    world = ProcessWorld(tmp_path, seed, 300, 3, faults_end=2.0 if crashes else 0.0, sample=1.0)
+    world.clients["c0"] = world.client("c0", lambda tree: KeepsBack(tree, "c0", seed))
+    world.run(crashes)
+    world.store.close()
+    assert world.expelled <= {"c0"}
+    with Store.read(tmp_path) as record:
+        found, paths = summary.of(record), record.path_hashes()
+    assert paths <= world.everything()
+    if world.server_deaths == 0:
+        assert paths == world.everything()
+        assert world.expelled == {"c0"}
+        why = "client c0 was sent away: two others have seen a test of it lead to more"
+        assert any(why in item["what"] for item in found["incomplete"])

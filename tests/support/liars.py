@@ -60,7 +60,7 @@ _PAUSE = 0.05  # seconds between two lies
 
 class Liar(Client):
     """`kind`: of `KINDS`. `clients`: how many there are to be lied about; `had`: pairs that were its own in any life;
-    `done`: those that are done."""
+    `done`: those that are done; `given`: has the server given this pair to that client, which may not know it yet?"""
 
     def __init__(
         self,
@@ -70,6 +70,7 @@ class Liar(Client):
         seed: int,
         had: set[bytes],
         done: Callable[[], Container[bytes]],
+        given: Callable[[str, bytes], bool],
         peer: Peer,
         *rest: Any,
     ) -> None:
@@ -78,7 +79,7 @@ class Liar(Client):
         self._rng = random.Random(f"{seed} {peer}")
         self._all = [pair for tree in trees for pair, _ in zip(pairs(tree), range(200), strict=False)]
         self._clients, self._trees = clients, trees
-        self._done = done
+        self._done, self._given = done, given
         self._had = had  # of those nobody can tell what it has seen
         self._quiet = 0.0  # until then it says nothing more
 
@@ -151,7 +152,9 @@ class Liar(Client):
 
     def _finish(self) -> list[Any]:
         """Pairs that others hold are done, and nothing came of them."""
-        results = tuple(Result(pair.id, b"", ()) for pair in self._some() if pair.id not in self._had)
+        name = self.peer.client
+        others = [pair for pair in self._some() if pair.id not in self._had and not self._given(name, pair.id)]
+        results = tuple(Result(pair.id, b"", ()) for pair in others)
         return [self._to_server(Results, self.campaign or 1, self._rng.randrange(1, 99), 0, results)]
 
     def _steal(self) -> list[Any]:

@@ -5,6 +5,7 @@ and take turns, lines that lose, double and delay frames; all by a seed. Only so
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,19 @@ from typing import Any
 from score_embed.campaign.describing import Counted, Entry
 from score_embed.config import Settings
 from score_embed.contract.outcome import Finished, LinkCounters, Verdict
+from score_embed.explore.checking import Seen, mark
 from score_embed.explore.pair import Pair as Explored
 from score_embed.explore.tally import Tally
 from score_embed.fleet.client.queue import Stack
 from score_embed.fleet.messages import Pair, Result
 from score_embed.fleet.origin import Origin, Standing
 from score_embed.fleet.process import payload as payloads
-from score_embed.fleet.process.campaign_record import CampaignRecord
+from score_embed.fleet.process.campaign_record import SAMPLE, CampaignRecord
 from score_embed.fleet.process.client import ClientOptions, ClientProcess
 from score_embed.fleet.process.payload import TestPayload
 from score_embed.fleet.process.server import FleetServer, Hosted
 from score_embed.fleet.protocol import Timing
+from score_embed.fleet.service import MARK_BYTES, Check
 from score_embed.fleet.simulation.trees import Tree, pairs
 from score_embed.fleet.transport.line import Heard
 from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, Program
@@ -55,20 +58,34 @@ class TreeWork:
 
     def __init__(self, tree: Tree, client: str) -> None:
         self.queue, self._tree, self._client = Stack(), tree, client
+        self._data = {pair.id: pair.data for pair in pairs(tree)}
 
     def run(self, pair: Pair) -> Result:
         known = Explored.from_bytes(pair.data)
-        found = self._tree.run(Pair(pair.id, pair.depth, known.input))
-        return Result(pair.id, told(self._client, pair.id), tuple(map(sent, found.children)))
+        return Result(pair.id, told(self._client, known.decided or pair.id), self._children(known))
 
-    def check(self, data: bytes, fresh: bool) -> Finished:
-        return Finished(Verdict.RETURN, 0, 0, 0, 0, (), path_of(data), 3, True, 0, b"", (), 0, len(data), b"")
+    def check(self, claim: Check) -> tuple[Finished, Seen]:
+        if not claim.pair:
+            return _ends(claim.input), Seen(False, ())
+        pair = Explored.from_bytes(claim.pair)
+        claimed = {claim.told[at : at + MARK_BYTES] for at in range(0, len(claim.told), MARK_BYTES)}
+        marks = [mark(Explored.from_bytes(child.data)) for child in self._children(pair)]
+        return _ends(pair.decided or pair.id), Seen(False, tuple(m for m in marks if m not in claimed))
+
+    def _children(self, pair: Explored) -> tuple[Pair, ...]:
+        """Of a pair that is run again, too: `decided` is what it was called before."""
+        ident = pair.decided or pair.id
+        return tuple(map(sent, self._tree.run(Pair(ident, pair.depth, self._data[ident])).children))
 
     def rest(self) -> None:
         pass
 
     def close(self) -> None:
         pass
+
+
+def _ends(ident: bytes) -> Finished:
+    return Finished(Verdict.RETURN, 0, 0, 0, 0, (), path_of(ident), 3, True, 0, b"", (), 0, len(ident), b"")
 
 
 def told(client: str, ident: bytes, **fields: Any) -> bytes:
@@ -124,10 +141,14 @@ class NoWish:
 class ProcessWorld:
     """A campaign of `tests` tests in `folder`, honest clients `c0` …, and whoever is added as `others`: name → turn."""
 
-    def __init__(self, folder: Path, seed: int, tests: int, clients: int, faults_end: float = 0.0) -> None:
+    def __init__(self, folder: Path, seed: int, tests: int, clients: int, faults_end: float = 0.0, sample: float = SAMPLE) -> None:
+        """`sample`: what share of the tests is run again by another client."""
         self.now, self.tree = 100.0, Tree("uneven", tests, seed)
         self.expelled: set[str] = set()
         self.deaf: set[str] = set()
+        self.server_deaths = 0
+        self._sample = sample
+        self._work: dict[str, Callable[[Tree], TreeWork]] = {}  # of clients that are not like others
         self.others: dict[str, Any] = {}
         self._rng, self._faults_end, self._seed = random.Random(seed), self.now + faults_end, seed
         self._on_the_way: list[tuple[float, str, str, bytes]] = []
@@ -142,15 +163,21 @@ class ProcessWorld:
         for part in ("tests", "bugs"):
             (folder / part).mkdir()
         self.start_server()
-        self.clients = {name: self._client(name) for name in (f"c{number}" for number in range(clients))}
+        self.clients = {name: self.client(name) for name in (f"c{number}" for number in range(clients))}
 
-    def _client(self, name: str) -> ClientProcess:
-        life = int(self.now * 1000)
+    def client(self, name: str, work: Callable[[Tree], TreeWork] | None = None) -> ClientProcess:
+        """A new life of it. `work`: what it does with tests from now on."""
+        if work is not None:
+            self._work[name] = work
+        life = int(self.now * 1000) + (work is not None)
         options = ClientOptions(name, life)
-        make = lambda _: TreeWork(self.tree, name)  # noqa: E731
-        client = ClientProcess(ClientLine(self, name), options, NoWish(), TIMING, lambda: self.now, make)
+        client = ClientProcess(ClientLine(self, name), options, NoWish(), TIMING, lambda: self.now, lambda _: self._target(name))
         client.begin()
         return client
+
+    def _target(self, name: str) -> TreeWork:
+        special = self._work.get(name)
+        return special(self.tree) if special is not None else TreeWork(self.tree, name)
 
     # Lines ---------------------------------------------------------------------------------------------------------
 
@@ -177,6 +204,7 @@ class ProcessWorld:
     def start_server(self) -> None:
         self.store = Store.open(self.folder)
         self.record = CampaignRecord(self.store, b"image")
+        self.record.sample = self._sample
         job: Any = None
         hosted = Hosted("o", "p", self.record, job, None)
         self.server = FleetServer(ServerLine(self), [hosted], TIMING, self._no_orders, lambda: self.now)
@@ -185,10 +213,11 @@ class ProcessWorld:
     def crash_server(self) -> None:
         """What was not committed is gone."""
         self.store.close()
+        self.server_deaths += 1
         self.start_server()
 
     def crash_client(self, name: str) -> None:
-        self.clients[name] = self._client(name)
+        self.clients[name] = self.client(name)
 
     @staticmethod
     def _no_orders(_: object) -> Any:
@@ -197,7 +226,7 @@ class ProcessWorld:
     def run(self, crashes: int = 0, until: float = 600.0) -> None:
         """Until all honest clients have stopped."""
         end, crash_at = self.now + until, sorted(self.now + self._rng.uniform(0.2, 4.0) for _ in range(crashes))
-        while not all(client.has_ended for client in self.clients.values()):
+        while not all(client.has_ended or name in self.expelled for name, client in self.clients.items()):
             assert self.now < end, "it does not end"
             self.now += STEP
             if crash_at and self.now > crash_at[0]:

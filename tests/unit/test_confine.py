@@ -11,8 +11,12 @@ import pytest
 
 from score_embed.confine import numbers
 from score_embed.confine.filter import Filter, Start
+from score_embed.confine.notice import UNNOTICED
 from score_embed.confine.rights import Rights
+from score_embed.device.native import NativeTarget
 from score_embed.device.qemu import _files_of
+from score_embed.fleet.process.inspection import _CALL
+from score_embed.results.summary import _beyond
 
 PID = 4711
 START = Start(0x7F0000001000, 0x7F0000002000, 0x7F0000003000)
@@ -150,3 +154,29 @@ def test_files_that_a_profile_names_for_its_emulator(tmp_path: Path) -> None:
     image.touch()
     options = ("-drive", f"if=pflash,file={image},format=raw", "-dtb", str(image), "-icount", "shift=0")
     assert _files_of(options, None) == (str(image),)
+
+
+def test_where_the_kernel_does_not_ask_that_is_said() -> None:
+    target = NativeTarget(Path("image"), b"")
+    target._hear(None)
+    assert target.take_refused() == {(UNNOTICED, ()): 1}
+    assert target.take_refused() == {}
+    assert _CALL.fullmatch(UNNOTICED)
+    assert _beyond([(UNNOTICED, "", 0, 1)]) == (f"what a confined target may do (refused: {UNNOTICED})",)
+
+
+def test_each_refused_call_is_told_once_and_not_too_many_are() -> None:
+    rows = [(call, "p.c", line, 1) for call in "abcdefghijk" for line in (3, 4)]
+    (said,) = _beyond(rows)
+    assert said.startswith("what a confined target may do (refused: a at p.c:3, b at p.c:3, ")
+    assert said.endswith("h at p.c:3, 3 more)")
+    assert _beyond([]) == ()
+
+
+def test_what_is_refused_is_asked_about_and_nothing_else() -> None:
+    made = Filter(Rights(), START)
+    plain, asking = ([step[3] for step in struct.iter_unpack("<HBBI", made.of(PID, asks))] for asks in (False, True))
+    differ = {(before, after) for before, after in zip(plain, asking, strict=True) if before != after}
+    refused = {0x00050000 | error for error in (errno.EPERM, errno.EACCES)}
+    assert differ == {(before, 0x7FC00000) for before in refused}
+    assert 0x7FFF0000 in asking

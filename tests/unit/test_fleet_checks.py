@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from score_embed.fleet.server.checks import MOST_OPEN, About, Checks, Claim, End, Settled
+from score_embed.fleet.server.checks import MOST_OPEN, About, Checks, Claim, Derived, End, Settled
 
 SAID, OTHER, THIRD = End("abort", 6, 1), End("return", 0, 2), End("return", 0, 3)
 ALL = {name: (name, 1) for name in ("one", "two", "three", "four")}
@@ -74,3 +76,41 @@ def test_a_sample_does_not_pile_up_and_each_client_has_one_at_a_time() -> None:
     checks.add(claim())
     assert len(checks) == MOST_OPEN + 1
     assert sorted(client for _, client in asked(checks, ALL)) == ["four", "three", "two"]
+
+
+PAIR = Derived(b"pair", b"marks", None, ())
+MISSES = replace(SAID, missing=frozenset({b"a", b"b"}))
+
+
+@pytest.mark.parametrize(
+    ("answers", "result"),
+    [
+        ([SAID], Settled.CONFIRMED),
+        ([MISSES, SAID], Settled.CONFIRMED),
+        ([MISSES, replace(SAID, missing=frozenset({b"b"}))], Settled.CONTRADICTED),
+        ([MISSES, replace(SAID, missing=frozenset({b"c"}))], Settled.OPEN),  # they do not agree on what is missing
+        ([MISSES, OTHER], Settled.OPEN),
+        ([replace(SAID, mispredicted=True)] * 2, Settled.CONTRADICTED),
+    ],
+)
+def test_what_follows_is_compared_too(answers: list[End], result: Settled) -> None:
+    assert ask_about(Claim(1, About.SAMPLE, b"in", SAID, "one", "one", derived=PAIR), answers) == [result]
+
+
+def test_of_an_answer_only_what_follows_counts() -> None:
+    asked_about = Claim(1, About.SAMPLE, b"", End("", 0, 0), "one", "one", derived=replace(PAIR, is_answer=True))
+    assert ask_about(asked_about, [OTHER]) == [Settled.CONFIRMED]
+    assert ask_about(asked_about, [replace(OTHER, missing=frozenset({b"a"})), MISSES]) == [Settled.CONTRADICTED]
+
+
+def test_what_nobody_was_asked_does_not_count() -> None:
+    assert ask_about(claim(), [MISSES]) == [Settled.CONFIRMED]
+
+
+def ask_about(what: Claim, answers: list[End]) -> list[Settled]:
+    checks = Checks()
+    checks.add(replace(what, answers={}))
+    for end in answers:
+        ((number, client),) = asked(checks, ALL)
+        checks.answer(number, client, client, end)
+    return [settled for _, settled in checks.settled(ALL)]

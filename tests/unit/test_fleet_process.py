@@ -398,7 +398,7 @@ SOUND: list[tuple[Result, ...]] = [
     (result(PARENT, 1, noting(Note.GAVE_UP)), result(CHILD, 1, noting(Note.ENDED.of("lost", "a\nb"), 0))),
     (result(PARENT, 1, noting(Note.WAITS_FOR_DEVICE.of(0xE000E010))),),
     (a_bug(Place("p.c", 3, "f", ("f", "main"))),),
-    (result(PARENT, 0, verdict=Verdict.LOST, is_path=False),),
+    (result(PARENT, 0, verdict=Verdict.LOST, is_path=False, children=[CHILD]),),
     (result(PARENT, 1, code=-(2**63)), result(CHILD, 1, code=2**63 - 1)),
 ]
 UNSOUND: dict[str, tuple[Result, ...]] = {
@@ -416,6 +416,9 @@ UNSOUND: dict[str, tuple[Result, ...]] = {
     "leads everywhere": (brought(data_of(targets=range(2**32 - 1))),),
     "no payload": (Result(PARENT.id, b"", ()),),
     "nonsense": (Result(PARENT.id, b"nonsense", ()),),
+    "lost, and nothing left of it": (result(PARENT, 0, verdict=Verdict.LOST, is_path=False),),
+    "cut, and no word of it": (result(PARENT, 0, verdict=Verdict.WATCHDOG, is_path=False),),
+    "elsewhere, and no word of it": (result(PARENT, 0, mispredicted=True),),
     "another's name": (result(PARENT, 1, client="2"),),
     "not what it says": (structs.replace(result(PARENT, 1), is_test=False),),
     "a code of 64 bits": (result(PARENT, 1, code=2**64 - 1),),

@@ -12,7 +12,7 @@ from exploring import next_pair, search
 from score_embed import config
 from score_embed.campaign.judging import NOT_AGAIN, Judge
 from score_embed.campaign.running import Runner
-from score_embed.contract.outcome import Finished, LinkCounters, Run, TargetInfo, Verdict
+from score_embed.contract.outcome import Finished, LinkCounters, Refused, Run, TargetInfo, Verdict
 from score_embed.contract.sites import Op
 from score_embed.errors import TargetError
 from score_embed.explore.search import Search
@@ -41,6 +41,9 @@ class Scripted:
 
     def __init__(self, *script: Finished) -> None:
         self.script, self.runs, self.restarts, self.forgotten = list(script), list[Run](), 0, 0
+
+    def take_refused(self) -> dict[Refused, int]:
+        return {}
 
     def begin(self, test: Run) -> None:
         self.runs.append(test)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from score_embed.contract.outcome import Finished, LinkCounters, Verdict
+from score_embed.contract.outcome import Finished, LinkCounters, Refused, Verdict
 from score_embed.contract.sites import InputFlag, Site, SiteKind
 from score_embed.explore.pair import Pair
 from score_embed.explore.tally import Index, TallyRows
@@ -42,11 +43,13 @@ class Entry(Struct, frozen=True):
 
 
 class Counted(Struct, frozen=True):
-    """What a worker has counted since it was last asked; `memory` is as it is now."""
+    """What a worker has counted since it was last asked; `memory` is as it is now. `refused`: calls that confinement has
+    refused: what, file, line, how often."""
 
     tally: TallyRows
     link: LinkCounters
     memory: Memory
+    refused: tuple[tuple[str, str, int, int], ...] = ()
 
 
 class Describer:
@@ -69,6 +72,15 @@ class Describer:
         """A test that is set aside. `pair`: what is left of it; `data`: its input; `site`: where it was last seen."""
         at = self._image.sites.sites.get(site)
         return LostTest(pair.id, pair.to_bytes(), data, why, at.file if at else "", at.line if at else 0)
+
+    def refused(self, calls: Mapping[Refused, int]) -> tuple[tuple[str, str, int, int], ...]:
+        """Calls with the user's line that led to them, as far as that is seen: the innermost word of the stack that may be a
+        return address into the user's code."""
+        counts: Counter[tuple[str, str, int]] = Counter()
+        for (call, words), count in calls.items():
+            file, line = next(filter(None, (self._lines.find(word - 1) for word in words)), ("", 0))
+            counts[call, file, line] += count
+        return tuple((*what, count) for what, count in sorted(counts.items()))
 
     def named(self, objects: Iterable[SymbolicObject]) -> tuple[Named, ...]:
         """The symbolic objects of a path with the kind of value they hold."""

@@ -19,7 +19,7 @@ from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
 from score_embed.results.hashes import HashSet
 from score_embed.results.lost import LostTest
-from score_embed.results.parts import PROGRESS, TIMELINE, VERSIONS
+from score_embed.results.parts import PROGRESS, REFUSED, TIMELINE, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
@@ -41,6 +41,7 @@ class Ledger:
         self.tally = Tally()  # of all explorers
         self.coverage = Coverage(sources.directions)
         self.bugs = BugList()
+        self.refused: Counter[tuple[str, str, int]] = Counter()  # calls, by confinement
         self.has_bug = False  # a confirmed one that was new in this session
         self._paths = HashSet()
         self._link, self._memory = LinkCounters(), Memory()
@@ -62,6 +63,7 @@ class Ledger:
         self.coverage.add(self._record.coverage())
         for bug in self._record.bugs():
             self.bugs.add(bug)
+        self.refused.update({(call, file, line): count for call, file, line, count in self._record.get(REFUSED) or ()})
         self._paths = HashSet(self._record.paths.all())
         self._link, self._memory = progress.link, progress.memory
         self.queue, self._seconds = progress.queue, progress.seconds
@@ -95,6 +97,8 @@ class Ledger:
         found = len(self.coverage.covered), len(self.bugs)
         self._timeline.add(Moment(round(seconds, 3), self.totals.runs, self.totals.paths, *found))
         self._record.put(TIMELINE, self._timeline)
+        if self.refused:
+            self._record.put(REFUSED, tuple((*what, count) for what, count in sorted(self.refused.items())))
         self._record.commit(Progress(self.totals, notes, self.stopped, seconds, self.queue, *counts))
 
     # What is booked -----------------------------------------------------------------------------------------
@@ -138,6 +142,7 @@ class Ledger:
         self.tally.add(counted.tally)
         self._link = self._link.plus(counted.link)
         self._memory = self._memory.with_(counted.memory)
+        self.refused.update({(call, file, line): count for call, file, line, count in counted.refused})
 
     def note(self, what: str, file: str = "", line: int = 0) -> None:
         """Something that makes the results incomplete."""

@@ -89,11 +89,18 @@ class Runner:
 
     def replay(self, number: int, data: bytes) -> Finished:
         """A recorded test once more, as in a campaign."""
-        test = Run(number, data, max_branches=self._max_branches)
+        return self.repeat(Run(number, data, max_branches=self._max_branches))[1]
+
+    def repeat_pair(self, pair: Pair) -> tuple[Run, Finished]:
+        """A pair that somebody else has run, once more: it is no test of the campaign."""
+        return self.repeat(Run(0, pair.input, pair.predicted, pair.condition_hash, self._max_branches))
+
+    def repeat(self, test: Run) -> tuple[Run, Finished]:
+        """A run once more, with as much input as it took in the end."""
         test, finished = self._see_through(test, self.try_out(test))
         if not is_doubtful(finished) and not self._judge.makes_sense(test, finished):
             finished = self._judge.judge(test, _damaged(finished, ""))
-        return finished
+        return test, finished
 
     def shows_again(self, test: Run, finished: Finished) -> bool:
         """A bug that only shows after other tests may be ours: try it on a fresh target."""

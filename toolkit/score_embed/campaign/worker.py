@@ -16,6 +16,7 @@ from score_embed.campaign.running import Runner
 from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Verdict
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
+from score_embed.explore.checking import Checker, Seen, Told
 from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.pair import Pair, set_aside
 from score_embed.image.image import Image
@@ -26,6 +27,7 @@ from score_embed.results.progress import Memory
 from score_embed.results.work import DEATHS
 from score_embed.solve.chain import default_chain
 from score_embed.trace.concrete import Forks
+from score_embed.trace.cursor import TraceError
 from score_embed.trace.trail import Trail
 
 
@@ -47,9 +49,8 @@ class Worker:
         self._free_ram = target.info.free_ram
         self.runner = Runner(target, settings, image)
         self.describer = Describer(image)
-        forks = Forks(settings.fork_values, settings.fork_arguments)
-        trail = Trail(image.sites, image.verify, image.constants, forks)
-        self.explorer = Explorer(trail, default_chain(), Bounds(settings.max_depth, settings.loop_bound), room)
+        self._settings, self._image = settings, image
+        self.explorer = Explorer(self._trail(), default_chain(), self._bounds(), room)
         self.covered: set[int] = set()
         self._bugs: set[tuple[str, Place]] = set()
         self._said = LinkCounters()
@@ -74,6 +75,26 @@ class Worker:
         fresh = tuple(sorted(set(finished.coverage) - self.covered)) if finished.coverage else ()
         self.covered.update(fresh)
         return Tested(run, finished, outcome, fresh)
+
+    def check(self, pair: Pair, told: Told, stop: Callable[[], bool]) -> tuple[Finished, Seen]:
+        """Run what somebody else has run, and compare what follows from it with what they told; it is no test of the
+        campaign, and nothing is counted. Raises TargetError, and Stopped if `stop` says so."""
+        test, finished = self.runner.repeat_pair(pair)
+        chain = default_chain()
+        chain.stop = stop
+        try:
+            seen = Checker(self._trail(), chain, self._bounds(), told).check(pair, finished, test.input)
+        except TraceError as error:
+            raise TargetError(f"a test that others have run makes no sense here: {error.what}") from None
+        return finished, seen
+
+    def _trail(self) -> Trail:
+        image, settings = self._image, self._settings
+        forks = Forks(settings.fork_values, settings.fork_arguments)
+        return Trail(image.sites, image.verify, image.constants, forks)
+
+    def _bounds(self) -> Bounds:
+        return Bounds(self._settings.max_depth, self._settings.loop_bound)
 
     def entry(self, test: Tested) -> Entry:
         """A test in the books' words. A bug that is new here is tried once more, on a fresh target."""
@@ -126,4 +147,5 @@ class Worker:
         now, before = self._target.counters, self._said
         self._said = now
         memory = Memory(summary.host_rss(), self._free_ram)
-        return Counted(self.explorer.take_tally().rows(), now.minus(before), memory)
+        refused = self.describer.refused(self._target.take_refused())
+        return Counted(self.explorer.take_tally().rows(), now.minus(before), memory, refused)

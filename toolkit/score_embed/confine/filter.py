@@ -24,7 +24,7 @@ from score_embed.confine.rights import Rights
 
 _LOAD, _JUMP, _EQUAL, _ABOVE, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x05, 0x15, 0x25, 0x35, 0x45, 0x06
 _NUMBER, _WAY, _ARGUMENTS = 0, 4, 16  # in struct seccomp_data
-_ALLOW, _ERROR = 0x7FFF0000, 0x00050000
+_ALLOW, _ERROR, _ASK = 0x7FFF0000, 0x00050000, 0x7FC00000
 _OWN_OF_ARM, _OTHER_ABI = 0x0F0000, 0x40000000  # calls that only ARM has begin here; those of x32 there
 _INSTRUCTION = struct.Struct("<HBBI")
 
@@ -75,12 +75,19 @@ class Filter:
             for code, value, yes, no in steps
         )
         self._of_pid = [place for place, step in enumerate(steps) if step.value == "pid"]
+        refused = (_ERROR | errno.EPERM, _ERROR | errno.EACCES)
+        self._refusals = [at for at, step in enumerate(steps) if step.code == _RETURN and step.value in refused]
 
-    def of(self, pid: int) -> bytes:
-        """For the process of that number, as the kernel wants it."""
+    def of(self, pid: int, asks: bool = False) -> bytes:
+        """For the process of that number, as the kernel wants it. `asks`: it says what it refuses (`confine/notice.py`)."""
         for place in self._of_pid:
             struct.pack_into("<I", self._bytes, _INSTRUCTION.size * place + 4, pid)
-        return bytes(self._bytes)
+        if not asks:
+            return bytes(self._bytes)
+        steps = bytearray(self._bytes)
+        for place in self._refusals:
+            struct.pack_into("<I", steps, _INSTRUCTION.size * place + 4, _ASK)
+        return bytes(steps)
 
 
 @lru_cache(maxsize=8)

@@ -67,13 +67,18 @@ def require(rights: Rights) -> None:
         raise UsageError(f"targets cannot be confined on this machine: {what}", "", hint)
 
 
+def seccomp_number() -> int:
+    """Of the call that installs filters, on a machine whose calls are known."""
+    return _SECCOMP_NUMBERS[numbers.of_this_machine()[0].audit]
+
+
 @lru_cache(maxsize=1)
 def _without_filter() -> str:
     """Why there can be no filter of system calls; empty: there can."""
     calls = numbers.of_this_machine()
     if not calls:
         return "nobody has written down the system calls of its processor"
-    number = _SECCOMP_NUMBERS[calls[0].audit]
+    number = seccomp_number()
     action = ctypes.c_uint32(_RETURN_ERROR)
     if _libc.syscall(number, _IS_AVAILABLE, 0, ctypes.byref(action)):
         return "the kernel has no filters of system calls (seccomp), or they may not be used here"

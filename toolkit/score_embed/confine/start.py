@@ -15,15 +15,17 @@ import errno
 import os
 import resource
 import signal
+import socket
 import struct
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
 from score_embed.confine import filter as calls
 from score_embed.confine import landlock, layers
 from score_embed.confine.core import run_everywhere
+from score_embed.confine.notice import Notice
 from score_embed.confine.rights import Rights
 
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_SECUREBITS, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 22, 28, 38, 47
@@ -34,6 +36,7 @@ _CAPABILITIES = 0x20080522  # their version 3
 _READ_SEARCH = 2  # CAP_DAC_READ_SEARCH
 _NO_ROOT = 3  # and locked
 _CLOSE_RANGE, _CLOSE_ON_EXEC = 436, 4
+_SET_FILTER, _NEW_LISTENER = 1, 8
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -77,10 +80,12 @@ def start(
     stderr: int | IO[bytes] = subprocess.PIPE,
     same_addresses: bool = False,
     everywhere: bool = False,
+    notices: Callable[[Notice | None], None] | None = None,
 ) -> subprocess.Popen[bytes]:
     """The program `words[0]` (a path) in a session of its own, ended by SIGKILL when this process ends. `rights`: None
     leaves it unconfined. `environment`: None is ours. `same_addresses`: nothing of it lies at random addresses.
-    `everywhere`: on any processor, not only on its host's own.
+    `everywhere`: on any processor, not only on its host's own. `notices`: is given what tells which calls are refused (None:
+    that cannot be had here), and has to see that it is served.
 
     Raises UsageError if it cannot be confined here, OSError if it cannot be started.
     """
@@ -88,8 +93,10 @@ def start(
         layers.require(rights)
     rules = landlock.ruleset(rights) if rights is not None and landlock.version() else -1
     said, say = os.pipe()
+    hear, tell = socket.socketpair()
     entry = _Entry(_Words(words[0], words, os.environ if environment is None else environment), rights, rules, say)
     entry.same_addresses, entry.everywhere, entry.passed = same_addresses, everywhere, tuple(pass_fds)
+    entry.tell = tell if notices is not None else None
     try:
         process = subprocess.Popen(
             list(words),
@@ -104,12 +111,26 @@ def start(
         )
     except BaseException:
         os.close(said)
+        hear.close()
         raise
     finally:
         os.close(say)
+        tell.close()
         if rules >= 0:
             os.close(rules)
-    return _begun(process, said)
+    try:
+        begun = _begun(process, said)
+        if notices is not None and rights is not None:
+            notices(_notice(hear, begun.pid))
+    finally:
+        hear.close()
+    return begun
+
+
+def _notice(hear: socket.socket, pid: int) -> Notice | None:
+    """What the process has sent before it was the program."""
+    _, descriptors, _, _ = socket.recv_fds(hear, 1, 1)
+    return Notice(descriptors[0], pid) if descriptors else None
 
 
 def _begun(process: subprocess.Popen[bytes], said: int) -> subprocess.Popen[bytes]:
@@ -137,6 +158,7 @@ class _Entry:
         self._parent = os.getpid()
         self.same_addresses = self.everywhere = False
         self.passed: tuple[int, ...] = ()
+        self.tell: socket.socket | None = None
 
     def __call__(self) -> None:
         try:
@@ -169,7 +191,11 @@ class _Entry:
         if self._rules >= 0:
             landlock.allow(self._rules, landlock.OWN)
             landlock.restrict(self._rules)
-        _filter_calls(self._filter.of(os.getpid()))
+        asks = _asking(self._filter.of(os.getpid(), asks=True)) if self.tell is not None else -1
+        if asks < 0:
+            _filter_calls(self._filter.of(os.getpid()))
+        elif self.tell is not None:
+            socket.send_fds(self.tell, [b"!"], [asks])
 
     def _close_others(self) -> None:
         """When the program starts, but for what it is given."""
@@ -209,7 +235,18 @@ def _give_up_capabilities() -> None:
         _libc.prctl(_PR_CAP_AMBIENT, _RAISE, _READ_SEARCH, 0, 0)
 
 
+def _asking(steps: bytes) -> int:
+    """Where it is asked about what this filter refuses, closed when the program starts; -1 if the kernel cannot do that, or
+    somebody else is asked already."""
+    program = _program(steps)
+    return int(_libc.syscall(layers.seccomp_number(), _SET_FILTER, _NEW_LISTENER, ctypes.byref(program)))
+
+
+def _program(steps: bytes) -> _Program:
+    return _Program(len(steps) // 8, ctypes.cast(ctypes.c_char_p(steps), ctypes.c_void_p))
+
+
 def _filter_calls(steps: bytes) -> None:
-    program = _Program(len(steps) // 8, ctypes.cast(ctypes.c_char_p(steps), ctypes.c_void_p))
+    program = _program(steps)
     if _libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0):
         raise OSError(ctypes.get_errno(), "seccomp")

@@ -5,6 +5,7 @@ Campaigns ask for this protocol, never for a driver; native processes, QEMU and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -129,6 +130,10 @@ class LinkCounters:
         )
 
 
+# What was called, and words of the stack that may be return addresses, the innermost first.
+Refused = tuple[str, tuple[int, ...]]
+
+
 class Target(Protocol):
     """A running instance able to execute tests. Every call has a deadline on the host."""
 
@@ -137,6 +142,9 @@ class Target(Protocol):
 
     @property
     def counters(self) -> LinkCounters: ...
+
+    def take_refused(self) -> Mapping[Refused, int]:
+        """What confinement has refused to it since this was last called, and how often."""
 
     def begin(self, test: Run) -> None:
         """Let it execute a test. Raises TargetError if it cannot."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from score_embed.confine.notice import UNNOTICED, Notice, Refusal
 from score_embed.confine.rights import Rights
 from score_embed.confine.start import start
 from score_embed.contract.outcome import Verdict
@@ -31,6 +33,8 @@ class NativeTarget(WiredTarget):
         self._elf = elf.absolute()
         self._emulator = tuple(emulator)
         self._process: subprocess.Popen[bytes] | None = None
+        self._notice: Notice | None = None
+        self._refused: Counter[Refusal] = Counter()
 
     def _launch(self) -> Channel:
         to_target, ours_out = os.pipe()
@@ -48,6 +52,7 @@ class NativeTarget(WiredTarget):
                 stdout=subprocess.DEVNULL,  # what constructors write before the first test is not ours to print
                 stderr=subprocess.PIPE,  # until the first test: what the program writes is captured by the runtime
                 same_addresses=not self._emulator,
+                notices=self._hear if not self._emulator else None,
             )
         except BaseException as error:
             os.close(ours_in)
@@ -60,7 +65,21 @@ class NativeTarget(WiredTarget):
         finally:
             os.close(to_target)
             os.close(from_target)
-        return Channel(ours_in, ours_out)
+        channel = Channel(ours_in, ours_out)
+        if self._notice is not None:
+            channel.attend(self._notice.fd, self._notice.serve)
+        return channel
+
+    def take_refused(self) -> Counter[Refusal]:
+        if self._notice is not None:
+            self._refused += self._notice.take()
+        taken, self._refused = self._refused, Counter()
+        return taken
+
+    def _hear(self, notice: Notice | None) -> None:
+        self._notice = notice
+        if notice is None:
+            self._refused[UNNOTICED, ()] = 1
 
     def _stopped_by(self) -> int:
         if self._process is None:
@@ -80,6 +99,10 @@ class NativeTarget(WiredTarget):
 
     def _terminate(self, patience: float = 0) -> int:
         process, self._process = self._process, None
+        notice, self._notice = self._notice, None
+        if notice is not None:  # nobody listens from now on, and it must not wait
+            notice.close()
+            self._refused += notice.take()
         if process is None:
             return 0
         try:

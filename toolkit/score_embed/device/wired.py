@@ -10,9 +10,10 @@ from __future__ import annotations
 import signal
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from score_embed.contract.outcome import Finished, LinkCounters, Run, TargetInfo, Verdict
+from score_embed.contract.outcome import Finished, LinkCounters, Refused, Run, TargetInfo, Verdict
 from score_embed.contract.wire import EndFlag
 from score_embed.device.patience import Patience
 from score_embed.device.startup import NoReady, Seen
@@ -140,6 +141,10 @@ class WiredTarget(ABC):
             done.crc_errors + (session.bad_frames if session else 0),
             done.reruns + (session.reruns if session else 0),
         )
+
+    def take_refused(self) -> Mapping[Refused, int]:
+        """Nobody notices that, but for native processes."""
+        return {}
 
     def run(self, test: Run) -> Finished:
         self.begin(test)

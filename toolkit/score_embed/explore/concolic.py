@@ -67,7 +67,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Flips:
+class Flips:
     """What came of one path's conditions."""
 
     children: list[Pair] = field(default_factory=list)
@@ -155,7 +155,7 @@ class Explorer:
         if finished.verdict is Verdict.WATCHDOG or (finished.why_lost and not lost):
             why = finished.why_lost
             notes[Note.ENDED.of(finished.verdict, why) if why else finished.verdict, finished.site] += 1
-        flips = _Flips()
+        flips = Flips()
         objects: tuple[SymbolicObject, ...] = ()
         as_predicted = finished.condition_match
         left = set_aside(pair, data) if lost else None
@@ -168,7 +168,7 @@ class Explorer:
                     self._origin = Origin()
                 # From any other run nothing is derived.
                 if not (as_predicted and self._check(finished, notes, followed is _Followed.WHOLE)):
-                    flips = _Flips()
+                    flips = Flips()
                 elif lost:
                     left = self._left(pair, data, flips, followed)
             else:
@@ -183,14 +183,14 @@ class Explorer:
         self._book(flips, notes)
         return Outcome(tuple(flips.children), objects, is_path, mispredicted, notes, left)
 
-    def _left(self, pair: Pair, data: bytes, flips: _Flips, followed: _Followed) -> Pair | None:
+    def _left(self, pair: Pair, data: bytes, flips: Flips, followed: _Followed) -> Pair | None:
         """What is to be repeated of a lost run; None if that waits already, or its one flip was answered."""
         trail, known = self._trail, len(self._trail.conditions)
         if followed is not _Followed.WHOLE or flips.broken_off or (pair.pending and known > pair.neg_limit):
             return None
         return set_aside(pair, data, Known(known, self._decisions.ids[known], trail.counted, trail.condition_hash(known)))
 
-    def _book(self, flips: _Flips, notes: _Notes) -> None:
+    def _book(self, flips: Flips, notes: _Notes) -> None:
         """Count what came of flips, beside other notes, which get theirs."""
         for note, count in flips.notes.items():
             notes[note] += count
@@ -210,14 +210,14 @@ class Explorer:
             return None
         self._scope.go_to(route, index)
         self._scope.reach(route.conditions[index], route.pins)
-        flips, notes = _Flips(), _no_notes()
+        flips, notes = Flips(), _no_notes()
         assert pair.decided is not None
         assert pair.origin is not None
         self._answer(pair, route.conditions[index], pair.origin, flips)
         self._book(flips, notes)
         return Outcome(tuple(flips.children), (), False, False, notes)
 
-    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: _Flips) -> _Followed:
+    def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: Flips) -> _Followed:
         """Take over the run's path; each condition from neg_limit on is flipped while descending."""
         asked_for = data[: finished.input_used] if finished.input_used else data
         kept = self._trail.rewind(finished.events, data, pair.neg_limit)
@@ -311,7 +311,7 @@ class Explorer:
         self.divergences += len(trail.disagreements)
         return not trail.disagreements
 
-    def _remember(self, flips: _Flips) -> None:
+    def _remember(self, flips: Flips) -> None:
         """The pending flips of this run keep its path."""
         pending = [at for at, child in enumerate(flips.children) if child.pending]
         if not pending:
@@ -322,7 +322,7 @@ class Explorer:
             flips.children[at] = dataclasses.replace(flips.children[at], route=route)
 
     def _flip(
-        self, index: int, condition: Condition, data: bytes, flips: _Flips, left_out: LeftOut | None = None
+        self, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None = None
     ) -> None:
         """A pair that takes the condition's other side, the question for one, or the reason why there is none."""
         if condition.concrete:
@@ -342,11 +342,11 @@ class Explorer:
             flips.unflipped[elsewhere, reason] += 1
 
     def _ask_or_wait(
-        self, index: int, condition: Condition, data: bytes, flips: _Flips, left_out: LeftOut | None
+        self, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
     ) -> None:
         """What the cheap layers say; else the flip waits. A question of very many conditions waits behind the others."""
         origin, decisions = Origin(self._origin, index), self._decisions.ids[index]
-        target = _other_side(condition, left_out)
+        target = other_side(condition, left_out)
         is_heavy = self._chain.may_wait and self._scope.weight(target) > _HEAVY
         answer = None if is_heavy else self._chain.answer_cheaply(*self._scope.queries(target, data))
         if answer is None:
@@ -357,10 +357,10 @@ class Explorer:
             derived = child(decisions, answer.apply(data), index, condition, origin, left_out)
             self._conclude(answer.result, derived, condition, target, flips)
 
-    def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: _Flips) -> None:
+    def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: Flips) -> None:
         """Ask a pending flip, where the scope is. Raises Stopped."""
         assert pair.decided is not None
-        target = _other_side(condition, pair.left_out)
+        target = other_side(condition, pair.left_out)
         answer = self._chain.solve(*self._scope.queries(target, pair.input), effort=pair.pending - 1)
         index = pair.neg_limit
         derived = child(pair.decided, answer.apply(pair.input), index, condition, origin, pair.left_out)
@@ -370,7 +370,7 @@ class Explorer:
             return
         self._conclude(answer.result, derived, condition, target, flips)
 
-    def _conclude(self, result: Result, derived: Pair, condition: Condition, target: Expr, flips: _Flips) -> None:
+    def _conclude(self, result: Result, derived: Pair, condition: Condition, target: Expr, flips: Flips) -> None:
         """The last answer to a flip: `derived` is to be run if there is an input for it."""
         if result is Result.SAT:
             flips.children.append(derived)
@@ -397,7 +397,7 @@ class Explorer:
         return tally
 
 
-def _other_side(condition: Condition, left_out: LeftOut | None) -> Expr:
+def other_side(condition: Condition, left_out: LeftOut | None) -> Expr:
     """What holds there: of an address also that it is in none of the objects that led to this one."""
     wanted = negate(condition.formula)
     if condition.chosen and left_out:

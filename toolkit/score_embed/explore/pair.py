@@ -160,11 +160,10 @@ def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition: Cond
     """
     if pair.pending:
         return asked_later(pair)
-    ident = blake2b(pair.id + neg_limit.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
     left_out = pair.left_out if neg_limit == pair.neg_limit else None
     origin = Origin(origin, neg_limit)
     return Pair(
-        ident,
+        rest_id(pair, neg_limit),
         data,
         neg_limit,
         neg_limit,
@@ -175,6 +174,16 @@ def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition: Cond
         decided=before,
         origin=origin,
     )
+
+
+def rest_id(pair: Pair, neg_limit: int) -> bytes:
+    """By which the rest of a pair from there on is known."""
+    return blake2b(pair.id + neg_limit.to_bytes(4, "little"), digest_size=ID_BYTES).digest()
+
+
+def once_more(pair: Pair) -> Pair:
+    """A pair that is done, to be done again because nobody believes any more who did it; under another id."""
+    return replace(pair, id=blake2b(pair.id + b"again", digest_size=ID_BYTES).digest(), decided=pair.decided or pair.id)
 
 
 def asked_later(pair: Pair) -> Pair:

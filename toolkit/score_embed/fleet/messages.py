@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-VERSION = 4
+VERSION = 5
 
 MAX_FRAME = 4 << 20  # bytes
 MAX_INPUT = 1 << 20  # bytes of a pair: an input, and a little about it
@@ -105,7 +105,8 @@ class Hello(FromClient, frozen=True, tag=1):
 
 
 class Welcome(ToClient, frozen=True, tag=2):
-    """`whole`: perhaps not all results of a batch are wanted, so pairs that are done in it need their data, too.
+    """`whole`: perhaps not all results of a batch are wanted, or some are looked at closely, so pairs that are done in it
+    need their data, too.
     `secret`: by which the client knows the server's tickets."""
 
     epoch: Number

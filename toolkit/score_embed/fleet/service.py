@@ -11,11 +11,24 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from score_embed.fleet.messages import MAX_INPUT, Campaign, FromClient, Message, Name, Number, Text, WireRecord, decoded
+from score_embed.fleet.messages import (
+    MAX_INPUT,
+    MAX_PAIRS,
+    Campaign,
+    FromClient,
+    Message,
+    Name,
+    Number,
+    Text,
+    WireRecord,
+    decoded,
+)
 
 MAX_PART = 1 << 20  # bytes of an image in one frame
 MAX_IMAGE = 1 << 30
 MAX_CLIENTS = 4096
+MARK_BYTES = 8  # of a pair that follows from a run
+MAX_MISSING = 64
 
 Digest = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Long = Annotated[str, Meta(max_length=1 << 20)]
@@ -104,12 +117,17 @@ class Overview(WireRecord, frozen=True, tag=71):
 
 class Check(WireRecord, frozen=True, tag=72):
     """To a client: run this, and say how it ends. Somebody else says that it has. `fresh`: on a target that was started
-    for it."""
+    for it. `pair`: serialised, with the input that it was run with; what follows from it is wanted, too. Empty: only how it
+    ends. `told`, `until`, `given_up`: what the other says to follow (`explore/checking.py`)."""
 
     number: Number
     campaign: Campaign
     input: Annotated[bytes, Meta(max_length=MAX_INPUT)]
     fresh: bool
+    pair: Annotated[bytes, Meta(max_length=MAX_INPUT + MAX_INPUT)] = b""
+    told: Annotated[bytes, Meta(max_length=MARK_BYTES * MAX_PAIRS)] = b""
+    until: Annotated[int, Meta(ge=0, le=2**32 - 1)] | None = None
+    given_up: Annotated[tuple[Number, ...], Meta(max_length=MAX_PAIRS)] = ()
 
 
 class Checked(FromClient, frozen=True, tag=73):
@@ -119,6 +137,8 @@ class Checked(FromClient, frozen=True, tag=73):
     verdict: Annotated[str, Meta(max_length=32)]
     code: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
     path_hash: Annotated[int, Meta(ge=0)]  # the encoding allows no more than 64 bits
+    mispredicted: bool = False  # it did not go where the pair says
+    missing: Annotated[bytes, Meta(max_length=MARK_BYTES * MAX_MISSING)] = b""  # marks of what was not told
 
 
 Service = Check | Checked | JobWanted | Job | ImagePartWanted | ImagePart | Order | Done | Problem | Overview

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ class Line(Protocol):
         """Safe to call twice."""
 
 
+def _never() -> bool:
+    return False
+
+
 class Channel:
     """Two file descriptors (or one socket's, twice). It never blocks beyond its deadline, and reads while it writes.
 
@@ -48,8 +52,17 @@ class Channel:
         self._poll = select.poll()
         self._poll.register(read_fd, select.POLLIN)
         self._pending = b""
+        self._beside, self._serve = -1, _never
+        self._both: select.epoll | None = None
         self.bytes_in = 0
         self.bytes_out = 0
+
+    def attend(self, fd: int, serve: Callable[[], bool]) -> None:
+        """While it waits, call `serve` when there is something at this descriptor, until it says False."""
+        self._beside, self._serve = fd, serve
+        self._both = select.epoll()  # with two descriptors as quick as with one
+        self._both.register(self._read_fd, select.EPOLLIN)
+        self._both.register(fd, select.EPOLLIN)
 
     def send(self, data: bytes, deadline: float) -> bool:
         """Write all of `data`; False if time ran out. Raises LinkClosed."""
@@ -73,8 +86,16 @@ class Channel:
             data, self._pending = self._pending, b""
             return data
         while True:
-            if not self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-                return b""
+            seconds = max(0.0, deadline - time.monotonic())
+            if self._both is None:
+                if not self._poll.poll(seconds * 1000):
+                    return b""
+            else:
+                ready = self._both.poll(seconds, 2)
+                if not ready:
+                    return b""
+                if (len(ready) > 1 or ready[0][0] != self._read_fd) and self._attended(ready):
+                    continue
             data = self._read()
             if data:
                 return data
@@ -85,11 +106,17 @@ class Channel:
         while self._read():
             pass
 
+    def _leave_beside(self) -> None:
+        if self._both is not None:
+            self._both.close()
+        self._both, self._beside = None, -1
+
     def fileno(self) -> int:
         """What to wait for when several lines are served."""
         return self._read_fd
 
     def close(self) -> None:
+        self._leave_beside()
         if self._release is not None:
             self._release()
             self._read_fd = self._write_fd = -1
@@ -115,10 +142,22 @@ class Channel:
         wait = deadline - time.monotonic()
         if wait <= 0:
             return False
-        readable, _, _ = select.select([self._read_fd], [self._write_fd], [], wait)
-        if readable:
+        beside = [self._beside] if self._beside >= 0 else []
+        readable, _, _ = select.select([self._read_fd, *beside], [self._write_fd], [], wait)
+        if self._read_fd in readable:
             self._pending += self._read()
+        if self._beside in readable:
+            self._attended([(self._beside, select.POLLIN)])
         return True
+
+    def _attended(self, ready: Sequence[tuple[int, int]]) -> bool:
+        """Do what is to be done at the other descriptor; True if nothing else is ready."""
+        fds = [fd for fd, _ in ready]
+        if self._beside not in fds:
+            return False
+        if not self._serve():
+            self._leave_beside()
+        return self._read_fd not in fds
 
 
 class PolledChannel:

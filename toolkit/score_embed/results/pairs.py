@@ -3,12 +3,13 @@
 Pending flips of one run have its input in common, so a long one is kept once. Most pairs are run soon after they were
 found, so only what became of them within a batch is written. A pair that is done is forgotten: nobody finds it twice
 (docs/design/exploration.md). A fleet's clients may report it twice, so what a fleet has done is remembered by its id.
+Of a client that might lie, the pairs that it has done are kept with its name until the end, to be done again.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from score_embed.explore.pair import own_part
@@ -20,6 +21,7 @@ CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLO
     input INTEGER, owner TEXT);
 CREATE TABLE inputs(number INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE done(id BLOB PRIMARY KEY, path INTEGER) WITHOUT ROWID;
+CREATE TABLE told(id BLOB PRIMARY KEY, client TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX waiting ON pairs(rank);
 """
 _PUT = """
@@ -73,6 +75,14 @@ class PairTable:
         """The pair was run and took this path, if any."""
         self._batch[ident] = _Row(b"", None, None, None if path_hash is None else signed(path_hash))
         self._database.begin()
+
+    def keep_told(self, ident: bytes, client: str, data: bytes) -> None:
+        """This client says that it has done this pair, serialised."""
+        self._database.add("INSERT OR REPLACE INTO told VALUES (?, ?, ?)", (ident, client, data))
+
+    def forget_told(self) -> None:
+        """Nothing of it will be done again."""
+        self._database.add("DELETE FROM told", ())
 
     def move(self, ident: bytes, owner: str | None) -> None:
         """This waiting pair is another client's from now on, or nobody's."""
@@ -168,6 +178,20 @@ class PairTable:
             rows = self._database.rows(f"SELECT id FROM done WHERE id IN ({marks})", part)
             found.update(row[0] for row in rows)
         return found
+
+    def told_by(self, clients: Callable[[str], bool]) -> dict[bytes, bytes]:
+        """What these clients say to have done: serialised pairs by id."""
+        names = [name for (name,) in self._database.rows("SELECT DISTINCT client FROM told") if clients(name)]
+        found: dict[bytes, bytes] = {}
+        for name in names:
+            for ident, data in self._database.rows("SELECT id, data FROM told WHERE client = ?", (name,)):
+                found[ident] = self._whole(data, None)
+        return found
+
+    def told_of(self, ident: bytes) -> bytes | None:
+        """The pair of this id, serialised, if somebody who might lie says to have done it."""
+        rows = self._database.rows("SELECT data FROM told WHERE id = ?", (ident,))
+        return self._whole(rows[0][0], None) if rows else None
 
     def without_inputs(self) -> Iterator[bytes]:
         """The serialised pairs that wait, in no order; some lack their input."""

@@ -66,6 +66,7 @@ FLEET = Part("fleet", FleetFigures)
 WITNESS = Part("witness", WitnessState)
 CONFINED = Part("confined", Confined)
 VECTORS = Part("vectors", VectorState)
+REFUSED = Part("refused", tuple[tuple[str, str, int, int], ...])  # by confinement: call, file, line, how often
 FLEET_NUMBER = Part("fleet number", int)
 EPOCH = Part("epoch", int)
 

@@ -28,7 +28,7 @@ from score_embed.results.testcase import Named, Value, named_inputs, stem
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 T = TypeVar("T")
-VERSION = 10
+VERSION = 11
 
 _OWN_TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -22,12 +22,13 @@ from score_embed.results import criteria, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Coverage
 from score_embed.results.lost import MOST_SHOWN, LostTest
-from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, WITNESS
+from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, REFUSED, WITNESS
 from score_embed.results.shown import rests_on
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
 FILE = "summary.json"
+_REFUSED_SHOWN = 8  # calls
 
 
 def host_rss() -> int:
@@ -44,7 +45,7 @@ def of(record: Store) -> dict[str, Any]:
     sources, totals, tally = record.sources(), progress.totals, progress.tally
     solver = tally.solver
     coverage = Coverage(sources.directions, record.coverage())
-    confined = record.get(CONFINED)
+    confined, refused = record.get(CONFINED), record.get(REFUSED) or ()
     state, fleet = record.get(WITNESS), record.get(FLEET)
     lost = list(record.lost.all())
     stopped = Stop.RUNNING if record.running else progress.stopped or Stop.KILLED
@@ -57,7 +58,7 @@ def of(record: Store) -> dict[str, Any]:
         "strategy": program.strategy,
         "seed": program.seed,
         "stopped": stopped,
-        "within": list(program.within),
+        "within": [*program.within, *_beyond(refused)],
         "seconds": round(progress.seconds, 3),
         "runs": totals.runs,
         "paths": totals.paths,
@@ -90,10 +91,25 @@ def of(record: Store) -> dict[str, Any]:
         "link": to_builtins(progress.link),
         # Empty: no target is a process of this machine.
         "confined": {"active": list(confined.active), "missing": list(confined.missing)} if confined else {},
+        "refused": [
+            {"call": call, "file": file, "line": line, "count": count} for call, file, line, count in refused
+        ],
         "memory": to_builtins(progress.memory),
         "fleet": fleet.summary() if fleet else {},  # empty: there was none
         "witness": witnessed.summary(record.witness_counts(totals.paths), state) if state else {},  # empty: none was wanted
     }
+
+
+def _beyond(refused: Iterable[tuple[str, str, int, int]]) -> tuple[str, ...]:
+    """What lies beyond an exploration whose program was refused calls: each call once, with its first place."""
+    first: dict[str, str] = {}
+    for call, file, line, _ in refused:
+        first[call] = first.get(call) or (f" at {file}:{line}" if file else "")
+    if not first:
+        return ()
+    said = [call + at for call, at in first.items()]
+    more = [f"{len(said) - _REFUSED_SHOWN} more"] if len(said) > _REFUSED_SHOWN else []
+    return (f"what a confined target may do (refused: {', '.join([*said[:_REFUSED_SHOWN], *more])})",)
 
 
 def _bug(bug: Bug) -> dict[str, Any]:

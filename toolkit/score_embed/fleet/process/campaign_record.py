@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from score_embed.campaign.ledger import Ledger
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note
+from score_embed.explore import checking
 from score_embed.explore import pair as explored
 from score_embed.fleet.messages import DecodeError, Pair, Peer, Result
+from score_embed.fleet.origin import APART
 from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.server.campaign import FAILURES
-from score_embed.fleet.server.checks import About, Claim, End, Settled
+from score_embed.fleet.server.checks import About, Claim, Derived, End, Settled
 from score_embed.fleet.server.frontier import Opened, Write
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import ClientFigures, FleetFigures
@@ -29,7 +31,8 @@ from score_embed.results.lost import LostTest
 from score_embed.results.parts import EPOCH, FLEET, FLEET_NUMBER
 from score_embed.results.store import Store
 
-SAMPLE = 1 / 256  # of the tests are run again by another client
+SAMPLE = 1 / 256  # of the tests are run again by another client …
+SUSPECT = 1 / 4  # … and of those of a client that two others have contradicted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +70,18 @@ class CampaignRecord:
             store.put(FLEET_NUMBER, self.number)
         self.epoch: int = store.get(EPOCH) or 0
         self._chance = random.SystemRandom()  # nobody is to foretell what is checked
+        self.sample = SAMPLE
+        self.strangers: Callable[[str], str] = lambda client: ""  # as whom a client counts that might lie; else empty
+        self._suspects: set[str] = set()
+        self._distrusted: set[str] = set()
+        self._again: list[bytes] = []  # serialised pairs that are to be done by somebody else
         self.claims = self._unconfirmed()  # what others are to run again; whoever sees to that takes them
 
     # What the server asks of the record ---------------------------------------------------------------------
 
     def opened(self, limit: int | None = None) -> Opened:
         frontier = {ident: _peer(owner) for ident, owner in self.store.pairs.owners()}
-        return Opened(self.number, self._image, frontier, limit)
+        return Opened(self.number, self._image, frontier, limit, self._has_expelled())
 
     def read(self, idents: Sequence[bytes]) -> list[Pair]:
         found = self.store.pairs.some(idents)
@@ -81,10 +89,10 @@ class CampaignRecord:
 
     def apply(self, write: Write) -> None:
         """Take the changes in. Nothing is durable before `commit`."""
-        for result in write.tests:
-            self._enter(result)
-        for pair, owner in write.known:
-            self.store.pairs.add([(pair.id, b"", pair.data)], _text(owner))
+        for result, told, pair in self._read_tests(write):
+            self._enter(result, told, pair)
+        for known, owner in write.known:
+            self.store.pairs.add([(known.id, b"", known.data)], _text(owner))
         for ident, owner in write.moved:
             self.store.pairs.move(ident, _text(owner))
         for data in self.store.pairs.some(write.aside).values():
@@ -103,9 +111,25 @@ class CampaignRecord:
             if isinstance(claim.key, Found):
                 self.ledger.confirm(claim.key.bug)
         elif claim.answers:
+            if settled is Settled.CONTRADICTED:
+                self._suspects.add(claim.author)
+                if claim.derived is not None:
+                    self._again.append(claim.derived.pair)
             who = claim.client if settled is Settled.CONTRADICTED else ", ".join(sorted({claim.client, *claim.answers}))
             self.ledger.tally.divergences += 1
             self.ledger.note(Note.CLIENT_DIFFERS.of(who))
+
+    def distrust(self, who: str) -> None:
+        """All that this client says to have done is to be done again by others. `who`: as whom it counts."""
+        self._distrusted.add(who)
+        self._again += self.store.pairs.told_by(lambda client: (client + APART).startswith(who + APART)).values()
+
+    def take_again(self) -> list[Pair]:
+        """What is to be done once more, since this was last called; each once."""
+        found = {pair.id: pair for pair in map(explored.once_more, map(explored.Pair.from_bytes, self._again))}
+        self._again = []
+        done = self.store.pairs.done_among(list(found))
+        return [Pair(pair.id, pair.depth, pair.to_bytes()) for ident, pair in found.items() if ident not in done]
 
     def believe(self, claim: Claim) -> None:
         """A client of this user's own says so: a bug that it saw twice is confirmed, as without a fleet."""
@@ -149,45 +173,70 @@ class CampaignRecord:
 
     # Tests --------------------------------------------------------------------------------------------------
 
-    def _enter(self, result: Result) -> None:
+    def _read_tests(self, write: Write) -> list[tuple[Result, TestPayload | AnswerPayload | None, bytes]]:
+        """The tests with what is told of them, and the pairs of those who might lie, serialised."""
+        read = [(result, _decoded(result)) for result in write.tests]
+        ran = {ident: pair.data for ident, pair in write.ran.items()}
+        known = [r.id for r, told in read if told is not None and r.id not in ran and self.strangers(told.client)]
+        ran.update(self.store.pairs.some(known))
+        return [(result, told, ran.get(result.id, b"")) for result, told in read]
+
+    def _enter(self, result: Result, told: TestPayload | AnswerPayload | None, pair: bytes) -> None:
         """A test that was run, or a pending flip that was answered: its pair is done with."""
-        try:
-            told = payloads.decode(result.payload)
-        except DecodeError:
+        if told is None:
             self.ledger.note(Note.CLIENT_UNREADABLE)
             self.store.pairs.done(result.id)
             return
+        who = self.strangers(told.client)
+        if who and pair:
+            self.store.pairs.keep_told(result.id, told.client, pair)
+            if who in self._distrusted:
+                self._again.append(pair)
         client, ledger = self._client(told.client), self.ledger
         client.busy += told.seconds
         if isinstance(told, TestPayload):
             client.tests += 1
             ledger.enter(msgspec.structs.replace(told.entry, confirmed=False))  # nobody else has seen it yet
-            self._claim(told)
+            self._claim(result, told, pair if who else b"")
             self.store.pairs.done(result.id, told.entry.path_hash if told.entry.is_path else None)
         else:
             ledger.totals.re_asked += told.again
             if told.lost is not None:
                 ledger.set_aside(told.lost)
             self.store.pairs.done(result.id)
+            if who and pair and told.lost is None and self._is_sampled(who):
+                derived = _derived(pair, b"", result, told)
+                self.claims.append(Claim(self.number, About.SAMPLE, b"", End("", 0, 0), told.client, who, None, derived))
         ledger.queue += bool(result.children)
         ledger.count(told.counted)
 
-    def _claim(self, told: TestPayload) -> None:
+    def _claim(self, result: Result, told: TestPayload, pair: bytes) -> None:
         """What somebody else is to run again."""
         entry, number = told.entry, self.ledger.totals.runs
         bug = next((bug for bug in self.ledger.bugs if bug.test == number), None) if entry.place is not None else None
-        is_settled = entry.is_path and entry.verdict is not Verdict.WATCHDOG
+        is_settled = entry.verdict not in (Verdict.WATCHDOG, Verdict.LOST)
         if bug is not None:
             about = About.BUG
         elif is_settled and number == 1:
             about = About.FIRST
-        elif is_settled and self._chance.random() < SAMPLE:
+        elif is_settled and self._is_sampled(self.strangers(told.client)):
             about = About.SAMPLE
         else:
             return
         end = End(entry.verdict.value, entry.code, entry.path_hash)
         told_bug = Found(bug, entry.confirmed) if bug is not None else None
-        self.claims.append(Claim(self.number, about, entry.input, end, told.client, told.client, told_bug))
+        derived = None
+        if pair and is_settled and not entry.mispredicted:
+            derived = _derived(pair, entry.input, result, told)
+        self.claims.append(Claim(self.number, about, entry.input, end, told.client, told.client, told_bug, derived))
+
+    def _is_sampled(self, who: str) -> bool:
+        return self._chance.random() < (max(self.sample, SUSPECT) if who in self._suspects else self.sample)
+
+    def _has_expelled(self) -> bool:
+        """Was a client sent away in an earlier session?"""
+        begin = Note.CLIENT_EXPELLED.partition("{")[0]
+        return any(what.startswith(begin) for what, _, _ in self.ledger.notes)
 
     def _unconfirmed(self) -> list[Claim]:
         """Bugs of earlier sessions that nobody else has seen."""
@@ -202,11 +251,8 @@ class CampaignRecord:
     def _compare(self, result: Result) -> None:
         """A test that was recorded before: a board that takes another path the second time is told of, never merged."""
         before = self.store.pairs.path_of(result.id)
-        try:
-            told = payloads.decode(result.payload)
-        except DecodeError:
-            return
-        if before is None or isinstance(told, AnswerPayload):
+        told = _decoded(result)
+        if before is None or not isinstance(told, TestPayload):
             return
         entry = told.entry
         if entry.is_path and entry.path_hash != before:
@@ -216,6 +262,25 @@ class CampaignRecord:
 
     def _client(self, name: str) -> _Attendance:
         return self._attendance.setdefault(name, _Attendance())
+
+
+def _decoded(result: Result) -> TestPayload | AnswerPayload | None:
+    """None if it cannot be read."""
+    try:
+        return payloads.decode(result.payload)
+    except DecodeError:
+        return None
+
+
+def _derived(pair: bytes, data: bytes, result: Result, payload: TestPayload | AnswerPayload) -> Derived:
+    """What a client says to follow from a pair. `data`: with what input it ran it, if not with the pair's own."""
+    ran = explored.Pair.from_bytes(pair)
+    if data:
+        ran = replace(ran, input=data)
+    children = [explored.Pair.from_bytes(child.data) for child in result.children if child.data]
+    sites = {site for what, site, _ in payload.counted.tally.notes if what == Note.GAVE_UP}
+    said = checking.told(ran, children, sites)
+    return Derived(ran.to_bytes(), b"".join(said.marks), said.until, tuple(sites), isinstance(payload, AnswerPayload))
 
 
 def _depth(data: bytes) -> int:

@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 from score_embed import __version__
 from score_embed.contract.outcome import Finished
 from score_embed.errors import ScoreError, TargetError, UsageError
+from score_embed.explore.checking import Seen
 from score_embed.fleet import service
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.conversation import Effect
@@ -28,6 +29,7 @@ from score_embed.fleet.process.queue import SwitchedQueue
 from score_embed.fleet.protocol import ClientState, End, Run, Send, Timing, Wake
 from score_embed.fleet.timers import Allowance
 from score_embed.results.work import WorkNotes
+from score_embed.solve.query import Stopped
 
 _ANSWER = 30.0  # seconds for an answer about the job
 _ASK_AGAIN = 2.0
@@ -69,7 +71,7 @@ class Work(Protocol):
 
     def run(self, pair: Pair) -> Result: ...
 
-    def check(self, data: bytes, fresh: bool) -> Finished: ...
+    def check(self, claim: service.Check) -> tuple[Finished, Seen]: ...
 
     def rest(self) -> None: ...
 
@@ -196,15 +198,18 @@ class ClientProcess:
             return
         self._busy = True
         try:
-            seen = self._executor.check(claim.input, claim.fresh)
+            finished, seen = self._executor.check(claim)
+        except Stopped:
+            return  # somebody else is asked
         except ScoreError as error:
             self._fail(error)
             return
         finally:
             self._busy = False
         peer, epoch = self._client.peer, 0
-        end = seen.verdict.value, seen.code, seen.path_hash
-        self._caller.send(service.encode(service.Checked(peer, epoch, claim.number, *end)))
+        end = finished.verdict.value, finished.code, finished.path_hash
+        missing = b"".join(seen.missing[: service.MAX_MISSING])
+        self._caller.send(service.encode(service.Checked(peer, epoch, claim.number, *end, seen.mispredicted, missing)))
 
     def _fail(self, error: ScoreError, tested: bool = False) -> None:
         """The target is lost: what it was to run is for others. Report what is done, and go."""

@@ -10,6 +10,7 @@ from score_embed.campaign.folder import beside_target, start_target
 from score_embed.campaign.worker import Worker
 from score_embed.contract.outcome import Finished
 from score_embed.errors import TargetError
+from score_embed.explore.checking import Seen, Told
 from score_embed.explore.pair import Pair, asked_later
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.fleet import messages
@@ -19,6 +20,7 @@ from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.job import ReadyJob
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
+from score_embed.fleet.service import MARK_BYTES, Check
 from score_embed.results.lost import LostTest
 from score_embed.results.work import WorkNotes
 from score_embed.solve.query import Stopped
@@ -32,6 +34,7 @@ class Executor:
         a pair of its own. `work`: where pairs in work are noted, if the campaign's folder is here."""
         settings, image = job.settings, job.image
         self._client, self._work, self._in_work = client, work, False
+        self._wants_end = wants_end
         with ExitStack() as stack:
             stack.enter_context(beside_target(job.board))
             self._target = start_target(job.board, image.elf, image.build_id, confined)
@@ -102,11 +105,18 @@ class Executor:
         data = payloads.encode(AnswerPayload(self._client, seconds, again, self._worker.counted(), lost))
         return Result(pair.id, data, self.queue.derived(children), is_test=False)
 
-    def check(self, data: bytes, fresh: bool) -> Finished:
-        """How the test of this input ends here; it is no test of the campaign. Raises TargetError."""
-        if fresh:
+    def check(self, claim: Check) -> tuple[Finished, Seen]:
+        """How somebody else's test ends here, and what is missing in what they told of it; it is no test of the campaign.
+
+        Raises TargetError, and Stopped.
+        """
+        if claim.fresh:
             self._target.restart()
-        return self._worker.runner.replay(0, data)
+        if not claim.pair:
+            return self._worker.runner.replay(0, claim.input), Seen(False, ())
+        marks = {claim.told[at : at + MARK_BYTES] for at in range(0, len(claim.told), MARK_BYTES)}
+        pair = Pair.from_bytes(claim.pair)
+        return self._worker.check(pair, Told(marks, claim.until, claim.given_up), self._wants_end)
 
     def close(self) -> None:
         self._close()

@@ -8,8 +8,10 @@ are such as a test can bring.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TypeVar
 
+from score_embed.campaign.describing import Entry
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note, Unflipped
 from score_embed.errors import ScoreError
@@ -32,6 +34,8 @@ _MOST_ASKED = 4  # times that a question is put off
 _MOST_NUMBER = 16  # bytes of an integer
 _LONGEST = 4096  # characters of a name that the image has
 _DEEPEST = 64  # functions on a stack
+_MOST_CALLS = 1000  # that confinement has refused, each at each line
+_CALL = re.compile(r"[a-z0-9_ ]{1,40}")
 _TOLD = re.compile("|".join(re.sub(r"\\\{[^}]*\}", ".*", re.escape(note.value)) for note in Note), re.DOTALL)
 
 Kind = TypeVar("Kind")
@@ -47,6 +51,7 @@ class Inspector:
     def __init__(self, sources: SourceMap) -> None:
         self._sites = {0, *sources.sites}
         self._notes: set[tuple[str, int]] = set()  # what was told of, and of which site; for look-ups only, as the next
+        self._calls: set[tuple[str, str, int]] = set()
         self._unflipped: set[tuple[int, Unflipped]] = set()
 
     def inspect(self, message: Results) -> None:
@@ -73,9 +78,11 @@ class Inspector:
         if isinstance(told, TestPayload) is not result.is_test:
             raise Unsound("a result that is none of a test")
         self._tally(told.counted.tally)
+        self._refused(told.counted.refused)
         _check_counts(told)
         if isinstance(told, TestPayload):
             self._test(told)
+            _check_loss(told.entry, told.counted.tally, result)
 
     def _test(self, told: TestPayload) -> None:
         entry = told.entry
@@ -92,6 +99,13 @@ class Inspector:
                 raise Unsound("the place of a bug, of a test that shows none")
             _place(entry.place)
 
+    def _refused(self, refused: Iterable[tuple[str, str, int, int]]) -> None:
+        for call, file, line, count in refused:
+            if not _CALL.fullmatch(call) or len(file) > _LONGEST or not 0 <= line < 1 << 31 or not 0 < count <= _MOST_TIMES:
+                raise Unsound("a refused call that is none")
+        kinds = {(call, file, line) for call, file, line, _ in refused}
+        _remember(self._calls, kinds, _MOST_CALLS)
+
     def _tally(self, tally: TallyRows) -> None:
         times = [count for _, _, count in (*tally.notes, *tally.unflipped)]
         times += [tally.divergences, tally.concretized, *(count for _, count in tally.forks)]
@@ -106,10 +120,18 @@ class Inspector:
         _remember(self._unflipped, {(index, why) for index, why, _ in tally.unflipped})
 
 
-def _remember(known: set[Kind], told: set[Kind]) -> None:
+def _check_loss(entry: Entry, tally: TallyRows, result: Result) -> None:
+    """What is not compared with another's run is at least told of: then nobody calls the campaign exhausted."""
+    if (entry.mispredicted or entry.verdict is Verdict.WATCHDOG) and not tally.notes:
+        raise Unsound("a test of which something was lost, and no word of that")
+    if entry.verdict is Verdict.LOST and entry.lost is None and not result.children:
+        raise Unsound("a lost test that nobody can repeat")
+
+
+def _remember(known: set[Kind], told: set[Kind], most: int = _MOST_KINDS) -> None:
     """Each kind takes room in the record."""
     fresh = told - known
-    if len(known) + len(fresh) > _MOST_KINDS:
+    if len(known) + len(fresh) > most:
         raise Unsound("more kinds of notes than a program has")
     known.update(fresh)
 

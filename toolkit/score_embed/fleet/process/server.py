@@ -26,7 +26,7 @@ from score_embed.fleet.process.job import OfferedJob
 from score_embed.fleet.protocol import Send, Status, Timing, Wake
 from score_embed.fleet.server import condition
 from score_embed.fleet.server.admission import Expel
-from score_embed.fleet.server.checks import About, Checks, End, Settled
+from score_embed.fleet.server.checks import About, Checks, Claim, End, Settled
 from score_embed.fleet.server.frontier import Commit, Snapshot
 from score_embed.fleet.server.server import Server
 from score_embed.fleet.server.sessions import Session
@@ -65,6 +65,22 @@ class Hosted:
     work: WorkNotes | None = None  # of clients that were started here
 
 
+def _marks(told: bytes) -> frozenset[bytes]:
+    return frozenset(told[at : at + service.MARK_BYTES] for at in range(0, len(told), service.MARK_BYTES))
+
+
+def _otherwise(claim: Claim) -> str:
+    return "lead to more" if any(end.missing for end in claim.answers.values()) else "end otherwise"
+
+
+def _question(number: int, claim: Claim) -> service.Check:
+    fresh, derived = claim.about is About.BUG, claim.derived
+    if derived is None:
+        return service.Check(number, claim.campaign, claim.input, fresh)
+    said = derived.pair, derived.told, derived.until, derived.given_up
+    return service.Check(number, claim.campaign, b"", fresh, *said)
+
+
 def shown(text: str) -> str:
     """What somebody else has said, such that a terminal only shows it."""
     return "".join(letter if letter.isprintable() else "?" for letter in text[:200])
@@ -82,6 +98,8 @@ class FleetServer:
         self._line, self._orders, self._now = line, orders, now
         self._campaigns = {hosted.record.number: hosted for hosted in campaigns}
         self._inspectors = {number: Inspector(h.record.store.sources()) for number, h in self._campaigns.items()}
+        for hosted in campaigns:
+            hosted.record.strangers = self._stranger
         epoch = max(hosted.record.epoch for hosted in campaigns)
         opened = [hosted.record.opened(hosted.limit) for hosted in campaigns]
         secret = secrets.token_bytes(SECRET_BYTES)
@@ -143,7 +161,7 @@ class FleetServer:
         elif isinstance(frame, service.Checked):
             client = frame.peer.client
             if origin.may_be(client):
-                end = End(frame.verdict, frame.code, frame.path_hash)
+                end = End(frame.verdict, frame.code, frame.path_hash, frame.mispredicted, _marks(frame.missing))
                 self._checks.answer(frame.number, client, origin.witness(client), end)
         elif isinstance(frame, FromClient):
             assert isinstance(frame, ToServer)
@@ -228,6 +246,15 @@ class FleetServer:
         print(f"client {shown(client)} is sent away: {shown(why)}", file=sys.stderr, flush=True)
         for hosted in self._campaigns.values():
             hosted.record.ledger.note(Note.CLIENT_EXPELLED.of(shown(client), shown(why)))
+            hosted.record.distrust(origin.witness(client))
+        self._repeat()
+
+    def _repeat(self) -> None:
+        """What was done by somebody whom nobody believes any more is done again by others."""
+        for number, hosted in self._campaigns.items():
+            again = hosted.record.take_again()
+            if again:
+                self._carry_out(self.protocol.repeat(number, again, self._now()))
 
     def _check(self) -> None:
         """Let clients run again what others have said, and draw the conclusions."""
@@ -235,13 +262,13 @@ class FleetServer:
             return
         now, there = self._now(), self._able()
         for number, claim, client in self._checks.to_ask(there, now):
-            fresh = claim.about is About.BUG
-            self._line.send(self._senders[client], service.encode(service.Check(number, claim.campaign, claim.input, fresh)))
+            self._line.send(self._senders[client], service.encode(_question(number, claim)))
         for claim, settled in self._checks.settled(there):
             self._campaigns[claim.campaign].record.conclude(claim, settled)
             if settled is Settled.CONTRADICTED and claim.client in self._origins:
-                why = "two others have seen a test of it end otherwise"
+                why = f"two others have seen a test of it {_otherwise(claim)}"
                 self._carry_out(self.protocol.fault(claim.client, self._origins[claim.client], why, now))
+        self._repeat()
         for claim in self._checks.alone(there):
             self._campaigns[claim.campaign].record.has_nobody_else(claim)
         for number in self._campaigns:
@@ -275,7 +302,13 @@ class FleetServer:
                 if number in writes or hosted.record.epoch != commit.epoch:
                     hosted.record.commit(commit.epoch, self.protocol.counts, self.messages)
             self._take_claims()
+            self._repeat()
             self._carry_out(self.protocol.committed(commit.number, self._now()))
+
+    def _stranger(self, client: str) -> str:
+        """As whom a client counts that might lie; empty for one of this user's."""
+        origin = self._origins.get(client)
+        return origin.witness(client) if origin is not None and origin.is_foreign else ""
 
     def _read(self, campaign: int, ids: Sequence[bytes]) -> Sequence[Pair]:
         return self._campaigns[campaign].record.read(ids)

@@ -107,6 +107,8 @@ class FleetSession:
             ledger = hosted.record.ledger
             done = protocol.campaigns[hosted.record.number].finished
             ledger.stopped = ledger.outcome if done else self._stopped or Stop.ERROR
+            if done:
+                hosted.record.store.pairs.forget_told()
             hosted.record.commit(protocol.epoch, protocol.counts, self._server.messages)
 
     def _is_over(self) -> bool:

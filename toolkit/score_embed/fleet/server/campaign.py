@@ -31,6 +31,7 @@ class Campaign:
         self.matcher = Matcher(self.frontier, timing, rng)
         self.finished = False
         self.held = False  # something is to be checked by who is here
+        self.repeats = opened.repeats
         self._limit = opened.limit
         self._failed: dict[bytes, set[str]] = {}  # who has lost its target with a pair; for look-ups only
 
@@ -72,6 +73,12 @@ class Campaign:
         self.frontier.set_aside(ident)
         return True
 
+    def repeat(self, pairs: Sequence[Pair]) -> None:
+        """These are to be run, though what they lead to may be known or done."""
+        self.repeats = True
+        for pair in pairs:
+            self.frontier.add(pair, None)
+
     @property
     def limited(self) -> bool:
         return self._limit is not None
@@ -97,16 +104,14 @@ class Campaign:
     def assign(self, message: Ack, marks: Mapping[bytes, bytes]) -> tuple[tuple[bytes, ...], bool]:
         """The pairs are the receiver's now, as far as they are already, or were the giver's and it was asked for them.
 
-        `marks`: of the pairs that the giver had to give, what they say in the record. Returns those that are not the
-        receiver's, and whether any says something else.
+        `marks`: of the pairs that the giver had to give, and of those that are the receiver's already, what they say in the
+        record. Returns those that are not the receiver's or say something else, and whether any does.
         """
         drop = []
         is_wrong = False
         for ident, told in zip(message.ids, tickets.split(message.marks), strict=True):
-            if ident in self.frontier and self.frontier.owner(ident) == message.peer:
-                continue
             if marks.get(ident) == told:
-                self.frontier.move(ident, message.peer)
+                self.frontier.move(ident, message.peer)  # perhaps it is its own already: what was freed was given to it again
                 continue
             is_wrong = is_wrong or ident in marks
             drop.append(ident)

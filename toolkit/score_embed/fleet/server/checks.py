@@ -1,7 +1,7 @@
 """What one client says it has seen is run again by another before it counts as seen: the first test, each bug, and a
 sample of all others that nobody can foretell.
 
-A *claim* is an input and how its test ended. Another client, with another key, runs it; if it agrees, the claim is
+A *claim* is an input and how its test ended, and of a client that might lie what it says to follow from the test. Another client, with another key, runs it; if it agrees, the claim is
 confirmed. If not, a third one decides: two of three are believed, and a client that two others contradict is at fault,
 whether it lies or its board is broken. Without anybody else a claim stays unconfirmed.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 MOST_OPEN = 256  # claims that wait; more of a sample are let go
@@ -32,11 +32,29 @@ class Settled(Enum):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a test ended. Two ends are the same if all of this is."""
+    """How a test ended. `missing`: what follows from it and was not told by whoever says that it was run."""
 
     verdict: str
     code: int
     path: int
+    mispredicted: bool = False
+    missing: frozenset[bytes] = frozenset()
+
+    def agrees(self, other: End) -> bool:
+        """The same end, and a flip that both miss if any does: one has only to prove one."""
+        ends = [(end.verdict, end.code, end.path, end.mispredicted, bool(end.missing)) for end in (self, other)]
+        return ends[0] == ends[1] and (not self.missing or bool(self.missing & other.missing))
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What a client says to follow from a pair: `Check` has the words. `is_answer`: of a pending flip: only this counts."""
+
+    pair: bytes
+    told: bytes
+    until: int | None
+    given_up: tuple[int, ...]
+    is_answer: bool = False
 
 
 @dataclass(slots=True)
@@ -50,6 +68,7 @@ class Claim:
     client: str
     author: str
     key: object = None
+    derived: Derived | None = None
     answers: dict[str, End] = field(default_factory=dict)  # by who was asked
     asked: str = ""
     due: float = 0.0
@@ -62,7 +81,8 @@ class Claim:
         others = list(self.answers.values())
         if len(others) < 2:
             return None
-        return Settled.CONTRADICTED if len(set(others)) < len(others) else Settled.OPEN
+        alike = any(one.agrees(other) for one, other in itertools.combinations(others, 2))
+        return Settled.CONTRADICTED if alike else Settled.OPEN
 
 
 class Checks:
@@ -98,6 +118,10 @@ class Checks:
         """What this client has seen; only of what it was asked."""
         claim = self._open.get(number)
         if claim is not None and claim.asked == client and witness != claim.author:
+            if claim.derived is None:
+                end = replace(end, mispredicted=False, missing=frozenset())
+            elif claim.derived.is_answer:
+                end = replace(claim.end, mispredicted=end.mispredicted, missing=end.missing)
             claim.answers[witness] = end
             claim.asked = ""
 

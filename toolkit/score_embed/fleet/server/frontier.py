@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from score_embed.fleet.messages import Pair, Peer, Result
@@ -29,6 +29,7 @@ class Write:
     moved: Sequence[tuple[bytes, Peer | None]]
     aside: Sequence[bytes] = ()  # pairs that too many clients have failed with: they are done, and lost
     again: Sequence[Result] = ()  # tests of pairs that were done before; their paths are to be compared
+    ran: Mapping[bytes, Pair] = field(default_factory=dict)  # of `tests`: those that no earlier commit made known
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Opened:
     image: bytes
     frontier: Mapping[bytes, Peer | None]  # id → owner
     limit: int | None = None  # tests to record at most, from now on
+    repeats: bool = False  # pairs that were done are run again: what comes from them may be done, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class Frontier:
         self._under_way: Collection[bytes] = ()  # those that are being committed, or were last
         self._aside: list[bytes] = []
         self._again: list[Result] = []
+        self._ran: dict[bytes, Pair] = {}  # of those in `_tests`
         self._known: dict[bytes, Pair] = {}
         self._moved: dict[bytes, None] = {}
 
@@ -144,7 +147,9 @@ class Frontier:
             return False
         self._forget(result.id, self._owner.pop(result.id))
         self._former.pop(result.id, None)
-        self._known.pop(result.id, None)
+        pair = self._known.pop(result.id, None)
+        if pair is not None and pair.data:
+            self._ran[result.id] = pair
         self._moved.pop(result.id, None)
         self._tests[result.id] = result
         self.tests += result.is_test
@@ -197,9 +202,9 @@ class Frontier:
         """All changes since this was last called."""
         known = [(pair, self._owner[ident]) for ident, pair in self._known.items()]
         moved = [(ident, self._owner[ident]) for ident in self._moved]
-        write = Write(self.campaign, tuple(self._tests.values()), known, moved, self._aside, self._again)
+        write = Write(self.campaign, tuple(self._tests.values()), known, moved, self._aside, self._again, self._ran)
         self._under_way = self._tests.keys()
-        self._tests, self._known, self._moved, self._aside, self._again = {}, {}, {}, [], []
+        self._tests, self._known, self._moved, self._aside, self._again, self._ran = {}, {}, {}, [], [], {}
         return write
 
     # How ----------------------------------------------------------------------------------------------------

@@ -97,7 +97,8 @@ class Members:
             self._table.event(session, ServerEvent.FINISHED)
         else:
             secret = tickets.secret_of(self._table.secret, session.peer)
-            about = self._table.epoch, campaign.number, campaign.image, campaign.limited, secret
+            whole = campaign.limited or session.origin.is_foreign  # what a stranger says is checked, pair by pair
+            about = self._table.epoch, campaign.number, campaign.image, whole, secret
             self._table.say(Welcome(session.peer, *about))
 
     def ask_to_join(self, session: Session, _: ToServer) -> None:

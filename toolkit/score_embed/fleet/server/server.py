@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from score_embed.fleet.messages import (
     Ack,
@@ -205,6 +205,15 @@ class Server:
             self._finish_if_done(found)
         return self._done()
 
+    def repeat(self, campaign: int, pairs: Sequence[Pair], now: float) -> list[Effect]:
+        """Nobody believes any more who did these pairs: they are to be run by others, under ids of their own."""
+        self._table.now = now
+        found = self._table.campaigns[campaign]
+        if not found.finished:
+            self._table.counts["run again"] += len(pairs)
+            found.repeat(pairs)
+        return self._done()
+
     def lost(self, client: str, now: float) -> list[Effect]:
         """Somebody knows that this client is dead: no need to wait until it was silent for long."""
         self._table.now = now
@@ -255,6 +264,9 @@ class Server:
         session.tests += new
         if new:
             session.useful = self._table.now
+        if new and session.status is Status.IDLE:  # it is not: else nobody would ask it for pairs, for which others wait
+            session.status = Status.BUSY
+            self._table.moved(session)
         if message.batch > session.batch and not self.full:
             self._table.counts["repeated"] += len(message.results) - new
             session.batch = message.batch

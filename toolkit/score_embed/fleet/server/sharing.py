@@ -65,7 +65,9 @@ class Sharing:
         session.queue = max(session.queue, len(message.ids))
         campaign = self._table.campaign_of(session)
         asked = self._table.deals.close(message.req, message.giver, session.peer)
-        marks = self._marks(campaign, message.giver, message.ids) if asked else {}
+        marks = self._marks(campaign, session.peer, message.ids)
+        if asked:
+            marks |= self._marks(campaign, message.giver, message.ids)
         drop, is_wrong = campaign.assign(message, marks)
         if is_wrong:
             self._distrust(session, message.giver)
@@ -76,10 +78,10 @@ class Sharing:
             self._table.say_then(Settled(message.giver, message.req, session.peer, taken=True))
         self._table.relieve(campaign.matcher.arrived(message.req, session))
 
-    def _marks(self, campaign: Campaign, giver: Peer, ids: Sequence[bytes]) -> dict[bytes, bytes]:
-        """What the pairs that are the giver's say in the record."""
-        owned = [ident for ident in dict.fromkeys(ids) if campaign.frontier.owner(ident) == giver]
-        return {pair.id: tickets.mark(pair) for pair in self._read(campaign.number, owned)}
+    def _marks(self, campaign: Campaign, owner: Peer, ids: Sequence[bytes]) -> dict[bytes, bytes]:
+        """What the pairs that are this client's say in the record."""
+        owned = [ident for ident in dict.fromkeys(ids) if campaign.frontier.owner(ident) == owner]
+        return {pair.id: tickets.mark(pair) for pair in self._read(campaign.number, owned)} if owned else {}
 
     def _distrust(self, receiver: Session, giver: Peer) -> None:
         """One of them lies, and nobody knows which. So nothing goes directly to or from them any more: what goes by way of

@@ -98,7 +98,8 @@ class StatusTable:
         if campaign is None:
             return 0
         children = [child.id for result in message.results for child in result.children if child.id not in campaign.frontier]
-        done = self._past(campaign.number, children) if origin.is_foreign and children else ()
+        is_unsure = origin.is_foreign or campaign.repeats
+        done = self._past(campaign.number, children) if is_unsure and children else ()
         taken = campaign.record(message, owner, done)
         self.counts["refused"] += len(taken.refused)
         self.say_then(Stored(message.peer, message.batch, taken.drop, taken.refused))

@@ -309,11 +309,12 @@ class World:
             raise Violation(f"STOP while {left} pairs are left")
 
     def _watch_over_the_poor(self) -> None:
-        """From the end of the faults on, nobody waits for long while another keeps many pairs to itself. A liar may: it says
-        that it has nothing, and runs alone what the server does not know of, or gets nothing."""
+        """From the end of the faults on, nobody waits for long while another keeps many pairs to itself. But a liar: who says
+        to have taken pairs that it has not waits by its own doing."""
         for node in self.nodes:
-            client = node.client if node.ended is None and node.number not in self.liars else None
-            self._note(self._poor, node, client is not None and client.state is ClientState.IDLE)
+            client = node.client if node.ended is None else None
+            waits = client is not None and client.state is ClientState.IDLE and node.number not in self.liars
+            self._note(self._poor, node, waits)
             self._note(self._rich, node, client is not None and client.sharable >= _RICH)
         long_ago = self.now - (2 * self.timing.hold + 4 * self.timing.resend_most + self.timing.dead)
         poor, rich = (

@@ -1,0 +1,128 @@
+"""What somebody else says to have derived from a run is derived once more, and compared.
+
+Two who derive the flips of one path may differ honestly: one answers at once what lets the other wait, models differ, and
+so do the inputs of children. So children are compared by their *marks*, which leave the input out; a flip that is told as
+either child or question is not asked again. What is not told is asked here to the end: if it has an answer, somebody has
+kept it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from score_embed.contract.outcome import Finished
+from score_embed.explore.bounds import Bounds
+from score_embed.explore.concolic import Explorer, Flips, other_side
+from score_embed.explore.lineage import Origin
+from score_embed.explore.pair import LeftOut, Pair, asked_later, child, pending_flip, rest, rest_id
+from score_embed.solve.chain import Chain
+from score_embed.solve.query import Result, Stopped
+from score_embed.trace.path import Condition
+from score_embed.trace.trail import Trail
+
+MARK_BYTES = 8
+
+
+def mark(pair: Pair) -> bytes:
+    """All that a pair says but for its input and its rank."""
+    return blake2b(replace(pair, input=b"", behind=0).to_bytes(), digest_size=MARK_BYTES).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What somebody says to have derived. `until`: from this condition on it has left all to a pair of its own (None: it has
+    not); `given_up`: sites of which it says that the solver gave up there, which everybody is told of anyway."""
+
+    marks: Collection[bytes]
+    until: int | None = None
+    given_up: Collection[int] = ()
+
+
+def told(pair: Pair, children: Iterable[Pair], given_up: Collection[int] = ()) -> Told:
+    """What the children of a pair's run say."""
+    left = [other.neg_limit for other in children if _is_rest(other, pair)]
+    return Told({mark(other) for other in children}, min(left, default=None), given_up)
+
+
+def _is_rest(other: Pair, pair: Pair) -> bool:
+    if pair.pending:
+        return other.id == asked_later(pair).id
+    return other.id == rest_id(pair, other.neg_limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """`missing`: marks of pairs that the run leads to and that were not told."""
+
+    mispredicted: bool
+    missing: tuple[bytes, ...]
+
+
+class Checker(Explorer):
+    """Derives one run, to compare."""
+
+    def __init__(self, trail: Trail, chain: Chain, bounds: Bounds, said: Told) -> None:
+        super().__init__(trail, chain, bounds)
+        self._said = said
+        self._missing: dict[bytes, None] = {}
+
+    def check(self, pair: Pair, finished: Finished, data: bytes) -> Seen:
+        """`pair` as it was given; `data`: the input of its run. Raises TraceError if its events make no sense, and Stopped."""
+        outcome, until = self.derive(pair, finished, data), self._said.until
+        if self._chain.stop():
+            raise Stopped
+        if not outcome.mispredicted:
+            self._compare_rest(pair, data)
+            for left in outcome.children:  # of a path that is too long for one turn
+                if until is None or left.neg_limit <= until:
+                    self._require(left)
+        return Seen(outcome.mispredicted, tuple(self._missing))
+
+    def _compare_rest(self, pair: Pair, data: bytes) -> None:
+        """What was left to a pair of its own is what there is."""
+        until, conditions = self._said.until, self._trail.conditions
+        if until is None or not conditions:
+            return
+        if pair.pending:
+            self._require(asked_later(pair))
+        elif until < len(conditions):
+            self._require(rest(pair, self._decisions.ids[until], data, until, conditions[until], Origin()))
+        else:
+            self._missing[mark(pair)] = None  # there is nothing to be left
+
+    def _require(self, pair: Pair) -> None:
+        if not self._is_told(pair):
+            self._missing[mark(pair)] = None
+
+    def _is_told(self, *forms: Pair) -> bool:
+        return any(mark(pair) in self._said.marks for pair in forms)
+
+    def _ask_or_wait(
+        self, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
+    ) -> None:
+        decisions = self._decisions.ids[index]
+        derived = child(decisions, data, index, condition, Origin(), left_out)
+        waiting = pending_flip(derived, decisions, data, index, condition)
+        self._look_for(derived, (derived, waiting), index, condition, data)
+
+    def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: Flips) -> None:
+        assert pair.decided is not None
+        index = pair.neg_limit
+        derived = child(pair.decided, pair.input, index, condition, origin, pair.left_out)
+        again = pending_flip(derived, pair.decided, pair.input, index, condition, pair.pending + 1)
+        self._look_for(derived, (derived, again), index, condition, pair.input)
+
+    def _look_for(self, derived: Pair, forms: Sequence[Pair], index: int, condition: Condition, data: bytes) -> None:
+        said = self._said
+        is_left = said.until is not None and index >= said.until
+        if is_left or condition.site in said.given_up or self._is_told(*forms):
+            return
+        target = other_side(condition, derived.left_out)
+        for effort in range(self._chain.efforts):
+            answer = self._chain.solve(*self._scope.queries(target, data), effort=effort)
+            if answer.result is not Result.UNKNOWN:
+                break
+        if answer.result is Result.SAT:
+            self._missing[mark(derived)] = None
