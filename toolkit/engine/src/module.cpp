@@ -8,15 +8,17 @@
 #include <optional>
 
 #include "build.hpp"
+#include "casters.hpp"
 #include "chosen.hpp"
 #include "columns.hpp"
+#include "descent.hpp"
 #include "digest.hpp"
 #include "evaluate.hpp"
 #include "floats.hpp"
-#include "handle.hpp"
 #include "ieee.hpp"
 #include "known.hpp"
 #include "operate.hpp"
+#include "pairs.hpp"
 #include "rows.hpp"
 #include "search.hpp"
 #include "select.hpp"
@@ -28,84 +30,6 @@
 
 namespace nb = nanobind;
 using namespace score;
-
-namespace {
-
-struct Given {  // a formula that the caller holds
-    Id id = 0;
-    operator Id() const { return id; }
-};
-struct Word {
-    u128 value = 0;
-};
-
-nb::object owned(PyObject *made) {
-    if (!made) nb::raise_python_error();
-    return nb::steal(made);
-}
-
-}  // namespace
-
-namespace nanobind::detail {
-
-template <> struct type_caster<Given> {
-    NB_TYPE_CASTER(Given, const_name("Expr"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept { return (value.id = id_of(source.ptr())) != 0; }
-};
-
-template <> struct type_caster<Ref> {
-    NB_TYPE_CASTER(Ref, const_name("Expr"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        value = Ref(id_of(source.ptr()));
-        return value != 0;
-    }
-    static handle from_cpp(const Ref &ref, rv_policy, cleanup_list *) noexcept { return handle_of(ref); }
-};
-
-template <> struct type_caster<Kind> {
-    NB_TYPE_CASTER(Kind, const_name("Kind"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        long number = PyLong_Check(source.ptr()) ? PyLong_AsLong(source.ptr()) : -1;
-        if (number < 0 || number >= long(KINDS)) {
-            PyErr_Clear();
-            return false;
-        }
-        value = Kind(number);
-        return true;
-    }
-};
-
-template <> struct type_caster<Word> {
-    NB_TYPE_CASTER(Word, const_name("int"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        bool good = to_word(source.ptr(), value.value);
-        if (!good) PyErr_Clear();
-        return good;
-    }
-    static handle from_cpp(Word word, rv_policy, cleanup_list *) noexcept { return number_of(word.value); }
-};
-
-template <> struct type_caster<ByteSet> {
-    NB_TYPE_CASTER(ByteSet, const_name("int"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        bool good = to_byte_set(source.ptr(), value);
-        if (!good) PyErr_Clear();
-        return good;
-    }
-    static handle from_cpp(const ByteSet &set, rv_policy, cleanup_list *) noexcept { return number_of(set); }
-};
-
-template <> struct type_caster<Deps> {
-    NB_TYPE_CASTER(Deps, const_name("int"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        bool good = to_deps(source.ptr(), value);
-        if (!good) PyErr_Clear();
-        return good;
-    }
-    static handle from_cpp(const Deps &deps, rv_policy, cleanup_list *) noexcept { return number_of(deps); }
-};
-
-}  // namespace nanobind::detail
 
 namespace {
 
@@ -477,4 +401,6 @@ NB_MODULE(_core, m) {
     m.def("encode", [](double number, unsigned width) { return encode(number, checked_width(width)); });
     m.def("is_nan", [](u64 pattern, unsigned width) { return is_nan(pattern, checked_width(width)); });
     add_trails(m);
+    add_pairs(m);
+    add_descents(m);
 }
