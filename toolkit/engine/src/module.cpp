@@ -14,6 +14,7 @@
 #include "descent.hpp"
 #include "digest.hpp"
 #include "evaluate.hpp"
+#include "finite.hpp"
 #include "floats.hpp"
 #include "ieee.hpp"
 #include "known.hpp"
@@ -294,6 +295,17 @@ nb::object searched(Given target, const std::vector<Given> &several, const std::
     return nb::make_tuple(values, found.evaluations);
 }
 
+nb::object decided_by(Finite &finite, Given target, const std::vector<Given> &several,
+                   const std::vector<std::pair<u32, ByteSet>> &sets, nb::handle data) {
+    Data input(data);
+    Decided found = finite.solve(target, std::vector<Id>(several.begin(), several.end()), sets, input);
+    if (found.result == Decided::TOO_LARGE) return nb::make_tuple(false, nb::none());
+    if (found.result == Decided::UNSAT) return nb::make_tuple(true, nb::none());
+    nb::dict values;
+    for (auto [index, value] : found.values) values[nb::int_(index)] = nb::int_(value);
+    return nb::make_tuple(true, values);
+}
+
 unsigned checked_width(unsigned width) {
     if (!is_float_width(width)) throw std::invalid_argument("floating-point numbers have 32 or 64 bits");
     return width;
@@ -372,6 +384,15 @@ NB_MODULE(_core, m) {
     m.def("split", split_by);
 
     m.def("search", searched, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"), nb::arg("most"));
+
+    nb::class_<Finite>(m, "Finite")
+        .def("__init__", [](Finite *self, std::size_t kept) {
+            new (self) Finite(kept, [] {
+                if (PyErr_CheckSignals() < 0) nb::raise_python_error();
+            });
+        }, nb::arg("kept"))
+        .def_prop_ro("remembered", &Finite::remembered)
+        .def("solve", decided_by, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"));
 
     m.def("within", [](Given offset, Word last) { return within(offset, i128(last.value)); });
     m.def("select", selected, nb::arg("offset"), nb::arg("content"), nb::arg("size"), nb::arg("cell") = nb::none());

@@ -244,6 +244,22 @@ def search(
     """Input bytes to change so that `target`, `several` and the bytes' `sets` hold, or None, and how many inputs were
     evaluated: `most` at most, or fewer of large formulas, which count for several. `data` satisfies all but the target."""
 
+# --- tables of values ------------------------------------------------------------------------------------------
+
+class Finite:
+    """Decides slices by the values of the few variables that they depend on; remembers what it made of them."""
+
+    def __init__(self, kept: int) -> None:
+        """`kept`: cells of all rows that are remembered, about."""
+    @property
+    def remembered(self) -> int:
+        """Joins, for memory tests."""
+    def solve(
+        self, target: Expr, several: Sequence[Expr], sets: Sequence[tuple[int, int]], data: bytes
+    ) -> tuple[bool, dict[int, int] | None]:
+        """Whether it was decided, and then input bytes so that `target`, `several` and the bytes' `sets` hold, if there are
+        any: those of `data` where they are as good as others."""
+
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 
 def within(offset: Expr, last: int, /) -> Expr:

@@ -18,9 +18,11 @@ from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Memo, evaluate
 from score_embed.solve.cache import CacheLayer
+from score_embed.solve.choices import ChoicesLayer
 from score_embed.solve.effort import DEFAULT_RLIMIT, Limit
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
+from score_embed.solve.finite import FiniteLayer
 from score_embed.solve.integral import integral
 from score_embed.solve.local import SearchLayer
 from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stopped
@@ -112,8 +114,7 @@ class Gate:
 
 
 class Late:
-    """Layers that are made for their first question: those on numpy and on Z3, whose import takes as long as a small
-    campaign."""
+    """Layers that are made for their first question: those on Z3, whose import takes as long as a small campaign."""
 
     def __init__(self, make: Callable[[], Solver]) -> None:
         self._make = make
@@ -311,13 +312,10 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
 def _searching(limit: Limit) -> Solver:
     """The layers behind the gate."""
     last = Late(lambda: _last(limit))
-    return TablesLayer(Late(lambda: _for_tables(last, limit)), last)
+    return TablesLayer(_for_tables(last, limit), last)
 
 
 def _for_tables(last: Solver, limit: Limit) -> Solver:
-    from score_embed.solve.choices import ChoicesLayer
-    from score_embed.solve.finite import FiniteLayer
-
     quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(_Nobody()))))
     return FiniteLayer(ChoicesLayer(quick, last, limit))
 
