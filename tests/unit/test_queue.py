@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import cast
 
 import pytest
 from events import Stream, compare, condition, replay, slot, symbolic, table
@@ -13,6 +14,7 @@ from test_concolic import finish
 from score_embed import config
 from score_embed.contract.sites import Op, Site, SiteKind
 from score_embed.explore.bounds import BoundedPath, Bounds
+from score_embed.explore.concolic import Explorer, Outcome
 from score_embed.explore.lineage import Origin
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
@@ -144,6 +146,40 @@ def test_a_hard_question_is_the_end_of_a_mixed_turn() -> None:
     waiting.add([*covered_pairs(200), *hard])
     taken = [owner(waiting) for _ in range(34)]
     assert sum(bool(one.pending) for one, _ in taken) <= 5
+
+
+class Unsat:
+    """An explorer whose flips have no other side."""
+
+    def ask(self, flip: Pair) -> Outcome:
+        return Outcome((), (), False, False, {})
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_pauses_between_questions_change_no_order(strategy: str) -> None:
+    """They come when the record or a line on the screen is due: at any time."""
+
+    def order(pause: int) -> list[bytes]:
+        waiting = queue(strategy, 3, {1})
+        made = Search(cast(Explorer, Unsat()), waiting)
+        flips = [one.but(pending=1, id=bytes([n]) * 16) for n, one in enumerate(covered_pairs(60, 5000))]
+        waiting.add([pair for both in zip(covered_pairs(60), flips, strict=True) for pair in both])
+        times, found = 0, list[bytes]()
+
+        def enough() -> bool:
+            nonlocal times
+            times += 1
+            return times % pause == 0
+
+        while made.waiting:
+            taken = made.next(enough)
+            found += [done.pair.id for done in made.answered]
+            made.answered.clear()
+            found += [taken.id] if taken is not None else []
+        return found
+
+    assert len(order(10_000)) == 120
+    assert order(2) == order(3) == order(7) == order(10_000)
 
 
 def test_the_seed_decides_a_random_order() -> None:
