@@ -1,21 +1,18 @@
-"""Formulas as tables of values, and what is made of them: against the evaluator, brute force and plain Z3."""
+"""What formulas say as tables of values: against brute force and plain Z3. (The tables against the evaluator, and joins:
+toolkit/engine/fuzz/fuzz.cpp.)"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from score_embed.contract.words import Layer
-from score_embed.formula import build, grid
+from score_embed.formula import build
 from score_embed.formula.count import limit_of, most_values
 from score_embed.formula.expr import Expr, Kind, evaluate, intern, nodes
-from score_embed.formula.grid import Grid, Grids, Variable
-from score_embed.formula.relation import Relation, TooLarge, joined
 from score_embed.formula.replace import replaced
 from score_embed.formula.select import select
 from score_embed.solve.chain import ValidatingLayer
@@ -84,37 +81,6 @@ def formulas(draw: st.DrawFn, width: int, depth: int = 4, count: int = BYTES, fe
 _SHAPES = ("binary", "binary", "compare", "unary", "extend", "extract", "concat", "table", "table", "ite", "ite")
 sources = st.lists(st.binary(min_size=BYTES, max_size=BYTES), min_size=1, max_size=20)
 EDGES = [bytes(data) for data in itertools.product((0, 1, 0x7F, 0x80, 0xFF), repeat=BYTES)]
-
-
-def place(variable: Variable, data: bytes) -> int:
-    """Which of its values a variable has under an input."""
-    if variable.partition is None:
-        return data[variable.index]
-    return int(variable.partition.choice[tuple([place(part, data) for part in variable.made_of])])
-
-
-def value(found: Grid, data: bytes) -> int:
-    return int(found.values[tuple([place(variable, data) for variable in found.variables])])
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("at_ease", [64, 4096])
-@settings(deadline=None, max_examples=300)
-@given(
-    drawn=st.tuples(st.sampled_from(WIDTHS), st.integers(1, BYTES), st.booleans()).flatmap(
-        lambda drawn: formulas(drawn[0], 4, drawn[1], drawn[2])
-    ),
-    inputs=sources,
-)
-def test_a_grid_has_the_values_of_its_formula(at_ease: int, drawn: Expr, inputs: list[bytes]) -> None:
-    grids = Grids()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid, "_AT_EASE", at_ease)  # else few parts become variables
-        for expr in nodes([drawn]):
-            found = grids.of(expr)
-            event(f"{'a' if found else 'no'} grid")
-            if found is not None:
-                assert all(value(found, data) == evaluate(expr, data) for data in (*inputs, *EDGES))
 
 
 class Beyond:
@@ -191,36 +157,6 @@ def test_chains_of_tables_are_decided_as_plain_z3_does(data: st.DataObject) -> N
                 answer = ValidatingLayer(layer).solve(slicer.query(build.negate(condition), first))
                 assert answer.layer is Layer.FINITE
             slicer.add(condition)
-
-
-@settings(deadline=None, max_examples=150)
-@given(st.data())
-def test_joins_are_those_of_all_combinations(data: st.DataObject) -> None:
-    variables = [Variable(index, data.draw(st.sampled_from([1, 2, 3, 256]))) for index in range(4)]
-    relations = []
-    for _ in range(data.draw(st.integers(1, 4))):
-        others = data.draw(st.sets(st.integers(1, 3)))
-        mine = [variables[0], *(variables[index] for index in sorted(others))]
-        row = st.tuples(*[st.integers(0, min(variable.count, 3) - 1) for variable in mine])
-        rows = sorted(data.draw(st.sets(row, max_size=8)))
-        relations.append(Relation(tuple(mine), np.array(rows, np.int64).reshape(len(rows), len(mine))))
-    expected = {()}
-    names: list[Variable] = []
-    for variable in variables:
-        if any(variable in relation.variables for relation in relations):
-            names.append(variable)
-            expected = {(*row, v) for row in expected for v in range(min(variable.count, 3))}  # type: ignore[misc]
-    for relation in relations:
-        known = {tuple(row) for row in relation.rows.tolist()}
-        expected = {row for row in expected if tuple(row[names.index(v)] for v in relation.variables) in known}
-    try:
-        found = joined(relations, 100)
-    except TooLarge:
-        event("too large")
-        return
-    assert list(found.variables) == names
-    assert len(found.rows) == len(expected)
-    assert {tuple(row) for row in found.rows.tolist()} == expected
 
 
 @settings(deadline=None, max_examples=300)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from events import Stream, assign, compare, condition, copy_template, pin, replay, slot, symbolic, table
 from exploring import answered, next_pair, search
@@ -96,7 +94,7 @@ def test_nothing_is_derived_from_a_mispredicted_run() -> None:
 def test_the_host_checks_the_prediction_itself() -> None:
     made, pair = exploration(ints(0, 8))
     path = run_foo(pair.input)
-    wrong = dataclasses.replace(pair, place=1, predicted=1, condition_hash=1)
+    wrong = pair.but(place=1, predicted=1, condition_hash=1)
     assert made.record(wrong, finish(path), path.data).outcome.mispredicted
 
 
@@ -386,9 +384,9 @@ def test_pairs_survive_the_store() -> None:
     pair = Pair(bytes(range(16)), b"input", 3, 4, 5, 2**64 - 1, 77)
     assert Pair.from_bytes(pair.to_bytes()) == pair
     assert Pair.from_bytes(first_pair(b"").to_bytes()) == first_pair(b"")
-    other = dataclasses.replace(pair, left_out=LeftOut(bytes(16), ((0x20000000, 16), (0, 0))))
+    other = pair.but(left_out=LeftOut(bytes(16), ((0x20000000, 16), (0, 0))))
     assert Pair.from_bytes(other.to_bytes()) == other
-    more = dataclasses.replace(other, decided=bytes(range(16, 32)))
+    more = other.but(decided=bytes(range(16, 32)))
     assert Pair.from_bytes(more.to_bytes()) == more
     assert Pair.from_bytes(more.to_bytes()).decided == more.decided
     for damaged in (b"", pair.to_bytes()[:20], b"\xff" + pair.to_bytes()[1:], other.to_bytes()[:80]):

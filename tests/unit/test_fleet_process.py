@@ -379,7 +379,7 @@ def brought(*children: messages.Pair) -> Result:
 
 
 def data_of(one: Pair = CHILD, **fields: Any) -> messages.Pair:
-    changed = replace(one, **fields)
+    changed = one.but(**fields)
     return messages.Pair(changed.id, changed.depth, changed.to_bytes())
 
 

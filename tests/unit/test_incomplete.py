@@ -133,7 +133,7 @@ def test_so_many_objects_are_looked_for_and_no_more() -> None:
     for count, is_flipped in ((MOST_LEFT_OUT - 1, True), (MOST_LEFT_OUT, False)):
         others = tuple((0x100000 + n, 8) for n in range(count))
         made, _ = exploration(bytes(4), OBJECTS)
-        many = dataclasses.replace(elsewhere, left_out=dataclasses.replace(elsewhere.left_out, objects=others))
+        many = elsewhere.but(left_out=dataclasses.replace(elsewhere.left_out, objects=others))
         path = run_objects(elsewhere.input)
         outcome = made.record(many, finish(path), path.data).outcome
         assert not outcome.mispredicted

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from events import Stream, assign, compare, condition, leaf_step, replay, slot, symbolic, table
 from exploring import next_pair, search
@@ -19,7 +17,6 @@ from score_embed.explore.strategy import DepthFirst
 from score_embed.solve.chain import Chain, DomainLayer, Gate, default_chain
 from score_embed.solve.effort import Limit
 from score_embed.solve.smt import SmtLayer
-from score_embed.trace.path import Condition
 from score_embed.trace.trail import Trail
 
 X, Y = symbolic(16, slot(1, 16), 2, "x"), symbolic(17, slot(2, 16), 2, "y")
@@ -68,7 +65,7 @@ def test_a_question_of_very_many_conditions_waits_behind_all_others() -> None:
 
 def test_without_dear_layers_nothing_waits() -> None:
     made = search(SITES, DATA, Chain(DomainLayer(SmtLayer())))
-    (child,) = recorded(made, dataclasses.replace(next_pair(made), neg_limit=258), wide(259))
+    (child,) = recorded(made, next_pair(made).but(neg_limit=258), wide(259))
     assert (child.pending, child.behind, child.neg_limit) == (0, 0, 259)
 
 
@@ -118,7 +115,7 @@ def test_links_of_one_switch_are_not_parted() -> None:
 def test_what_was_put_off_very_often_stays_last() -> None:
     """The class is a byte before the rank."""
     made = search(SITES, DATA)
-    (left,) = recorded(made, dataclasses.replace(next_pair(made), behind=255), narrow(PART + 2))
+    (left,) = recorded(made, next_pair(made).but(behind=255), narrow(PART + 2))
     assert (left.behind, left.neg_limit) == (255, PART + 1)
 
 
@@ -171,12 +168,35 @@ def test_flips_that_wait_take_room_too() -> None:
 # --- what is remembered for flips that wait ------------------------------------------------------------------------
 
 
+class Kept:
+    """A path of so many conditions."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def forget(self) -> None:
+        self._length = 0
+
+
 def routes(*lengths: int, limit: int | None = None) -> list[int]:
     """How much is left of paths of these lengths that were kept one after the other."""
     kept = Routes() if limit is None else Routes(limit)
-    (one,) = narrow(1).conditions
-    found = [kept.keep(Route([one] * length, [])) for length in lengths]
-    return [len(route.conditions) for route in found]
+    found = [kept.keep(Kept(length)) for length in lengths]
+    return [len(route) for route in found]
+
+
+def test_a_route_is_the_path_as_it_was() -> None:
+    path = narrow(3)
+    route = Route(path)
+    path.follow(b"", b"")
+    assert [route.condition(index).site for index in range(len(route))] == [21, 21, 21]
+    route.forget()
+    assert len(route) == 0
+    with pytest.raises(IndexError):
+        route.condition(0)
 
 
 @pytest.mark.parametrize(
@@ -193,12 +213,10 @@ def test_an_explorer_keeps_so_many_conditions() -> None:
 
 
 def test_paths_that_nobody_waits_for_are_no_burden() -> None:
-    (one,) = narrow(1).conditions
     kept = Routes(5)
     for _ in range(3):
-        kept.keep(Route([one] * 4, []))
-    last: list[Condition] = [one] * 5
-    assert kept.keep(Route(last, [])).conditions is last
+        kept.keep(Kept(4))
+    assert len(kept.keep(Kept(5))) == 5
 
 
 def test_flips_of_a_forgotten_path_need_another_run() -> None:
@@ -207,5 +225,5 @@ def test_flips_of_a_forgotten_path_need_another_run() -> None:
     (*_, child) = recorded(made, next_pair(made), wide(3))
     assert child.pending
     assert child.route is not None
-    child.route.conditions = child.route.pins = ()
+    child.route.forget()
     assert explorer.ask(child) is None

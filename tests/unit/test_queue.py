@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
+from typing import cast
 
 import pytest
 from events import Stream, compare, condition, replay, slot, symbolic, table
@@ -14,7 +14,8 @@ from test_concolic import finish
 from score_embed import config
 from score_embed.contract.sites import Op, Site, SiteKind
 from score_embed.explore.bounds import BoundedPath, Bounds
-from score_embed.explore.lineage import Origin, in_common
+from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.lineage import Origin
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Search
@@ -141,10 +142,44 @@ def test_mixed_goes_depth_first_while_nothing_new_is_covered() -> None:
 
 def test_a_hard_question_is_the_end_of_a_mixed_turn() -> None:
     waiting = queue("mixed", covered={1})
-    hard = [replace(one, pending=1, targets=range(2, 3)) for one in covered_pairs(20, 5000)]
+    hard = [one.but(pending=1, targets=range(2, 3)) for one in covered_pairs(20, 5000)]
     waiting.add([*covered_pairs(200), *hard])
     taken = [owner(waiting) for _ in range(34)]
     assert sum(bool(one.pending) for one, _ in taken) <= 5
+
+
+class Unsat:
+    """An explorer whose flips have no other side."""
+
+    def ask(self, flip: Pair) -> Outcome:
+        return Outcome((), (), False, False, {})
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_pauses_between_questions_change_no_order(strategy: str) -> None:
+    """They come when the record or a line on the screen is due: at any time."""
+
+    def order(pause: int) -> list[bytes]:
+        waiting = queue(strategy, 3, {1})
+        made = Search(cast(Explorer, Unsat()), waiting)
+        flips = [one.but(pending=1, id=bytes([n]) * 16) for n, one in enumerate(covered_pairs(60, 5000))]
+        waiting.add([pair for both in zip(covered_pairs(60), flips, strict=True) for pair in both])
+        times, found = 0, list[bytes]()
+
+        def enough() -> bool:
+            nonlocal times
+            times += 1
+            return times % pause == 0
+
+        while made.waiting:
+            taken = made.next(enough)
+            found += [done.pair.id for done in made.answered]
+            made.answered.clear()
+            found += [taken.id] if taken is not None else []
+        return found
+
+    assert len(order(10_000)) == 120
+    assert order(2) == order(3) == order(7) == order(10_000)
 
 
 def test_the_seed_decides_a_random_order() -> None:
@@ -170,12 +205,12 @@ def test_what_runs_have_in_common() -> None:
     for a, mine, _ in runs:
         for b, others, _ in runs:
             shared = next((i for i in range(length) if mine[i] != others[i]), None)
-            found = in_common(a, b)
+            found = a.in_common(b)
             if a is b:
                 assert found is None
             else:
                 assert found == shared
-    assert in_common(Origin(), Origin()) == 0
+    assert Origin().in_common(Origin()) == 0
 
 
 X = symbolic(16, slot(1), 1, "x")
@@ -212,20 +247,20 @@ def test_a_bounded_search_is_never_exhausted() -> None:
 def test_a_path_goes_through_one_direction_at_most_so_often() -> None:
     path = BoundedPath(Bounds(loop=2))
     turns = replay(SITES, bytes(Stream().head(16).head(20, 0).head(21, 0).head(20, 0).head(20, 0)), b"\xc8").conditions
-    for index, turn in enumerate(turns):
-        assert path.forbids(index, turn) == ""  # the other direction was not taken yet
+    for turn in turns:
+        assert path.option(turn) == ""  # the other direction was not taken yet
         path.pass_by(turn)
     back = replay(SITES, bytes(Stream().head(16).head(20, 1)), b"\x00").conditions[0]
-    assert path.forbids(4, back) == "--loop-bound"
+    assert path.option(back) == "--loop-bound"
     path.cut(3)
-    assert path.forbids(3, back) == "--loop-bound"
+    assert path.option(back) == "--loop-bound"
     path.cut(2)
-    assert path.forbids(2, back) == ""
+    assert path.option(back) == ""
     path.cut(0)
-    for index, turn in enumerate(turns[:3]):
-        assert path.forbids(index, back) == ""
+    for turn in turns[:3]:
+        assert path.option(back) == ""
         path.pass_by(turn)
-    assert path.forbids(3, back) == "--loop-bound"
+    assert path.option(back) == "--loop-bound"
 
 
 BRANCHES = table(

@@ -1,6 +1,7 @@
 // Puts random formulas and damaged arguments to the engine, under the sanitizers (tests/unit/test_engine.py). Each formula
-// is evaluated under random inputs in four ways, which must agree: with and without a memo, by its column, by its rows.
-// Usage: score_fuzz SEED ROUNDS. Prints how many formulas there were and how many were refused; 0 must be left at the end.
+// is evaluated under random inputs in five ways, which must agree: with and without a memo, by its column, by its rows, by
+// its grid. What grids decide is compared with random inputs, joins of relations with all combinations. Usage: score_fuzz SEED ROUNDS. Prints how many formulas there were and how many were refused; 0 must be left at the end.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -11,6 +12,7 @@
 #include "columns.hpp"
 #include "digest.hpp"
 #include "evaluate.hpp"
+#include "finite.hpp"
 #include "floats.hpp"
 #include "known.hpp"
 #include "operate.hpp"
@@ -31,7 +33,7 @@ void require(bool holds, const char *what) {
 
 class Round {
   public:
-    explicit Round(u64 seed) : random_(seed), input_(INPUT) {
+    explicit Round(u64 seed) : random_(seed), input_(INPUT), has_tables_(seed % 4 == 0) {
         for (u8 &byte : input_) byte = u8(random_());
         for (unsigned i = 0; i < 4; ++i) pool_.push_back(input_byte(below(2) ? i : below(INPUT)));
     }
@@ -47,6 +49,7 @@ class Round {
             if (pool_.empty()) pool_.push_back(input_byte(0));
         }
         for (const Ref &each : pool_) look_at(each);
+        if (has_tables_) decide(), join();
     }
 
   private:
@@ -126,6 +129,11 @@ class Round {
             auto [hits, misses] = split(id, int(indices[0]), int(indices[1]), &row, 1);
             require(hits.size() == (value ? 1 : 0) && hits.size() + misses.size() == 1, "rows are split wrongly");
         }
+        if (GridPtr grid = has_tables_ ? grids_.of(id) : nullptr) {
+            std::size_t at = 0;
+            for (const VariablePtr &variable : grid->variables) at = at * variable->count + place_of(*variable);
+            require(grid->values.at(at) == value, "a grid has another value");
+        }
         if (!node.floats) {
             chosen_.take(input_.data(), input_.size());
             Ref simple = chosen_.of(id).formula;
@@ -140,11 +148,104 @@ class Round {
         if (below(8) == 0) input_[below(INPUT)] = u8(random_()), memo_.clear();
     }
 
+    std::size_t place_of(const Variable &variable) const {  // which of its values it has under the input
+        if (variable.made_of.empty()) return input_[std::size_t(variable.index)];
+        std::size_t at = 0;
+        for (const VariablePtr &part : variable.made_of) at = at * part->count + place_of(*part);
+        return variable.choice.at(at);
+    }
+
+    // Conditions that hold under the input, and one that need not.
+    void decide() {
+        std::vector<Ref> held;
+        for (const Ref &each : pool_)
+            if (node(each).width == 1 && node(each).deps && node(each).only_byte < 0) held.push_back(each);
+        Input data{input_.data(), input_.size()};
+        for (Ref &each : held)
+            if (!evaluate(each, data)) each = bit_not(each);
+        for (const Ref &each : held) {
+            Ref target = bit_not(each);
+            std::vector<Id> several;
+            for (const Ref &other : held)
+                if (!(other == each) && node(other).deps.meets(node(target).deps) && below(2)) several.push_back(other);
+            std::vector<std::pair<u32, ByteSet>> sets;
+            for (u32 index : node(target).deps.indices()) {
+                if (below(2)) continue;
+                sets.emplace_back(index, ByteSet{random_(), random_(), random_(), random_()});
+                sets.back().second[input_[index] / 64] |= u64(1) << input_[index] % 64;
+            }
+            auto satisfies = [&](const std::vector<u8> &bytes) {
+                Input given{bytes.data(), bytes.size()};
+                for (const auto &[index, values] : sets)
+                    if (!(values[bytes[index] / 64] >> bytes[index] % 64 & 1)) return false;
+                for (Id other : several)
+                    if (!evaluate(other, given)) return false;
+                return evaluate(target, given) == 1;
+            };
+            Decided found = finite_.solve(target, several, sets, data);
+            std::vector<u8> answer = input_;
+            for (auto [index, value] : found.values) answer[index] = value;
+            if (found.result == Decided::SAT) require(satisfies(answer), "values do not satisfy what they were for");
+            std::vector<u32> indices = node(target).deps.indices();
+            for (unsigned i = 0; found.result == Decided::UNSAT && i < 30; ++i) {
+                for (u32 index : indices) answer[index] = u8(below(2) ? random_() : below(8));
+                require(!satisfies(answer), "there are values where there should be none");
+            }
+        }
+    }
+
+    void join() {
+        Variables variables;
+        for (int i = 0; i < 4; ++i) variables.push_back(std::make_shared<const Variable>(i, 1 + unsigned(below(3))));
+        std::vector<RelationPtr> relations;
+        for (u64 count = 1 + below(4); count; --count) {
+            Variables mine{variables[0]};
+            for (unsigned i = 1; i < 4; ++i)
+                if (below(2)) mine.push_back(variables[i]);
+            std::set<std::vector<u8>> rows;
+            for (u64 i = below(9); i; --i) {
+                std::vector<u8> row;
+                for (const VariablePtr &variable : mine) row.push_back(u8(below(variable->count)));
+                rows.insert(row);
+            }
+            std::vector<u8> cells;
+            for (const std::vector<u8> &row : rows) cells.insert(cells.end(), row.begin(), row.end());
+            relations.push_back(std::make_shared<const Relation>(mine, cells, rows.size()));
+        }
+        RelationPtr found = joined(relations, 1 << 16);
+        auto has = [](const Relation &relation, const std::vector<u8> &all) {
+            for (std::size_t i = 0; i < relation.rows; ++i) {
+                bool same = true;
+                for (std::size_t k = 0; k < relation.variables.size(); ++k)
+                    same = same && relation.row(i)[k] == all[std::size_t(relation.variables[k]->index)];
+                if (same) return true;
+            }
+            return false;
+        };
+        std::vector<u8> all(4);
+        std::size_t agreeing = 0;
+        for (all[0] = 0; all[0] < variables[0]->count; ++all[0])
+            for (all[1] = 0; all[1] < variables[1]->count; ++all[1])
+                for (all[2] = 0; all[2] < variables[2]->count; ++all[2])
+                    for (all[3] = 0; all[3] < variables[3]->count; ++all[3]) {
+                        bool agree = true;
+                        for (const RelationPtr &relation : relations) agree = agree && has(*relation, all);
+                        require(has(*found, all) == agree, "a join has other rows");
+                        agreeing += agree;
+                    }
+        for (const VariablePtr &variable : variables)  // those in none of the relations took part in no join
+            if (std::count(found->variables.begin(), found->variables.end(), variable) == 0) agreeing /= variable->count;
+        require(found->rows == agreeing, "a join has rows twice");
+    }
+
     std::mt19937_64 random_;
     std::vector<u8> input_;
+    bool has_tables_;  // those take longer
     std::vector<Ref> pool_;
     Memo memo_;
     Chosen chosen_;
+    Grids grids_{64};
+    Finite finite_{100'000, [] {}};
 };
 
 }  // namespace

@@ -1,13 +1,22 @@
 // Puts random and damaged event streams to the trail, under the sanitizers (tests/unit/test_engine.py). Each run is
 // decoded twice: on a trail that has had other runs before, and on a fresh one. Both must say the same, or find the
-// same damage. Usage: score_fuzz_trail SEED ROUNDS. Prints how many runs there were, how many were damaged, how many
+// same damage. Decisions, bounds and the solver's scope go along, and jump to paths that were left; what slices they have is
+// compared with what a look at all conditions finds. Usage: score_fuzz_trail SEED ROUNDS. Prints how many runs there were, how many were damaged, how many
 // conditions the others had, and how many formulas are left at the end, which must be none.
 #include "trail.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <set>
+
+#include "bounds.hpp"
+#include "columns.hpp"
+#include "decisions.hpp"
+#include "lineage.hpp"
+#include "scope.hpp"
 
 using namespace score;
 
@@ -121,6 +130,36 @@ struct Image final : ConstantSource {
 
 struct Stopped {};
 
+// What conditions before a target say of its bytes, found by looking at all of them again and again.
+void compare_slices(const Slicer &slicer, const std::vector<Id> &path, Id target) {
+    Slice found = slicer.slice(target);
+    Deps reach = node(target).deps;
+    std::set<Id> several;
+    for (std::size_t before = ~std::size_t(0); before != several.size();) {
+        before = several.size();
+        for (Id each : path)
+            if (node(each).deps && node(each).only_byte < 0 && node(each).deps.meets(reach))
+                several.insert(each), reach = Deps::both(reach, node(each).deps);
+    }
+    require(std::set<Id>(found.several.begin(), found.several.end()) == several, "a slice has other conditions");
+    require(found.several.size() == several.size() && slicer.weight(target) == several.size(), "a slice is heavier");
+    require(slicer.reach(target).compare(reach) == 0, "a slice has other bytes");
+    std::size_t next = 0;
+    for (u32 index : reach.indices()) {
+        ByteSet left = EVERY_BYTE;
+        bool is_said = false, is_bound = false;
+        for (Id each : path) {
+            is_bound = is_bound || (node(each).only_byte < 0 && node(each).deps.has(index));
+            if (node(each).only_byte != int(index)) continue;
+            is_said = true;
+            for (unsigned i = 0; i < 4; ++i) left[i] &= byte_set(each)[i];
+        }
+        require(slicer.binds(index) == is_bound && !slicer.values(index) == !is_said, "a byte is bound otherwise");
+        if (is_said) require(found.sets.at(next++) == std::pair(index, left), "a byte has other values left");
+    }
+    require(next == found.sets.size(), "a slice has sets of other bytes");
+}
+
 class Followed final : Listener {
   public:
     Followed(bool verify, Forks forks)
@@ -130,6 +169,7 @@ class Followed final : Listener {
     std::string follow(const std::vector<u8> &events, const std::vector<u8> &data, u64 limit) {
         trail.rewind({events.data(), events.size()}, {data.data(), data.size()}, limit);
         require(known_ == trail.conditions.size(), "who follows the path is at another place");
+        scope.go_to(trail.conditions, trail.decoded().pins, known_);
         try {
             trail.extend();
         } catch (const TraceFault &fault) {
@@ -144,12 +184,31 @@ class Followed final : Listener {
     u64 stop_at = ~u64(0);  // the condition at which who follows has enough
 
   private:
-    void reached(std::size_t index, const Condition &condition) override {
-        require(index == known_ && node(condition.formula).width == 1, "conditions come in order");
+    void reached(std::size_t index, const ConditionPtr &condition) override {
+        require(index == known_ && node(condition->formula).width == 1, "conditions come in order");
+        scope.reach(*condition, trail.decoded().pins);
         if (index >= stop_at) throw Stopped();
+        if (index % 4 == 0) look(condition->formula);
+        scope.pass_by(condition);
+        decisions.pass_by(*condition);
+        bounds.pass_by(*condition);
         ++known_;
     }
-    void cut(std::size_t conditions, std::size_t, std::size_t) override { known_ = conditions; }
+    void cut(std::size_t conditions, std::size_t, std::size_t) override {
+        known_ = conditions;
+        decisions.cut(conditions);
+        bounds.cut(conditions);
+    }
+
+    void look(Id target) const {
+        std::vector<Id> path;
+        for (const ConditionPtr &each : trail.conditions) path.push_back(each->formula);
+        compare_slices(*scope.loose(), path, target);
+        std::size_t pins = trail.decoded().pins.size();
+        require(!scope.strict() == !pins, "pins are asked for as long as there are any");
+        for (std::size_t i = 0; i < pins; ++i) path.push_back(trail.decoded().pins[i].formula);
+        if (pins) compare_slices(*scope.strict(), path, target);
+    }
     void tick() override {}
 
     Image image_;
@@ -157,8 +216,27 @@ class Followed final : Listener {
     std::size_t known_ = 0;
 
   public:
+    Scope scope;
+    Decisions decisions;
+    BoundedPath bounds{std::nullopt, 2};
     Trail trail;
 };
+
+// Those who go along come to the same, whatever they had before; and go to other paths and back.
+void compare_followers(Followed &a, Followed &b) {
+    const Path &path = a.trail.conditions;
+    const std::vector<Pin> &pins = a.trail.decoded().pins;
+    require(a.decisions.before(path.size()) == b.decisions.before(path.size()), "other decisions");
+    for (const ConditionPtr &each : path)
+        require(a.bounds.forbids(*each) == b.bounds.forbids(*each), "another bound");
+    std::size_t half = path.size() / 2;
+    a.scope.go_to(path, pins, half), b.scope.go_to(path, pins, half);
+    for (const ConditionPtr &each : path)
+        require(a.scope.loose()->slice(each->formula) == b.scope.loose()->slice(each->formula), "another slice");
+    a.scope.go_to(b.trail.conditions, pins, half);
+    Origin run = Origin::first(), child = Origin::of(run, u32(half)), other = Origin::of(child, u32(path.size()));
+    require(*Origin::in_common(run, other) == half && !Origin::in_common(child, child), "another line of ancestors");
+}
 
 bool same(const Condition &a, const Condition &b) {
     return a.site == b.site && a.chain == b.chain && a.direction == b.direction && Id(a.formula) == Id(b.formula) &&
@@ -172,7 +250,7 @@ bool same(const Condition &a, const Condition &b) {
 void compare_trails(const Trail &a, const Trail &b) {
     require(a.conditions.size() == b.conditions.size(), "another number of conditions");
     for (std::size_t i = 0; i < a.conditions.size(); ++i)
-        require(same(a.conditions[i], b.conditions[i]), "another condition");
+        require(same(*a.conditions[i], *b.conditions[i]), "another condition");
     const Decoded &x = a.decoded(), &y = b.decoded();
     require(a.operand_hash() == b.operand_hash() && a.counted == b.counted, "other operands");
     require(a.diverged == b.diverged && x.consumed == y.consumed, "it ended elsewhere");
@@ -213,6 +291,7 @@ class Round {
             ++runs, damaged += !found.empty();
             require(found == expected, "other damage than on a fresh trail");
             compare_trails(trail.trail, fresh.trail);
+            compare_followers(trail, fresh);
             conditions += trail.trail.conditions.size();
             Followed broken(verify, forks);
             std::size_t sound = broken.trail.sound({sent.data(), sent.size()}, {given.data(), given.size()});

@@ -171,6 +171,8 @@ void Arena::bury(Id id) {
         Node &node = at(dead);
         std::unique_ptr<Found> found = std::move(node.found);
         if (found && found->column) --columns;
+        if (found)
+            for (Mourner *who : found->mourners) who->died(dead);
         Id integral = found && found->integral != dead ? found->integral : 0;
         std::array<Id, 3> args = node.args;
         unsigned arity = node.arity;
@@ -184,6 +186,11 @@ void Arena::bury(Id id) {
         if (integral) drop(integral);
     }
     burying_ = false;
+}
+
+void Arena::mourn_no_more(Id id, Mourner *who) {
+    auto &mourners = found(id).mourners;
+    mourners.erase(std::remove(mourners.begin(), mourners.end(), who), mourners.end());
 }
 
 void Arena::unlink(Id id) {

@@ -58,8 +58,17 @@ struct Column {  // the value of a formula over one byte, for each value of that
 using ByteSet = std::array<u64, 4>;
 using Digest = std::array<u8, 16>;
 
+// Keeps something about nodes, and is told when one dies. It may not make or drop formulas then.
+struct Mourner {
+    virtual void died(Id id) = 0;
+
+  protected:
+    ~Mourner() = default;
+};
+
 // What was found out about a node, for as long as it lives.
 struct Found {
+    std::vector<Mourner *> mourners;
     std::unique_ptr<ByteSet> byte_set;
     std::unique_ptr<Digest> digest;
     std::unique_ptr<Column> column;
@@ -116,6 +125,9 @@ class Arena {
     // itself here and drops a count of its own (handle.cpp).
     void set_handle(Id id, void *handle) { at(id).handle = handle; }
     void (*let_go)(void *handle) = nullptr;
+
+    void mourn(Id id, Mourner *who) { found(id).mourners.push_back(who); }
+    void mourn_no_more(Id id, Mourner *who);
 
     std::size_t size() const { return alive_; }
     Id bound() const { return fresh_; }  // ids are below

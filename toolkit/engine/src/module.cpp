@@ -8,15 +8,18 @@
 #include <optional>
 
 #include "build.hpp"
+#include "casters.hpp"
 #include "chosen.hpp"
 #include "columns.hpp"
+#include "descent.hpp"
 #include "digest.hpp"
 #include "evaluate.hpp"
+#include "finite.hpp"
 #include "floats.hpp"
-#include "handle.hpp"
 #include "ieee.hpp"
 #include "known.hpp"
 #include "operate.hpp"
+#include "pairs.hpp"
 #include "rows.hpp"
 #include "search.hpp"
 #include "select.hpp"
@@ -28,84 +31,6 @@
 
 namespace nb = nanobind;
 using namespace score;
-
-namespace {
-
-struct Given {  // a formula that the caller holds
-    Id id = 0;
-    operator Id() const { return id; }
-};
-struct Word {
-    u128 value = 0;
-};
-
-nb::object owned(PyObject *made) {
-    if (!made) nb::raise_python_error();
-    return nb::steal(made);
-}
-
-}  // namespace
-
-namespace nanobind::detail {
-
-template <> struct type_caster<Given> {
-    NB_TYPE_CASTER(Given, const_name("Expr"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept { return (value.id = id_of(source.ptr())) != 0; }
-};
-
-template <> struct type_caster<Ref> {
-    NB_TYPE_CASTER(Ref, const_name("Expr"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        value = Ref(id_of(source.ptr()));
-        return value != 0;
-    }
-    static handle from_cpp(const Ref &ref, rv_policy, cleanup_list *) noexcept { return handle_of(ref); }
-};
-
-template <> struct type_caster<Kind> {
-    NB_TYPE_CASTER(Kind, const_name("Kind"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        long number = PyLong_Check(source.ptr()) ? PyLong_AsLong(source.ptr()) : -1;
-        if (number < 0 || number >= long(KINDS)) {
-            PyErr_Clear();
-            return false;
-        }
-        value = Kind(number);
-        return true;
-    }
-};
-
-template <> struct type_caster<Word> {
-    NB_TYPE_CASTER(Word, const_name("int"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        bool good = to_word(source.ptr(), value.value);
-        if (!good) PyErr_Clear();
-        return good;
-    }
-    static handle from_cpp(Word word, rv_policy, cleanup_list *) noexcept { return number_of(word.value); }
-};
-
-template <> struct type_caster<ByteSet> {
-    NB_TYPE_CASTER(ByteSet, const_name("int"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        bool good = to_byte_set(source.ptr(), value);
-        if (!good) PyErr_Clear();
-        return good;
-    }
-    static handle from_cpp(const ByteSet &set, rv_policy, cleanup_list *) noexcept { return number_of(set); }
-};
-
-template <> struct type_caster<Deps> {
-    NB_TYPE_CASTER(Deps, const_name("int"))
-    bool from_python(handle source, u8, cleanup_list *) noexcept {
-        bool good = to_deps(source.ptr(), value);
-        if (!good) PyErr_Clear();
-        return good;
-    }
-    static handle from_cpp(const Deps &deps, rv_policy, cleanup_list *) noexcept { return number_of(deps); }
-};
-
-}  // namespace nanobind::detail
 
 namespace {
 
@@ -370,6 +295,17 @@ nb::object searched(Given target, const std::vector<Given> &several, const std::
     return nb::make_tuple(values, found.evaluations);
 }
 
+nb::object decided_by(Finite &finite, Given target, const std::vector<Given> &several,
+                   const std::vector<std::pair<u32, ByteSet>> &sets, nb::handle data) {
+    Data input(data);
+    Decided found = finite.solve(target, std::vector<Id>(several.begin(), several.end()), sets, input);
+    if (found.result == Decided::TOO_LARGE) return nb::make_tuple(false, nb::none());
+    if (found.result == Decided::UNSAT) return nb::make_tuple(true, nb::none());
+    nb::dict values;
+    for (auto [index, value] : found.values) values[nb::int_(index)] = nb::int_(value);
+    return nb::make_tuple(true, values);
+}
+
 unsigned checked_width(unsigned width) {
     if (!is_float_width(width)) throw std::invalid_argument("floating-point numbers have 32 or 64 bits");
     return width;
@@ -449,6 +385,15 @@ NB_MODULE(_core, m) {
 
     m.def("search", searched, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"), nb::arg("most"));
 
+    nb::class_<Finite>(m, "Finite")
+        .def("__init__", [](Finite *self, std::size_t kept) {
+            new (self) Finite(kept, [] {
+                if (PyErr_CheckSignals() < 0) nb::raise_python_error();
+            });
+        }, nb::arg("kept"))
+        .def_prop_ro("remembered", &Finite::remembered)
+        .def("solve", decided_by, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"));
+
     m.def("within", [](Given offset, Word last) { return within(offset, i128(last.value)); });
     m.def("select", selected, nb::arg("offset"), nb::arg("content"), nb::arg("size"), nb::arg("cell") = nb::none());
     m.def("changed", [](Given offset, i64 last, u64 place) { return changed(offset, last, place); });
@@ -477,4 +422,6 @@ NB_MODULE(_core, m) {
     m.def("encode", [](double number, unsigned width) { return encode(number, checked_width(width)); });
     m.def("is_nan", [](u64 pattern, unsigned width) { return is_nan(pattern, checked_width(width)); });
     add_trails(m);
+    add_pairs(m);
+    add_descents(m);
 }

@@ -61,7 +61,17 @@ struct Condition {
     bool settled;  // conditions before it leave it no other side
     bool fixed;    // forks before it have a say in what it compares
     bool loose;    // the target cannot tell the other side from this one
+
+    bool flippable() const { return !(assumption && direction); }  // the false side of an assumption is never asked for
+    // The target took it for symbolic, but its formula depends on no input.
+    bool concrete() const { return !node(formula).deps && !settled; }
+    // The condition hash up to and including this one, or its other side.
+    u64 hash(bool flipped) const {
+        return value(flipped ? mix_condition(before, site, chain, 1 - direction) : after);
+    }
 };
+using ConditionPtr = std::shared_ptr<const Condition>;  // made once: who goes along several paths finds it again
+using Path = std::vector<ConditionPtr>;
 
 // A symbolic value that the program used concretely: `formula` says that it keeps the value it had.
 struct Pin {

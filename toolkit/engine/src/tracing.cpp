@@ -5,10 +5,9 @@
 
 #include <map>
 
-#include "condition.hpp"
+#include "descent.hpp"
 #include "handle.hpp"
 #include "notes.hpp"
-#include "trail.hpp"
 
 namespace nb = nanobind;
 
@@ -143,9 +142,28 @@ struct Inside {
     std::shared_ptr<const Choice> choice;
 };
 
+// Python's form of a condition. It stays when the trail goes back, for pending flips that remember their path.
+struct Seen {
+    ConditionPtr of;
+    std::shared_ptr<Image> image;
+
+    nb::object chosen() const {
+        const auto &choice = of->chosen;
+        if (!choice) return nb::none();
+        return classes().chosen(formula(choice->address), choice->base, choice->size, Inside{image, choice});
+    }
+    nb::tuple elsewhere() const {
+        nb::list found;
+        for (u64 i = 0; i < of->elsewhere.count; ++i) found.append(of->elsewhere.first + i);
+        return nb::tuple(found);
+    }
+};
+
+nb::tuple lanes(Lanes lanes) { return nb::make_tuple(lanes.a, lanes.b); }
+
 // --- trails ----------------------------------------------------------------------------------------------------
 
-class PythonTrail final : Listener {
+class PythonTrail final : public TrailSide, Listener {
   public:
     PythonTrail(nb::object table, bool verify, nb::object constants, nb::handle forks, std::size_t kept)
         : table(std::move(table)), image_(std::make_shared<Image>(std::move(constants), kept)),
@@ -155,7 +173,12 @@ class PythonTrail final : Listener {
 
     PythonTrail(const PythonTrail &) = delete;
 
-    void enlist(nb::object follower) { followers_.push_back({follower.attr("cut"), follower.attr("pass_by")}); }
+    void enlist(nb::object follower) {
+        if (Follower *native = follower_of(follower))
+            natives_.push_back({std::move(follower), native});
+        else
+            followers_.push_back({follower.attr("cut"), follower.attr("pass_by")});
+    }
 
     std::size_t rewind(nb::bytes events, nb::bytes data, u64 limit) {
         return with_run(std::move(events), std::move(data), [&](Input sent, Input input) {
@@ -170,6 +193,20 @@ class PythonTrail final : Listener {
             ~Done() { visit = nb::none(); }
         } done{visit_};
         trail_.extend();
+    }
+
+    void extend_with(Visitor &visitor) override {
+        visitor_ = &visitor;
+        struct Done {
+            Visitor *&visitor;
+            ~Done() { visitor = nullptr; }
+        } done{visitor_};
+        trail_.extend();
+    }
+
+    const Trail &path() const override { return trail_; }
+    nb::object python_condition(const ConditionPtr &condition) const override {
+        return nb::cast(Seen{condition, image_});
     }
 
     u64 site_at(nb::bytes events, nb::bytes data, u64 offset) {
@@ -189,7 +226,7 @@ class PythonTrail final : Listener {
 
     nb::list conditions() {
         for (std::size_t i = conditions_.size(); i < trail_.conditions.size(); ++i)
-            conditions_.append(made(trail_.conditions[i]));
+            conditions_.append(python_condition(trail_.conditions[i]));
         return conditions_;
     }
 
@@ -224,14 +261,14 @@ class PythonTrail final : Listener {
 
     u64 condition_hash(std::size_t count) const {
         if (count > trail_.conditions.size()) throw std::out_of_range("the path has no such condition");
-        return value(count ? trail_.conditions[count - 1].after : Lanes());
+        return value(count ? trail_.conditions[count - 1]->after : Lanes());
     }
 
     nb::bytes shared(std::size_t count) const {
         const auto &conditions = trail_.conditions;
         // Stored values change with the input
         if (trail_.decoded().verify || conditions.empty()) return nb::bytes("", 0);
-        return nb::bytes(events_.data(), conditions[std::min(count, conditions.size() - 1)].start);
+        return nb::bytes(events_.data(), conditions[std::min(count, conditions.size() - 1)]->start);
     }
 
     nb::tuple diverged_elsewhere() const {
@@ -240,13 +277,15 @@ class PythonTrail final : Listener {
         return nb::tuple(found);
     }
 
-    const Trail &trail() const { return trail_; }
-
     nb::object table;
 
   private:
-    struct Follower {
+    struct PythonFollower {
         nb::object cut, pass_by;
+    };
+    struct NativeFollower {
+        nb::object held;
+        Follower *follower;
     };
 
     // What was given last is kept meanwhile: the trail looks at it once more.
@@ -262,27 +301,24 @@ class PythonTrail final : Listener {
         }
     }
 
-    nb::object made(const Condition &condition) const {
-        nb::object chosen = nb::none();
-        if (const auto &choice = condition.chosen)
-            chosen = classes().chosen(formula(choice->address), choice->base, choice->size, Inside{image_, choice});
-        return owned(python_condition(condition, chosen.ptr()));
-    }
-
-    void reached(std::size_t index, const Condition &condition) override {
-        if (visit_.is_none() && followers_.empty()) return;
-        conditions();
-        nb::object object = made(condition);
-        if (!visit_.is_none()) visit_(index, object);
-        conditions_.append(object);
-        for (const Follower &follower : followers_) follower.pass_by(object);
+    void reached(std::size_t index, const ConditionPtr &condition) override {
+        if (visitor_) visitor_->reached(index, condition);
+        if (!visit_.is_none() || !followers_.empty()) {
+            conditions();
+            nb::object object = python_condition(condition);
+            if (!visit_.is_none()) visit_(index, object);
+            conditions_.append(object);
+            for (const PythonFollower &follower : followers_) follower.pass_by(object);
+        }
+        for (const NativeFollower &native : natives_) native.follower->pass_by(*condition);
     }
 
     void cut(std::size_t conditions, std::size_t pins, std::size_t objects) override {
         shorten(conditions_, conditions);
         shorten(pins_, pins);
         shorten(objects_, objects);
-        for (const Follower &follower : followers_) follower.cut(conditions);
+        for (const NativeFollower &native : natives_) native.follower->cut(conditions);
+        for (const PythonFollower &follower : followers_) follower.cut(conditions);
     }
 
     static void shorten(nb::list &list, std::size_t count) {
@@ -297,8 +333,10 @@ class PythonTrail final : Listener {
     std::shared_ptr<Image> image_;
     nb::bytes events_{"", 0}, data_{"", 0};
     nb::list conditions_, pins_, objects_;  // as far as Python has seen them
-    std::vector<Follower> followers_;
+    std::vector<PythonFollower> followers_;
+    std::vector<NativeFollower> natives_;
     nb::object visit_ = nb::none();
+    Visitor *visitor_ = nullptr;
     Trail trail_;
 };
 
@@ -351,10 +389,52 @@ void translate(const std::exception_ptr &thrown, void *) {
     }
 }
 
+void add_conditions(nb::module_ &m) {
+    nb::class_<Seen>(m, "Condition")
+        .def_prop_ro("site", [](const Seen &self) { return self.of->site; })
+        .def_prop_ro("chain", [](const Seen &self) { return self.of->chain; })
+        .def_prop_ro("direction", [](const Seen &self) { return self.of->direction; })
+        .def_prop_ro("formula", [](const Seen &self) { return formula(self.of->formula); })
+        .def_prop_ro("assumption", [](const Seen &self) { return self.of->assumption; })
+        .def_prop_ro("before", [](const Seen &self) { return lanes(self.of->before); })
+        .def_prop_ro("after", [](const Seen &self) { return lanes(self.of->after); })
+        .def_prop_ro("elsewhere", &Seen::elsewhere)
+        .def_prop_ro("chosen", &Seen::chosen)
+        .def_prop_ro("is_fork", [](const Seen &self) { return self.of->is_fork; })
+        .def_prop_ro("settled", [](const Seen &self) { return self.of->settled; })
+        .def_prop_ro("forked", [](const Seen &self) { return owned(number_of(self.of->forked)); })
+        .def_prop_ro("fixed", [](const Seen &self) { return self.of->fixed; })
+        .def_prop_ro("counted", [](const Seen &self) { return self.of->counted; })
+        .def_prop_ro("loose", [](const Seen &self) { return self.of->loose; })
+        .def_prop_ro("start", [](const Seen &self) { return self.of->start; })
+        .def_prop_ro("pins", [](const Seen &self) { return self.of->pins; })
+        .def_prop_ro("flippable", [](const Seen &self) { return self.of->flippable(); })
+        .def_prop_ro("concrete", [](const Seen &self) { return self.of->concrete(); })
+        .def("hash", [](const Seen &self, bool flipped) { return self.of->hash(flipped); }, nb::arg("flipped") = false)
+        .def("__eq__", [](const Seen &self, nb::handle other) {
+            return nb::isinstance<Seen>(other) && nb::cast<Seen &>(other).of == self.of;
+        })
+        .def("__hash__", [](const Seen &self) { return std::hash<ConditionPtr>()(self.of); })
+        .def("__repr__", [](const Seen &self) {
+            return nb::str("Condition(site={}, chain={}, direction={}, formula={!r})")
+                .attr("format")(self.of->site, self.of->chain, self.of->direction, formula(self.of->formula));
+        });
+}
+
 }  // namespace
 
+TrailSide &trail_of(nb::handle object) {
+    if (!nb::isinstance<PythonTrail>(object)) throw std::invalid_argument("a trail is expected");
+    return nb::cast<PythonTrail &>(object);
+}
+
+ConditionPtr condition_of(nb::handle object) {
+    if (!nb::isinstance<Seen>(object)) throw std::invalid_argument("a condition is expected");
+    return nb::cast<Seen &>(object).of;
+}
+
 void add_trails(nb::module_ &m) {
-    if (!add_conditions(m.ptr())) nb::raise_python_error();
+    add_conditions(m);
     nb::register_exception_translator(translate);
     m.attr("MAX_DEPTH") = MAX_DEPTH;
     m.attr("CONTRACT") = contract();
@@ -387,17 +467,18 @@ void add_trails(nb::module_ &m) {
         .def_prop_ro("data", &PythonTrail::data)
         .def_prop_ro("events", &PythonTrail::events)
         .def_prop_ro("conditions", &PythonTrail::conditions)
+        .def_prop_ro("length", [](const PythonTrail &self) { return self.path().conditions.size(); })
         .def_prop_ro("pins", &PythonTrail::pins)
         .def_prop_ro("objects", &PythonTrail::objects)
         .def_prop_ro("notes", &PythonTrail::notes)
         .def_prop_ro("disagreements", &PythonTrail::disagreements)
-        .def_prop_ro("diverged", [](const PythonTrail &self) { return self.trail().diverged; })
+        .def_prop_ro("diverged", [](const PythonTrail &self) { return self.path().diverged; })
         .def_prop_ro("diverged_elsewhere", &PythonTrail::diverged_elsewhere)
-        .def_prop_ro("consumed", [](const PythonTrail &self) { return self.trail().decoded().consumed; })
-        .def_prop_ro("counted", [](const PythonTrail &self) { return self.trail().counted; })
-        .def_prop_ro("last_site", [](const PythonTrail &self) { return self.trail().last_site; })
-        .def_prop_ro("operand_hash", [](const PythonTrail &self) { return self.trail().operand_hash(); })
-        .def_prop_ro("remembered", [](const PythonTrail &self) { return self.trail().remembered(); });
+        .def_prop_ro("consumed", [](const PythonTrail &self) { return self.path().decoded().consumed; })
+        .def_prop_ro("counted", [](const PythonTrail &self) { return self.path().counted; })
+        .def_prop_ro("last_site", [](const PythonTrail &self) { return self.path().last_site; })
+        .def_prop_ro("operand_hash", [](const PythonTrail &self) { return self.path().operand_hash(); })
+        .def_prop_ro("remembered", [](const PythonTrail &self) { return self.path().remembered(); });
 
     nb::class_<Reader>(m, "Cursor")
         .def(nb::init<unsigned>())

@@ -85,7 +85,7 @@ std::ptrdiff_t Trail::still_true(std::ptrdiff_t kept, const Deps &changed) {
     }
     for (std::size_t branch = operands_.first_reached(changed); std::ptrdiff_t(branch) < kept; ++branch)
         for (std::size_t i = branches_[branch].first; i < branches_[branch + 1].first; ++i) {
-            const Ref &formula = conditions[i].formula;
+            const Ref &formula = conditions[i]->formula;
             if (node(formula).deps.meets(changed) && !decoded_.holds(formula)) return std::ptrdiff_t(branch);
         }
     return kept;
@@ -187,10 +187,11 @@ bool Trail::on_branch(const Site &site, const Leaves &operands, const Outcome *o
             lanes_ = mix_condition(before, site.id, outcome.chain, outcome.direction);
             ++counted;
         }
-        Condition condition{site.id, outcome.chain, outcome.direction, held, before, lanes_, outcome.elsewhere,
-                            outcome.chosen, decoded_.forked, number, event_, decoded_.pins.size(), site.is_assumption,
-                            outcome.is_fork, !node(held).deps && !node(held).origins && compares,
-                            is_fixed || decoded_.forked.meets(compared), found && !outcome.chosen};
+        auto condition = std::make_shared<const Condition>(
+            Condition{site.id, outcome.chain, outcome.direction, held, before, lanes_, outcome.elsewhere,
+                      outcome.chosen, decoded_.forked, number, event_, decoded_.pins.size(), site.is_assumption,
+                      outcome.is_fork, !node(held).deps && !node(held).origins && compares,
+                      is_fixed || decoded_.forked.meets(compared), found && !outcome.chosen});
         listener_.reached(conditions.size(), condition);
         conditions.push_back(std::move(condition));
         decoded_.learn(held);

@@ -16,7 +16,7 @@ namespace score {
 // Who goes along the path.
 struct Listener {
     // A new condition, before later ones are decoded. What it throws ends the decoding.
-    virtual void reached(std::size_t index, const Condition &condition) = 0;
+    virtual void reached(std::size_t index, const ConditionPtr &condition) = 0;
     // The path has these many conditions, pins and objects again; what was told of others is void.
     virtual void cut(std::size_t conditions, std::size_t pins, std::size_t objects) = 0;
     virtual void tick() = 0;  // now and then, while events are decoded
@@ -55,7 +55,7 @@ class Trail final : private Branches {
     const Decoded &decoded() const { return decoded_; }
     u32 operand_hash() const { return operands_.hash(); }
 
-    std::vector<Condition> conditions;
+    Path conditions;
     u64 diverged = 0;  // the site where the path was cut, or 0
     Range diverged_elsewhere;  // coverage indices that could not be asked for there
     u64 last_site = 0;  // of the last event that was decoded; 0: there was none

@@ -1,4 +1,5 @@
-"""What Python may call of the engine (toolkit/engine/src/module.cpp, tracing.cpp): formulas, and the trail.
+"""What Python may call of the engine (toolkit/engine/src/module.cpp, tracing.cpp, pairs.cpp, descent.cpp): formulas, the
+trail, and what exploration does along a path.
 
 Formulas are bit vectors over the bytes of a test's input; floating-point numbers are bit vectors, too: their patterns.
 Equal formulas are one object (as long as someone holds it), so comparing, caching and sharing are by identity. A constant
@@ -11,10 +12,13 @@ a ValueError, an input byte that the data does not have an IndexError.
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, final
+from typing import Any, Protocol, Self, final, overload
 
 from score_embed.contract.sites import SiteTable
+from score_embed.contract.words import Unflipped
 from score_embed.errors import ScoreError
+from score_embed.explore.pair import LeftOut
+from score_embed.solve.query import Query, Stopped
 from score_embed.trace.concrete import Forks
 from score_embed.trace.path import Chosen as Choice
 from score_embed.trace.path import Disagreement, Pin, SymbolicObject
@@ -240,6 +244,22 @@ def search(
     """Input bytes to change so that `target`, `several` and the bytes' `sets` hold, or None, and how many inputs were
     evaluated: `most` at most, or fewer of large formulas, which count for several. `data` satisfies all but the target."""
 
+# --- tables of values ------------------------------------------------------------------------------------------
+
+class Finite:
+    """Decides slices by the values of the few variables that they depend on; remembers what it made of them."""
+
+    def __init__(self, kept: int) -> None:
+        """`kept`: cells of all rows that are remembered, about."""
+    @property
+    def remembered(self) -> int:
+        """Joins, for memory tests."""
+    def solve(
+        self, target: Expr, several: Sequence[Expr], sets: Sequence[tuple[int, int]], data: bytes
+    ) -> tuple[bool, dict[int, int] | None]:
+        """Whether it was decided, and then input bytes so that `target`, `several` and the bytes' `sets` hold, if there are
+        any: those of `data` where they are as good as others."""
+
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 
 def within(offset: Expr, last: int, /) -> Expr:
@@ -345,7 +365,7 @@ class Inside:
 
 @final
 class Condition:
-    """A tainted branch, or one link of the chain that a tainted switch stands for. A trail makes it once."""
+    """A tainted branch, or one link of the chain that a tainted switch stands for. Equal are those that a trail made once."""
 
     @property
     def site(self) -> int: ...
@@ -412,7 +432,7 @@ class Trail:
         self, table: SiteTable, verify: bool, constants: Constants | None, forks: Forks, kept: int
     ) -> None:
         """`kept`: results of each kind that are remembered."""
-    def register(self, follower: Follower, /) -> None:
+    def register(self, follower: Follower | Descent, /) -> None:
         """From the next run on it follows the path."""
     def follow(
         self, events: bytes, data: bytes, limit: int = 0, visit: Callable[[int, Condition], object] | None = None
@@ -447,6 +467,9 @@ class Trail:
     @property
     def conditions(self) -> Sequence[Condition]: ...
     @property
+    def length(self) -> int:
+        """Of these, how many there are."""
+    @property
     def pins(self) -> Sequence[Pin]: ...
     @property
     def objects(self) -> Sequence[SymbolicObject]: ...
@@ -475,3 +498,225 @@ class Trail:
     @property
     def remembered(self) -> int:
         """Results of the kind of which there are most, for memory tests."""
+
+# --- pairs -----------------------------------------------------------------------------------------------------
+
+def pairs_are(left_out: type[LeftOut], damaged: Callable[[], ScoreError], /) -> None:
+    """The class of what a pair may leave out, and what is raised of a serialised pair that is none."""
+
+class Origin:
+    """A run: the run it was derived from, and how many conditions it has in common with that."""
+
+    def __init__(self, parent: Origin | None = None, common: int = 0) -> None: ...
+    def in_common(self, other: Origin, /) -> int | None:
+        """How many conditions the paths of two runs share at least; None: all of them."""
+
+class Pair:
+    """A test case, and from where on its path is flipped.
+
+    A path's conditions are more than the target counts: forks are the host's own. So there are two numbers for what is
+    predicted: the first `place` conditions of the path, and the first `predicted` that the target counts.
+    """
+
+    def __init__(
+        self,
+        id: bytes,
+        input: bytes,
+        neg_limit: int,
+        place: int,
+        predicted: int,
+        condition_hash: int,
+        site: int,
+        targets: range = range(0),
+        left_out: LeftOut | None = None,
+        decided: bytes | None = None,
+        pending: int = 0,
+        behind: int = 0,
+        route: Route | None = None,
+        origin: Origin | None = None,
+    ) -> None:
+        """Ids are of 16 bytes, `pending` and `behind` below 256, the other numbers below 2 to the power of 32."""
+    @property
+    def id(self) -> bytes:
+        """Of the predicted decisions: the same pair derived twice has the same id."""
+    @property
+    def input(self) -> bytes: ...
+    @property
+    def neg_limit(self) -> int:
+        """Conditions before it are not flipped."""
+    @property
+    def place(self) -> int: ...
+    @property
+    def predicted(self) -> int: ...
+    @property
+    def condition_hash(self) -> int: ...
+    @property
+    def site(self) -> int:
+        """The branch whose other side it is; 0: the first."""
+    @property
+    def targets(self) -> range:
+        """The coverage indices it may lead to; none if that is not known."""
+    @property
+    def left_out(self) -> LeftOut | None: ...
+    @property
+    def decided(self) -> bytes | None:
+        """The id of the predicted decisions, if it is not `id`."""
+    @property
+    def pending(self) -> int:
+        """The flip of condition `neg_limit` that nobody has an input for yet, which is asked for the `pending`-th time
+        when its turn comes; `input` is that of the run whose condition it is."""
+    @property
+    def behind(self) -> int:
+        """How often it was put off: those that were put off less come first."""
+    @property
+    def route(self) -> Route | None:
+        """Of a pending flip; in memory only, and no part of what makes pairs equal."""
+    @property
+    def origin(self) -> Origin | None:
+        """The same."""
+    @property
+    def depth(self) -> int:
+        """The number of conditions of its path that are decided, with the one that is flipped."""
+    def keep(self, route: Route, /) -> None:
+        """A pending flip's path is known from now on."""
+    def but(self, **changes: Any) -> Pair:
+        """The pair with other parts."""
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(data: bytes, /) -> Pair:
+        """Raises what `pairs_are` says."""
+
+def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:
+    """The id of the decisions `before` followed by this condition's direction, or its other side."""
+
+def other_side(decisions: bytes, input: bytes, index: int, condition: Condition, origin: Origin, /) -> Pair:
+    """The pair for the other side of condition `index`. Where the target cannot tell that it is, the run is for its end
+    only. `decisions`: the id of those before."""
+
+def own_part(data: bytes, /) -> int:
+    """How many bytes of a serialised pair are its own: a pending flip ends with its run's input, as others do."""
+
+def is_serialised(data: bytes, ident: bytes, /) -> bool:
+    """Are these the bytes of a pair of this id, as far as can be seen without reading it?"""
+
+# --- along a path ----------------------------------------------------------------------------------------------
+
+def questions_are(query: type[Query], stopped: type[Stopped], /) -> None:
+    """The class of questions, and what is raised when no more answers are wanted."""
+
+def reasons_are(concrete: Unflipped, fixed: Unflipped, unsat: Unflipped, /) -> None:
+    """Why a condition has no other side."""
+
+class Passed(Sequence[Expr]):
+    """The conditions of a slicer's path that say something new; good until the slicer changes."""
+
+    @overload
+    def __getitem__(self, index: int) -> Expr: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __len__(self) -> int: ...
+
+class Slicer:
+    """The conditions so far. `mark` names a state, `undo` goes back to it."""
+
+    def __init__(self) -> None: ...
+    def mark(self) -> int: ...
+    def undo(self, mark: int, /) -> None: ...
+    def add(self, condition: Expr, /) -> None:
+        """A condition that holds on the path. What is constant, or already known, says nothing new."""
+    def weight(self, target: Expr, /) -> int:
+        """How many conditions over two bytes or more the slice of this target has."""
+    def slice_of(self, target: Expr, /) -> int:
+        """The input bytes of this target's slice."""
+    def query(self, target: Expr, data: bytes, /) -> Query:
+        """The question for `target` after the conditions added so far; its path is good until the next change."""
+
+class Route:
+    """The path of a run as it is now, for flips of it that wait."""
+
+    def __init__(self, trail: Trail, /) -> None: ...
+    def __len__(self) -> int: ...
+    def condition(self, index: int, /) -> Condition: ...
+    def forget(self) -> None:
+        """It has no conditions any more."""
+
+class BoundedPath:
+    """The bounds applied to a path: goes along it condition by condition, forth and back."""
+
+    def __init__(self, depth: int | None, loop: int | None) -> None: ...
+    def cut(self, count: int, /) -> None:
+        """Go back to before condition `count`."""
+    def pass_by(self, condition: Condition, /) -> None:
+        """The path goes on in the condition's direction."""
+    def forbids(self, condition: Condition, /) -> int:
+        """What keeps it from being flipped: 0 nothing, 1 the depth, 2 the turns of its loop."""
+
+class _Run(Protocol):
+    """A run whose path is followed: what a descent asks, and where it puts what it finds."""
+
+    @property
+    def data(self) -> bytes:
+        """The input that its children are made of."""
+    @property
+    def children(self) -> list[Pair]: ...
+    @property
+    def unflipped(self) -> dict[tuple[int, Unflipped], int]:
+        """By coverage index and reason."""
+    @property
+    def stop(self) -> Callable[[], bool]:
+        """Whether no more answers are wanted."""
+    @property
+    def room(self) -> Callable[[int, int], bool] | None:
+        """May a run that has so many children, of so many bytes, have one more?"""
+    @property
+    def checked(self) -> Callable[[Expr, int], None] | None:
+        """For tests: gets what byte sets say of a target, a value or -1. Raises if that is wrong."""
+    @property
+    def decides_bytes(self) -> bool:
+        """Whether byte sets are the first to be asked."""
+    @property
+    def may_wait(self) -> bool:
+        """Whether a question of very many conditions waits."""
+    size: int  # bytes of the children's inputs; kept only where there is a `room`
+    def break_off(self) -> None:
+        """No more flips were derived; the last child stands for them."""
+    def flip(self, decisions: bytes, index: int, condition: Condition) -> None:
+        """Derive a flip that takes more than byte sets, or let it wait. Raises Stopped."""
+    def answer(self, condition: Condition) -> None:
+        """Ask the pending flip that the run was repeated for, here. Raises Stopped."""
+    def leave(self, decisions: bytes, index: int, condition: Condition, later: bool) -> None:
+        """A child for what is left of the run from here on; `later`: behind others."""
+
+class Descent:
+    """Goes along a trail's path: slices with and without pins, decisions, bounds. Has to be registered with the trail."""
+
+    def __init__(self, bounded: BoundedPath, /) -> None: ...
+    origin: Origin  # the run that the trail is of
+    def shared(self, trail: Trail, pair: Pair, /) -> int:
+        """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
+    def went_as_predicted(self, trail: Trail, pair: Pair, /) -> bool:
+        """The host's own look at what was predicted, where it can see that far: not only the hash that the target compared.
+
+        A run that found another object at an address than its pair was derived with is not the pair's.
+        """
+    def decisions(self, index: int, /) -> bytes:
+        """The id of the decisions before this condition."""
+    def begin(self, trail: Trail, kept: int, /) -> None:
+        """The trail went back to its first conditions, and takes over another run."""
+    def go_to(self, route: Route, index: int, /) -> None:
+        """To condition `index` of this path, for a question."""
+    def follow(self, trail: Trail, pair: Pair, last: int, run: _Run, /) -> int:
+        """Decode the rest of the run and flip its conditions from the pair's neg_limit on, if it is not pending.
+
+        1: all of it; 2: conditions up to about `last`, a child stands for the others; 3: in vain, the end came first.
+        """
+    def first(self, trail: Trail, /) -> tuple[bytes, Condition] | None:
+        """Of the last run, the condition at its pair's neg_limit, and the id of the decisions before it."""
+    def weight(self, target: Expr, /) -> int:
+        """How many conditions over two bytes or more the question has."""
+    def slice_of(self, target: Expr, /) -> int:
+        """The input bytes of the question."""
+    def queries(self, target: Expr, data: bytes, /) -> tuple[Query, Query | None]:
+        """The question with the pins, and without them if they matter to it."""
+    def take_counts(self) -> tuple[int, int, float]:
+        """Flips that byte sets answered in here since this was last called: sat, unsat, seconds."""

@@ -9,7 +9,7 @@ kept it back.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from score_embed.contract.outcome import Finished
@@ -27,7 +27,7 @@ MARK_BYTES = 8
 
 def mark(pair: Pair) -> bytes:
     """All that a pair says but for its input and its rank."""
-    return blake2b(replace(pair, input=b"", behind=0).to_bytes(), digest_size=MARK_BYTES).digest()
+    return blake2b(pair.but(input=b"", behind=0).to_bytes(), digest_size=MARK_BYTES).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class Checker(Explorer):
     """Derives one run, to compare."""
 
     def __init__(self, trail: Trail, chain: Chain, bounds: Bounds, said: Told) -> None:
+        chain.decides_bytes = False  # each flip is looked at here
         super().__init__(trail, chain, bounds)
         self._said = said
         self._missing: dict[bytes, None] = {}
@@ -88,7 +89,7 @@ class Checker(Explorer):
         if pair.pending:
             self._require(asked_later(pair))
         elif until < len(conditions):
-            self._require(rest(pair, self._decisions.ids[until], data, until, conditions[until], Origin()))
+            self._require(rest(pair, self._descent.decisions(until), data, until, conditions[until], Origin()))
         else:
             self._missing[mark(pair)] = None  # there is nothing to be left
 
@@ -100,9 +101,8 @@ class Checker(Explorer):
         return any(mark(pair) in self._said.marks for pair in forms)
 
     def _ask_or_wait(
-        self, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
+        self, decisions: bytes, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
     ) -> None:
-        decisions = self._decisions.ids[index]
         derived = child(decisions, data, index, condition, Origin(), left_out)
         waiting = pending_flip(derived, decisions, data, index, condition)
         self._look_for(derived, (derived, waiting), index, condition, data)
@@ -121,7 +121,7 @@ class Checker(Explorer):
             return
         target = other_side(condition, derived.left_out)
         for effort in range(self._chain.efforts):
-            answer = self._chain.solve(*self._scope.queries(target, data), effort=effort)
+            answer = self._chain.solve(*self._descent.queries(target, data), effort=effort)
             if answer.result is not Result.UNKNOWN:
                 break
         if answer.result is Result.SAT:

@@ -9,7 +9,6 @@ resumed campaign needs.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,38 +16,38 @@ from enum import Enum
 from typing import NamedTuple
 
 from score_embed.contract.outcome import Finished, Verdict
-from score_embed.contract.words import Note, Unflipped
+from score_embed.contract.words import Layer, Note, Unflipped
+from score_embed.engine._core import Descent, reasons_are
 from score_embed.explore.bounds import BoundedPath, Bounds
-from score_embed.explore.lineage import Origin, in_common
+from score_embed.explore.lineage import Origin
 from score_embed.explore.pair import (
     MOST_LEFT_OUT,
-    Decisions,
     Known,
     LeftOut,
     Pair,
     child,
-    decided,
     pending_flip,
     rest,
     set_aside,
     without,
 )
-from score_embed.explore.scope import Route, Routes, Scope
+from score_embed.explore.scope import Route, Routes
 from score_embed.explore.tally import Tally
 from score_embed.formula.build import binary, negate
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.chain import Chain, SolverStats
-from score_embed.solve.query import Result, Stopped
+from score_embed.solve.query import Answer, Result
 from score_embed.trace.path import Condition, SymbolicObject
 from score_embed.trace.trail import Trail
 
 _Notes = defaultdict[tuple[str, int], int]  # a Counter takes a microsecond to be made
-_LOOK_UP = 1024  # conditions between two looks at whether the end has come
 _AT_ONCE = 16384  # conditions of a path that are followed before others have a turn
 _LAST_CLASS = 255  # of pairs that were put off
 _HEAVY = 256  # conditions of a question: for cheap layers, too, it is not cheap then
 _WHY = {Result.UNSAT: Unflipped.UNSAT, Result.UNKNOWN: Unflipped.UNKNOWN}  # there is no child
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
+
+reasons_are(Unflipped.CONCRETE, Unflipped.FIXED, Unflipped.UNSAT)
 
 
 def _no_notes() -> _Notes:
@@ -71,11 +70,26 @@ class Flips:
     """What came of one path's conditions."""
 
     children: list[Pair] = field(default_factory=list)
+    waiting: list[Pair] = field(default_factory=list)  # those of the children that are pending
     notes: _Notes = field(default_factory=_no_notes)
     unflipped: defaultdict[tuple[int, Unflipped], int] = field(default_factory=lambda: defaultdict(int))
     forks: list[int] = field(default_factory=list)  # sites of the children that are there for another value
     bytes: int = 0  # of the children's inputs
     broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
+
+    def wait(self, flip: Pair) -> None:
+        self.children.append(flip)
+        self.waiting.append(flip)
+
+    def unflip(self, condition: Condition, reason: Unflipped) -> None:
+        for elsewhere in condition.elsewhere:
+            self.unflipped[elsewhere, reason] += 1
+
+    def restart(self, all_of_it: Pair) -> None:
+        """Nothing came of them: the run is done once more."""
+        self.children[:] = [all_of_it]
+        for of in (self.waiting, self.notes, self.forks, self.unflipped):
+            of.clear()
 
 
 class _Followed(Enum):
@@ -84,10 +98,6 @@ class _Followed(Enum):
     WHOLE = 1
     IN_PART = 2  # so far flips are derived; the rest of a long path waits
     IN_VAIN = 3  # the end of the campaign came first; all of it waits
-
-
-class _Enough(Exception):
-    """The rest of a long path is left to a pair of its own."""
 
 
 class Explorer:
@@ -103,13 +113,10 @@ class Explorer:
         """`room`: may a run that has so many children, of so many bytes, have one more?"""
         self._chain, self._room = chain, room
         self._trail = trail
-        self._scope = Scope()
         self._routes = Routes()
         self._bounded = BoundedPath(bounds if bounds is not None else Bounds())
-        self._decisions = Decisions()
-        trail.register(self._bounded)
-        trail.register(self._decisions)
-        self._origin = Origin()  # the run that the trail is of
+        self._descent = Descent(self._bounded)
+        trail.register(self._descent)
         self.notes: Counter[tuple[str, int]] = Counter()  # (what, site): makes the result incomplete
         self.unflipped: Counter[tuple[int, Unflipped]] = Counter()  # (coverage index, reason)
         self.divergences = 0
@@ -131,18 +138,7 @@ class Explorer:
 
     def _shared_conditions(self, pair: Pair) -> int:
         """How many of the trail's conditions the pair's run will repeat, as far as that is known."""
-        trail, last = self._trail, pair.place - 1
-        if 0 <= last < len(trail.conditions):
-            condition = trail.conditions[last]
-            # The hash knows nothing of forks: a path of other values has other events.
-            if condition.hash(flipped=True) == pair.condition_hash and decided(
-                self._decisions.ids[last], condition, flipped=True
-            ) == (pair.decided or pair.id):
-                return last
-        if pair.origin is None:
-            return 0
-        common = in_common(pair.origin, self._origin)
-        return len(trail.conditions) if common is None else common
+        return self._descent.shared(self._trail, pair)
 
     def derive(self, pair: Pair, finished: Finished, data: bytes) -> Outcome:
         """What follows from a run of `pair` with input `data`. Raises TraceError if its events make no sense."""
@@ -163,9 +159,9 @@ class Explorer:
             followed = self._follow(pair, finished, data, flips)
             objects = tuple(self._trail.objects)
             if followed is not _Followed.IN_VAIN:
-                as_predicted = self._went_as_predicted(pair) and self._has_flip(pair)
+                as_predicted = self._descent.went_as_predicted(self._trail, pair) and self._has_flip(pair)
                 if not as_predicted:
-                    self._origin = Origin()
+                    self._descent.origin = Origin()
                 # From any other run nothing is derived.
                 if not (as_predicted and self._check(finished, notes, followed is _Followed.WHOLE)):
                     flips = Flips()
@@ -185,10 +181,11 @@ class Explorer:
 
     def _left(self, pair: Pair, data: bytes, flips: Flips, followed: _Followed) -> Pair | None:
         """What is to be repeated of a lost run; None if that waits already, or its one flip was answered."""
-        trail, known = self._trail, len(self._trail.conditions)
+        trail, known = self._trail, self._trail.length
         if followed is not _Followed.WHOLE or flips.broken_off or (pair.pending and known > pair.neg_limit):
             return None
-        return set_aside(pair, data, Known(known, self._decisions.ids[known], trail.counted, trail.condition_hash(known)))
+        decisions = self._descent.decisions(known)
+        return set_aside(pair, data, Known(known, decisions, trail.counted, trail.condition_hash(known)))
 
     def _book(self, flips: Flips, notes: _Notes) -> None:
         """Count what came of flips, beside other notes, which get theirs."""
@@ -206,84 +203,42 @@ class Explorer:
         None: nobody here remembers the path that it is of, so its run has to be repeated first. Raises Stopped.
         """
         route, index = pair.route, pair.neg_limit
-        if route is None or index >= len(route.conditions):
+        if route is None or index >= len(route):
             return None
-        self._scope.go_to(route, index)
-        self._scope.reach(route.conditions[index], route.pins)
+        self._descent.go_to(route, index)
         flips, notes = Flips(), _no_notes()
-        assert pair.decided is not None
         assert pair.origin is not None
-        self._answer(pair, route.conditions[index], pair.origin, flips)
+        self._answer(pair, route.condition(index), pair.origin, flips)
         self._book(flips, notes)
         return Outcome(tuple(flips.children), (), False, False, notes)
 
     def _follow(self, pair: Pair, finished: Finished, data: bytes, flips: Flips) -> _Followed:
         """Take over the run's path; each condition from neg_limit on is flipped while descending."""
         asked_for = data[: finished.input_used] if finished.input_used else data
-        kept = self._trail.rewind(finished.events, data, pair.neg_limit)
-        self._scope.go_to(Route(self._trail.conditions, self._trail.pins), kept)
-        self._origin = pair.origin or Origin()
-        all_of_it: Pair | None = None
+        descent = self._descent
+        descent.begin(self._trail, self._trail.rewind(finished.events, data, pair.neg_limit))
+        descent.origin = pair.origin or Origin()
         last = pair.neg_limit if pair.pending else pair.neg_limit + max(_AT_ONCE, pair.neg_limit)
-
-        def left(index: int, condition: Condition) -> Pair:
-            return rest(pair, self._decisions.ids[index], asked_for, index, condition, self._origin)
-
-        def visit(index: int, condition: Condition) -> None:
-            nonlocal all_of_it
-            if index == pair.neg_limit:
-                all_of_it = left(index, condition)
-            elif index > pair.neg_limit and index % _LOOK_UP == 0 and self._chain.stop():
-                raise Stopped  # many branches take long, also without questions
-            if index > last and condition.start != self._trail.conditions[-1].start:  # a switch has several at a place
-                if not flips.broken_off and not pair.pending:
-                    behind = min(pair.behind + 1, _LAST_CLASS)
-                    flips.children.append(dataclasses.replace(left(index, condition), behind=behind))
-                raise _Enough
-            self._scope.reach(condition, self._trail.pins)
-            if pair.pending:
-                if index == pair.neg_limit:
-                    self._answer(pair, condition, Origin(self._origin, index), flips)
-            elif index >= pair.neg_limit and condition.flippable and not flips.broken_off:
-                try:
-                    if self._room is not None and not self._room(len(flips.children), flips.bytes):
-                        raise Stopped
-                    self._flip(index, condition, asked_for, flips, without(pair, index, condition))
-                except Stopped:
-                    flips.broken_off = True
-                    flips.children.append(left(index, condition))
-            self._scope.pass_by(condition)
-
         try:
-            self._trail.extend(visit)
-        except _Enough:
-            self._remember(flips)
-            return _Followed.IN_PART
-        except Stopped:
-            assert all_of_it is not None
-            flips.children[:] = [all_of_it]
-            flips.notes.clear()
-            flips.forks.clear()
-            flips.unflipped.clear()
-            return _Followed.IN_VAIN
-        self._remember(flips)
-        return _Followed.WHOLE
-
-    def _went_as_predicted(self, pair: Pair) -> bool:
-        """The host's own look at what was predicted, where it can see that far: not only the hash that the target compared.
-
-        A run that found another object at an address than its pair was derived with is not the pair's.
-        """
-        trail = self._trail
-        if trail.diverged or not pair.place:
-            return True
-        if len(trail.conditions) < pair.place or trail.condition_hash(pair.place) != pair.condition_hash:
-            return False
-        return self._decisions.ids[pair.place] == (pair.decided or pair.id)
+            followed = _Followed(descent.follow(self._trail, pair, last, _Run(self, pair, asked_for, flips)))
+        finally:
+            answered, unsat, seconds = descent.take_counts()
+            self._chain.stats.count_byte_sets(answered, unsat, seconds)
+        if followed is _Followed.IN_VAIN:
+            first = descent.first(self._trail)
+            assert first is not None
+            before, condition = first
+            all_of_it = rest(pair, before, asked_for, pair.neg_limit, condition, descent.origin)
+            flips.restart(all_of_it)
+        elif flips.waiting:
+            route = self._routes.keep(Route(self._trail))
+            for waiting in flips.waiting:
+                waiting.keep(route)
+        return followed
 
     def _has_flip(self, pair: Pair) -> bool:
         """Whether a pending flip's condition is there again."""
-        return not pair.pending or len(self._trail.conditions) > pair.neg_limit
+        return not pair.pending or self._trail.length > pair.neg_limit
 
     def _check(self, finished: Finished, notes: _Notes, whole: bool) -> bool:
         """Take over what the path says was lost, and compare it with what the target counted, if it was followed to its end.
@@ -311,47 +266,30 @@ class Explorer:
         self.divergences += len(trail.disagreements)
         return not trail.disagreements
 
-    def _remember(self, flips: Flips) -> None:
-        """The pending flips of this run keep its path."""
-        pending = [at for at, child in enumerate(flips.children) if child.pending]
-        if not pending:
-            return
-        trail = self._trail
-        route = self._routes.keep(Route(tuple(trail.conditions), tuple(trail.pins)))
-        for at in pending:
-            flips.children[at] = dataclasses.replace(flips.children[at], route=route)
-
     def _flip(
-        self, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None = None
+        self, decisions: bytes, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
     ) -> None:
         """A pair that takes the condition's other side, the question for one, or the reason why there is none."""
-        if condition.concrete:
-            reason = Unflipped.CONCRETE
-        elif condition.settled:
-            reason = Unflipped.FIXED if condition.fixed else Unflipped.UNSAT
-        elif left_out and len(left_out.objects) > MOST_LEFT_OUT and not condition.is_fork:
+        if left_out and len(left_out.objects) > MOST_LEFT_OUT and not condition.is_fork:
             flips.notes[Note.OUTSIDE, condition.site] += 1
-            return
-        elif option := self._bounded.forbids(index, condition):
-            reason = Unflipped.BOUND
+        elif option := self._bounded.option(condition):
             flips.notes[Note.BOUND.of(option), condition.site] += 1
+            flips.unflip(condition, Unflipped.BOUND)
         else:
-            self._ask_or_wait(index, condition, data, flips, left_out)
-            return
-        for elsewhere in condition.elsewhere:
-            flips.unflipped[elsewhere, reason] += 1
+            self._ask_or_wait(decisions, index, condition, data, flips, left_out)
 
     def _ask_or_wait(
-        self, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
+        self, decisions: bytes, index: int, condition: Condition, data: bytes, flips: Flips, left_out: LeftOut | None
     ) -> None:
         """What the cheap layers say; else the flip waits. A question of very many conditions waits behind the others."""
-        origin, decisions = Origin(self._origin, index), self._decisions.ids[index]
+        descent = self._descent
+        origin = Origin(descent.origin, index)
         target = other_side(condition, left_out)
-        is_heavy = self._chain.may_wait and self._scope.weight(target) > _HEAVY
-        answer = None if is_heavy else self._chain.answer_cheaply(*self._scope.queries(target, data))
+        is_heavy = self._chain.may_wait and descent.weight(target) > _HEAVY
+        answer = None if is_heavy else self._chain.answer_cheaply(*descent.queries(target, data))
         if answer is None:
             derived = child(decisions, data, index, condition, origin, left_out)
-            flips.children.append(pending_flip(derived, decisions, data, index, condition, behind=int(is_heavy)))
+            flips.wait(pending_flip(derived, decisions, data, index, condition, behind=int(is_heavy)))
             flips.bytes += len(data)
         else:
             derived = child(decisions, answer.apply(data), index, condition, origin, left_out)
@@ -361,12 +299,12 @@ class Explorer:
         """Ask a pending flip, where the scope is. Raises Stopped."""
         assert pair.decided is not None
         target = other_side(condition, pair.left_out)
-        answer = self._chain.solve(*self._scope.queries(target, pair.input), effort=pair.pending - 1)
+        answer = self._chain.solve(*self._descent.queries(target, pair.input), effort=pair.pending - 1)
         index = pair.neg_limit
         derived = child(pair.decided, answer.apply(pair.input), index, condition, origin, pair.left_out)
         if answer.result is Result.UNKNOWN and pair.pending < self._chain.efforts:
             again = (pair.decided, pair.input, index, condition, pair.pending + 1, pair.behind + 1, pair.route)
-            flips.children.append(pending_flip(derived, *again))
+            flips.wait(pending_flip(derived, *again))
             return
         self._conclude(answer.result, derived, condition, target, flips)
 
@@ -383,10 +321,9 @@ class Explorer:
         if result is Result.UNKNOWN:
             flips.notes[Note.GAVE_UP, condition.site] += 1
         reason = _WHY[result]
-        if reason is Unflipped.UNSAT and (condition.fixed or self._scope.slice_of(target) & condition.forked):
+        if reason is Unflipped.UNSAT and (condition.fixed or self._descent.slice_of(target) & condition.forked):
             reason = Unflipped.FIXED
-        for elsewhere in condition.elsewhere:
-            flips.unflipped[elsewhere, reason] += 1
+        flips.unflip(condition, reason)
 
     def take_tally(self) -> Tally:
         """What was counted since this was last called; counting begins anew."""
@@ -395,6 +332,56 @@ class Explorer:
         self.divergences = self.concretized = 0
         self._chain.stats = SolverStats()
         return tally
+
+
+class _Run:
+    """A run while its path is followed: what the engine's descent asks of the explorer, and where it puts what it finds."""
+
+    __slots__ = ("_explorer", "_flips", "_pair", "checked", "children", "data", "decides_bytes", "may_wait", "room", "stop", "unflipped")
+
+    def __init__(self, explorer: Explorer, pair: Pair, data: bytes, flips: Flips) -> None:
+        chain = explorer._chain
+        self._explorer, self._pair, self._flips = explorer, pair, flips
+        self.data, self.children, self.unflipped = data, flips.children, flips.unflipped
+        self.stop, self.room = chain.stop, explorer._room
+        self.decides_bytes, self.may_wait = chain.decides_bytes, chain.may_wait
+        self.checked = self._check if chain.check is not None else None
+
+    @property
+    def size(self) -> int:
+        """Bytes of its children's inputs."""
+        return self._flips.bytes
+
+    @size.setter
+    def size(self, count: int) -> None:
+        self._flips.bytes = count
+
+    def break_off(self) -> None:
+        self._flips.broken_off = True
+
+    def flip(self, decisions: bytes, index: int, condition: Condition) -> None:
+        left_out = without(self._pair, index, condition)
+        self._explorer._flip(decisions, index, condition, self.data, self._flips, left_out)
+
+    def answer(self, condition: Condition) -> None:
+        """The run was repeated for its pending flip, and has come to its condition."""
+        explorer, pair = self._explorer, self._pair
+        explorer._answer(pair, condition, Origin(explorer._descent.origin, pair.neg_limit), self._flips)
+
+    def leave(self, decisions: bytes, index: int, condition: Condition, later: bool) -> None:
+        """What is left of it from this condition on; behind others, if `later`."""
+        left = rest(self._pair, decisions, self.data, index, condition, self._explorer._descent.origin)
+        if later:
+            left = left.but(behind=min(self._pair.behind + 1, _LAST_CLASS))
+        self._flips.children.append(left)
+
+    def _check(self, target: Expr, value: int) -> None:
+        """For tests: what byte sets say of a flip."""
+        explorer, index = self._explorer, target.only_byte
+        query, _ = explorer._descent.queries(target, self.data)
+        answer = Answer(Result.UNSAT, Layer.DOMAIN) if value < 0 else Answer(Result.SAT, Layer.DOMAIN, {index: value})
+        assert explorer._chain.check is not None
+        explorer._chain.check(query, answer)
 
 
 def other_side(condition: Condition, left_out: LeftOut | None) -> Expr:

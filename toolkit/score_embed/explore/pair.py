@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple
 
+from score_embed.engine._core import Pair, decided, is_serialised, other_side, own_part, pairs_are
 from score_embed.errors import StorageError
 from score_embed.explore.lineage import Origin
 from score_embed.explore.scope import Route
@@ -20,15 +21,14 @@ from score_embed.formula.digest import digest
 from score_embed.trace.hash import START, value
 from score_embed.trace.path import Condition
 
+__all__ = [
+    "ID_BYTES", "MOST_LEFT_OUT", "ROOT", "Known", "LeftOut", "Pair", "asked_later", "child", "decided", "first_pair",
+    "first_pairs", "is_pair", "is_serialised", "once_more", "other_first", "own_part", "pending_flip", "rest", "rest_id",
+    "set_aside", "without",
+]  # fmt: skip
+
 ID_BYTES = 16
-_HEAD = struct.Struct("<BIIIQIII")  # version, neg_limit, place, predicted, condition hash, site, targets from, to
-_MORE = struct.Struct(
-    "<BBH16s"
-)  # behind the id: `pending`, `behind`, how many objects are left out, the address's digest
 _OBJECT = struct.Struct("<QQ")
-_DECISION = struct.Struct("<IiB")
-_VERSION = 7
-_HAS_DECISIONS = 0x8000  # beside the number of objects
 MOST_LEFT_OUT = 64
 _NEVER = 0xFFFFFFFF  # a limit no path reaches
 _SOON = 16  # values of a fork that are tried in their turn; more of them wait behind what does not fork
@@ -43,82 +43,11 @@ class LeftOut:
     objects: tuple[tuple[int, int], ...]  # base, size in bytes; or value, 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """`neg_limit`: conditions before it are not flipped. `site`: the branch whose other side it is (0: the first).
-
-    A path's conditions are more than the target counts: forks are the host's own. So there are two numbers for what is
-    predicted: the first `place` conditions of the path, and the first `predicted` that the target counts.
-
-    `targets`: the coverage indices it may lead to; none if that is not known. `pending`: the flip of condition
-    `neg_limit` that nobody has an input for yet, which is asked for the `pending`-th time when its turn comes; `input` is
-    that of the run whose condition it is. `behind`: how often it was put off: those that were put off less come first.
-    """
-
-    id: bytes  # of the predicted decisions: the same pair derived twice has the same id
-    input: bytes
-    neg_limit: int
-    place: int
-    predicted: int
-    condition_hash: int
-    site: int
-    targets: range = range(0)
-    left_out: LeftOut | None = None
-    decided: bytes | None = None  # the id of the predicted decisions, if it is not `id`
-    pending: int = 0
-    behind: int = 0
-    route: Route | None = field(default=None, compare=False, repr=False)  # of a pending flip; in memory only
-    origin: Origin | None = field(default=None, compare=False, repr=False)  # known in memory only
-
-    @property
-    def depth(self) -> int:
-        """The number of conditions of its path that are decided, with the one that is flipped."""
-        return self.neg_limit + bool(self.pending)
-
-    def to_bytes(self) -> bytes:
-        start, stop = self.targets.start, self.targets.stop
-        numbers = self.neg_limit, self.place, self.predicted, self.condition_hash, self.site
-        head = _HEAD.pack(_VERSION, *numbers, start, stop)
-        address, objects = (self.left_out.address, self.left_out.objects) if self.left_out else (bytes(16), ())
-        count = len(objects) | (_HAS_DECISIONS if self.decided is not None else 0)
-        more = _MORE.pack(self.pending, self.behind, count, address) + b"".join(
-            _OBJECT.pack(*found) for found in objects
-        )
-        return head + self.id + more + (self.decided or b"") + self.input
-
-    @staticmethod
-    def from_bytes(data: bytes) -> Pair:
-        start = _HEAD.size + ID_BYTES
-        if len(data) < start + _MORE.size or data[0] != _VERSION:
-            raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
-        _, neg_limit, place, predicted, condition_hash, site, *targets = _HEAD.unpack_from(data)
-        pending, behind, count, address = _MORE.unpack_from(data, start)
-        end = start + _MORE.size + (count & ~_HAS_DECISIONS) * _OBJECT.size
-        rest_of_it = end + (ID_BYTES if count & _HAS_DECISIONS else 0)
-        if len(data) < rest_of_it:
-            raise StorageError("a stored test to run is damaged", "", "Start a new campaign.")
-        objects = tuple(_OBJECT.iter_unpack(data[start + _MORE.size : end]))
-        left_out = LeftOut(address, objects) if objects else None
-        ident, decisions = data[_HEAD.size : start], data[end:rest_of_it] or None
-        of = range(*targets)
-        flip = (neg_limit, place, predicted, condition_hash, site, of, left_out, decisions, pending, behind)
-        return Pair(ident, data[rest_of_it:], *flip)
+def _damaged() -> StorageError:
+    return StorageError("a stored test to run is damaged", "", "Start a new campaign.")
 
 
-def own_part(data: bytes) -> int:
-    """How many bytes of a serialised pair are its own: a pending flip ends with its run's input, as others do."""
-    start = _HEAD.size + ID_BYTES
-    if len(data) < start + _MORE.size or data[0] != _VERSION:
-        return len(data)
-    pending, _, count, _ = _MORE.unpack_from(data, start)
-    objects, decisions = (count & ~_HAS_DECISIONS) * _OBJECT.size, ID_BYTES if count & _HAS_DECISIONS else 0
-    return start + _MORE.size + objects + decisions if pending else len(data)
-
-
-def is_serialised(data: bytes, ident: bytes) -> bool:
-    """Are these the bytes of a pair of this id, as far as can be seen without reading it?"""
-    start = _HEAD.size
-    return len(data) >= start + ID_BYTES and data[0] == _VERSION and data[start : start + ID_BYTES] == ident
+pairs_are(LeftOut, _damaged)
 
 
 def is_pair(data: bytes, ident: bytes) -> bool:
@@ -150,7 +79,7 @@ def first_pairs(inputs: Sequence[bytes], seeds: Sequence[bytes] = ()) -> list[Pa
     """
     others = [other_first(data, number) for number, data in enumerate((*inputs[1:], *seeds), 1)]
     count = len(inputs) - 1
-    return [first_pair(inputs[0]), *others[:count], *(replace(pair, neg_limit=_NEVER) for pair in others[count:])]
+    return [first_pair(inputs[0]), *others[:count], *(pair.but(neg_limit=_NEVER) for pair in others[count:])]
 
 
 def rest(pair: Pair, before: bytes, data: bytes, neg_limit: int, condition: Condition, origin: Origin) -> Pair:
@@ -183,12 +112,12 @@ def rest_id(pair: Pair, neg_limit: int) -> bytes:
 
 def once_more(pair: Pair) -> Pair:
     """A pair that is done, to be done again because nobody believes any more who did it; under another id."""
-    return replace(pair, id=blake2b(pair.id + b"again", digest_size=ID_BYTES).digest(), decided=pair.decided or pair.id)
+    return pair.but(id=blake2b(pair.id + b"again", digest_size=ID_BYTES).digest(), decided=pair.decided or pair.id)
 
 
 def asked_later(pair: Pair) -> Pair:
     """A pending flip whose answer was not waited for, under another id: this one is done with."""
-    return replace(pair, id=blake2b(pair.id + b"later", digest_size=ID_BYTES).digest())
+    return pair.but(id=blake2b(pair.id + b"later", digest_size=ID_BYTES).digest())
 
 
 class Known(NamedTuple):
@@ -207,7 +136,7 @@ def set_aside(pair: Pair, data: bytes, known: Known | None = None) -> Pair:
     """
     ident = blake2b(pair.id + b"lost", digest_size=ID_BYTES).digest()
     if known is None or pair.pending or known.conditions < max(pair.place, pair.neg_limit):
-        return replace(pair, id=ident, decided=pair.decided or pair.id, route=None, origin=None)
+        return pair.but(id=ident, decided=pair.decided or pair.id, route=None, origin=None)
     at, decisions, counted, condition_hash = known
     left_out = pair.left_out if at == pair.neg_limit else None
     return Pair(ident, data, at, at, counted, condition_hash, pair.site, left_out=left_out, decided=decisions)
@@ -254,48 +183,18 @@ def child(
 
     `decisions`: the id of those before; `left_out`: the side is that of any other object; which one the run will say, and flip that on to the next.
     """
-    ident, site = elsewhere_id(decisions, condition, left_out), condition.site
-    before = value(condition.before)
-    if left_out is not None:
-        flip = (index, index, condition.counted, before, site)
-        later = condition.is_fork and len(left_out.objects) > _SOON
-        return Pair(ident, data, *flip, left_out=left_out, decided=decisions, behind=int(later), origin=origin)
-    if condition.loose:
-        return Pair(ident, data, _NEVER, index, condition.counted, before, site, decided=decisions, origin=origin)
-    leads_to = condition.elsewhere
-    targets = range(leads_to[0], leads_to[-1] + 1) if leads_to else range(0)
-    hashed = condition.hash(flipped=True)
-    return Pair(ident, data, index + 1, index + 1, condition.counted + 1, hashed, site, targets, origin=origin)
+    if left_out is None:
+        return other_side(decisions, data, index, condition, origin)
+    ident = elsewhere_id(decisions, condition, left_out)
+    flip = (index, index, condition.counted, value(condition.before), condition.site)
+    later = condition.is_fork and len(left_out.objects) > _SOON
+    return Pair(ident, data, *flip, left_out=left_out, decided=decisions, behind=int(later), origin=origin)
 
 
-def decided(before: bytes, condition: Condition, flipped: bool = False) -> bytes:
-    """The id of the decisions `before` followed by this condition's direction, or its other side.
-
-    A cryptographic hash, unlike the target's: two pairs taken for one would lose paths.
-    """
-    decision = _DECISION.pack(condition.site, condition.chain, condition.direction ^ flipped)
-    chosen = condition.chosen
-    which = _OBJECT.pack(chosen.base, chosen.size) if chosen else b""
-    return blake2b(before + decision + which, digest_size=ID_BYTES).digest()
-
-
-class Decisions:
-    """Follows a trail: the ids of the decisions before each of its conditions, and of all."""
-
-    def __init__(self) -> None:
-        self.ids = [ROOT]
-
-    def cut(self, count: int) -> None:
-        del self.ids[count + 1 :]
-
-    def pass_by(self, condition: Condition) -> None:
-        self.ids.append(decided(self.ids[-1], condition))
-
-
-def elsewhere_id(before: bytes, condition: Condition, left_out: LeftOut | None = None) -> bytes:
+def elsewhere_id(before: bytes, condition: Condition, left_out: LeftOut) -> bytes:
     """The id of the decisions `before` followed by the condition's other side."""
     other = decided(before, condition, flipped=True)
-    if left_out is None or len(left_out.objects) == 1:
+    if len(left_out.objects) == 1:
         return other
     return blake2b(other + _left(left_out), digest_size=ID_BYTES).digest()
 

@@ -49,14 +49,15 @@ class Search:
             queue.add(first_pairs(firsts, seeds))
 
     def next(self, enough: Callable[[], bool] = lambda: False) -> Pair | None:
-        """The pair to run now, or None if none is left or `enough`, which is asked between questions, says so.
+        """The pair to run now, or None if none is left or `enough`, which is asked before each question, says so.
 
         A pending flip that comes back has to be run, too: again, as nobody remembers the path that it is of.
         """
-        while (pair := self._queue.take()) is not None and pair.pending:
+        # Asked before one is taken: a pair that is put back has had its turn, and orders would depend on the clock.
+        while not enough() and (pair := self._queue.take()) is not None:
+            if not pair.pending:
+                return pair
             try:
-                if enough():
-                    raise Stopped
                 if not self._may_ask(pair.id):
                     return pair
                 outcome = self.explorer.ask(pair)
@@ -71,7 +72,7 @@ class Search:
                 continue
             self.answered.append(Answered(pair, Ranked(outcome, (self._queue.taken,))))
             return child  # it is its question's turn
-        return pair
+        return None
 
     def record(self, pair: Pair, finished: Finished, data: bytes) -> Ranked:
         """Book a finished run of `pair` with input `data`. Raises TraceError if its events make no sense."""

@@ -18,9 +18,11 @@ from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Memo, evaluate
 from score_embed.solve.cache import CacheLayer
+from score_embed.solve.choices import ChoicesLayer
 from score_embed.solve.effort import DEFAULT_RLIMIT, Limit
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
+from score_embed.solve.finite import FiniteLayer
 from score_embed.solve.integral import integral
 from score_embed.solve.local import SearchLayer
 from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stopped
@@ -112,8 +114,7 @@ class Gate:
 
 
 class Late:
-    """Layers that are made for their first question: those on numpy and on Z3, whose import takes as long as a small
-    campaign."""
+    """Layers that are made for their first question: those on Z3, whose import takes as long as a small campaign."""
 
     def __init__(self, make: Callable[[], Solver]) -> None:
         self._make = make
@@ -164,11 +165,16 @@ class ValidatingLayer:
     def __init__(self, inner: Solver) -> None:
         from score_embed.solve.smt import SmtLayer
 
-        self._inner = inner
+        self.inner = inner
         self._judge = SmtLayer()
 
     def solve(self, query: Query) -> Answer:
-        answer = self._inner.solve(query)
+        answer = self.inner.solve(query)
+        self.check(query, answer)
+        return answer
+
+    def check(self, query: Query, answer: Answer) -> None:
+        """Raises UnsoundAnswer."""
         if answer.result is Result.SAT:
             data = answer.apply(query.data)
             wrong = [c for c in (query.target, *query.conditions) if not evaluate(c, data)]
@@ -180,7 +186,6 @@ class ValidatingLayer:
                 raise UnsoundAnswer(f"layer {answer.layer}: the core is not of this path: {query.target!r}")
             if self._judge.solve_plain(query, answer.core or path).result is Result.SAT:
                 raise UnsoundAnswer(f"layer {answer.layer}: not unsat: {query.target!r}")
-        return answer
 
 
 class SolverStats(Struct):
@@ -192,6 +197,11 @@ class SolverStats(Struct):
     seconds: float = 0.0
     by: dict[Layer, int] = field(default_factory=lambda: dict.fromkeys(Layer, 0))
     seconds_by: dict[Layer, float] = field(default_factory=lambda: dict.fromkeys(Layer, 0.0))
+
+    def count_byte_sets(self, sat: int, unsat: int, seconds: float) -> None:
+        """So many flips more, which the engine answered as DomainLayer does."""
+        self._count(Layer.DOMAIN, sat + unsat, seconds)
+        self.sat, self.unsat, self.seconds = self.sat + sat, self.unsat + unsat, self.seconds + seconds
 
     def count(self, answer: Answer, seconds: float) -> None:
         """One flip more."""
@@ -227,6 +237,10 @@ class Chain:
         self._gate, self._limit = gate, limit
         self._efforts = _efforts(limit.rlimit) if limit else (0,)
         self.stop: Callable[[], bool] = lambda: False  # when it says so, `solve` raises Stopped
+        self.check = first.check if isinstance(first, ValidatingLayer) else None
+        first = first.inner if isinstance(first, ValidatingLayer) else first
+        # Whether the engine may answer as this layer would, before a question is put into words.
+        self.decides_bytes = isinstance(first, DomainLayer)
 
     @property
     def efforts(self) -> int:
@@ -298,13 +312,10 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
 def _searching(limit: Limit) -> Solver:
     """The layers behind the gate."""
     last = Late(lambda: _last(limit))
-    return TablesLayer(Late(lambda: _for_tables(last, limit)), last)
+    return TablesLayer(_for_tables(last, limit), last)
 
 
 def _for_tables(last: Solver, limit: Limit) -> Solver:
-    from score_embed.solve.choices import ChoicesLayer
-    from score_embed.solve.finite import FiniteLayer
-
     quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(_Nobody()))))
     return FiniteLayer(ChoicesLayer(quick, last, limit))
 

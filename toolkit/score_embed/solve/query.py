@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import questions_are
 from score_embed.formula.expr import Expr, Memo, bytes_of, evaluate
 
 
@@ -111,3 +112,6 @@ class Solver(Protocol):
     """One layer: answers itself, or asks the layer it wraps."""
 
     def solve(self, query: Query) -> Answer: ...
+
+
+questions_are(Query, Stopped)

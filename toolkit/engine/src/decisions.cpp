@@ -1,0 +1,42 @@
+#include "decisions.hpp"
+
+#include <cstring>
+
+#include "blake2b.hpp"
+
+namespace score {
+
+namespace {
+
+constexpr std::size_t ID = sizeof(PairId), DECISION = 9, OBJECT = 16;
+
+template <class Number> std::size_t put(u8 *to, Number number) {  // little endian
+    for (std::size_t i = 0; i < sizeof number; ++i) to[i] = u8(number >> 8 * i);
+    return sizeof number;
+}
+
+}  // namespace
+
+PairId decided(const PairId &before, const Condition &condition, bool flipped) {
+    u8 text[ID + DECISION + OBJECT];
+    std::memcpy(text, before.data(), ID);
+    std::size_t at = ID;
+    at += put(text + at, u32(condition.site));
+    at += put(text + at, u32(condition.chain));
+    text[at++] = u8(condition.direction ^ unsigned(flipped));
+    if (const auto &chosen = condition.chosen) {
+        at += put(text + at, chosen->base);
+        at += put(text + at, chosen->size);
+    }
+    PairId made;
+    blake2b(text, at, made.data(), ID);
+    return made;
+}
+
+Decisions::Decisions() {
+    PairId none;
+    blake2b(nullptr, 0, none.data(), ID);
+    ids_.push_back(none);
+}
+
+}  // namespace score

@@ -1,0 +1,64 @@
+// Slices of code that is driven by tables are decided by their values: each is a network of small tables.
+//
+// The variables are input bytes and the inner values of the formulas (grid.hpp), the constraints are the conditions and
+// what makes an inner value of others. Variables are eliminated one by one, in the input's order: all constraints on one
+// are joined, and what is left without it is a constraint on the others (bucket elimination: Dechter, "Bucket
+// elimination: A unifying framework for reasoning", 1999). A scanner's slice is a chain, and this is one walk along it.
+//
+// Questions of a path have most of their conditions in common, and those of neighbouring paths, too. So what came of a
+// join is kept, by the constraints that went into it. What would be too large is not decided.
+#pragma once
+
+#include "evaluate.hpp"
+#include "relation.hpp"
+
+namespace score {
+
+struct Decided {
+    enum { TOO_LARGE, UNSAT, SAT } result;
+    std::vector<std::pair<u32, u8>> values;  // of input bytes: those of the run where they are as good as others
+};
+
+class Finite {
+  public:
+    // `kept`: cells of all rows that are remembered, about. `tick` is called now and then; what it throws ends the question.
+    Finite(std::size_t kept, std::function<void()> tick) : most_(kept), tick_(std::move(tick)), grids_(4096, tick_) {}
+    Finite(const Finite &) = delete;
+
+    Decided solve(Id target, const std::vector<Id> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
+                  const Input &data);
+    std::size_t remembered() const { return joins_.size(); }  // joins
+
+  private:
+    // `keys`: the values that the `others` have together with a variable, coded, rising; `own`: its value in each row.
+    // `left`: what that says of the others; null if nothing.
+    struct Eliminated {
+        Variables others;
+        std::vector<u64> keys;
+        std::vector<u8> own;
+        RelationPtr left;
+    };
+    using EliminatedPtr = std::shared_ptr<const Eliminated>;
+    using Sets = std::map<u32, ByteSet>;
+
+    void forget();
+    RelationPtr condition(Id condition);
+    RelationPtr keep(RelationPtr relation);
+    Decided decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data);
+    RelationPtr definition(const VariablePtr &variable);
+    RelationPtr set(const VariablePtr &variable, const ByteSet &values);
+    EliminatedPtr eliminated(const VariablePtr &variable, const std::vector<RelationPtr> &relations);
+    RelationPtr what_is_left(Variables variables, std::vector<u8> cells, std::size_t rows);
+
+    std::size_t most_;
+    std::function<void()> tick_;
+    Grids grids_;
+    std::unordered_map<u64, RelationPtr> made_of_;           // by an inner variable's number
+    std::map<std::pair<u64, ByteSet>, RelationPtr> sets_;    // by an input byte's number and its set
+    std::unordered_map<u64, RelationPtr> conditions_;        // by the formula's uid
+    std::map<std::vector<u64>, EliminatedPtr> joins_;        // by the variable and the relations
+    std::map<std::pair<std::vector<u64>, std::vector<u8>>, RelationPtr> left_;  // by variables and rows
+    std::size_t kept_ = 0;
+};
+
+}  // namespace score

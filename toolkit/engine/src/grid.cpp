@@ -1,0 +1,224 @@
+#include "grid.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "operate.hpp"
+
+namespace score {
+
+namespace {
+
+constexpr unsigned WIDEST_WORD = 64;          // bits
+constexpr std::size_t MOST = 1 << 16;         // elements of a table
+constexpr std::size_t MOST_VALUES = 256;      // of an inner variable
+constexpr std::size_t FEWEST = 16;            // elements of a table that is worth one
+constexpr std::size_t MOST_JOINED = 1 << 20;  // elements of an inner variable's table times its values
+constexpr std::size_t KEPT = 1 << 23;         // elements of all tables together
+constexpr u64 CHOOSING = set_of({Kind::TABLE, Kind::ITE});  // their results are few, and much is made of them
+
+u64 last_number = 0;
+
+bool ranks_below(const VariablePtr &a, const VariablePtr &b) { return a->rank < b->rank; }
+
+Variables union_of(const std::vector<GridPtr> &parts) {
+    Variables all;
+    for (const GridPtr &part : parts) all = score::union_of(all, part->variables);
+    return all;
+}
+
+// The number of elements of a table over the variables of all of these.
+u128 size_of(const std::vector<GridPtr> &parts) {
+    u128 size = 1;
+    for (const VariablePtr &variable : union_of(parts))
+        size = size >> 100 ? size : size * variable->count;  // beyond that it does not matter
+    return size;
+}
+
+// The grid's values, one for each element of a table over these variables.
+std::vector<u64> spread(const Grid &grid, const Variables &variables, std::size_t size) {
+    std::vector<u64> values(size);
+    std::vector<std::size_t> steps(variables.size());  // in the grid, for one step of each variable
+    std::size_t stride = 1, mine = grid.variables.size();
+    for (std::size_t axis = variables.size(); axis--;)
+        if (mine && grid.variables[mine - 1] == variables[axis]) {
+            steps[axis] = stride;
+            stride *= grid.variables[--mine]->count;
+        }
+    std::vector<unsigned> at(variables.size());
+    std::size_t from = 0;
+    for (std::size_t to = 0; to < size; ++to) {
+        values[to] = grid.values[from];
+        for (std::size_t axis = variables.size(); axis--;) {
+            from += steps[axis];
+            if (++at[axis] < variables[axis]->count) break;
+            from -= steps[axis] * variables[axis]->count;
+            at[axis] = 0;
+        }
+    }
+    return values;
+}
+
+// None if the table's values are not few.
+std::optional<Partition> partition(const std::vector<u64> &table) {
+    if (table.size() < FEWEST) return std::nullopt;
+    std::size_t most = std::min({MOST_VALUES, table.size() / 2, MOST_JOINED / table.size()});
+    Partition found;
+    found.choice.reserve(table.size());
+    std::unordered_map<u64, u8> places;
+    for (u64 value : table) {
+        auto [place, is_new] = places.try_emplace(value, u8(found.values.size()));
+        if (is_new) {
+            if (found.values.size() == most) return std::nullopt;
+            found.values.push_back(value);
+        }
+        found.choice.push_back(place->second);
+    }
+    return found;
+}
+
+}  // namespace
+
+Variable::Variable(int index, unsigned count) : index(index), count(count), number(++last_number), rank(index, 0, 0) {}
+
+Variable::Variable(Variables parts, unsigned count, std::vector<u8> choice)
+    : index(-1), count(count), made_of(std::move(parts)), choice(std::move(choice)), number(++last_number) {
+    auto [last, depth, _] = made_of.back()->rank;
+    rank = {last, depth + 1, number};
+}
+
+Variable::~Variable() {  // chains of them are long
+    Variables dying = std::move(made_of);
+    while (!dying.empty()) {
+        VariablePtr last = std::move(dying.back());
+        dying.pop_back();
+        if (last.use_count() > 1) continue;
+        for (VariablePtr &part : last->made_of) dying.push_back(std::move(part));
+        last->made_of.clear();
+    }
+}
+
+Variables union_of(const Variables &a, const Variables &b) {
+    Variables both;
+    both.reserve(a.size() + b.size());
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both), ranks_below);
+    return both;
+}
+
+GridPtr Grids::of(Id expr) {
+    if (size_ > KEPT) forget();
+    std::vector<Id> stack{expr};
+    while (!stack.empty()) {
+        Id id = stack.back();
+        if (known_.count(id)) {
+            stack.pop_back();
+            continue;
+        }
+        const Node &node = score::node(id);
+        std::size_t before = stack.size();
+        bool has_none = node.width > WIDEST_WORD || node.kind >= Kind::FADD;
+        for (unsigned i = 0; i < node.arity && !has_none; ++i)
+            if (!known_.count(node.args[i])) stack.push_back(node.args[i]);
+        if (stack.size() > before) continue;
+        tick_();
+        GridPtr grid = has_none ? nullptr : made(id);
+        known_[id].grid = std::move(grid);
+        arena().mourn(id, this);
+    }
+    return known_.at(expr).grid;
+}
+
+void Grids::forget() {
+    for (const auto &[id, known] : known_) arena().mourn_no_more(id, this);
+    known_.clear();
+    tables_.clear();
+    size_ = 0;
+}
+
+GridPtr Grids::made(Id id) {
+    const Node &node = score::node(id);
+    if (node.kind == Kind::CONST) return std::make_shared<Grid>(Grid{{}, {u64(node.value)}});
+    if (node.kind == Kind::BYTE) {
+        std::vector<u64> values(256);
+        for (unsigned v = 0; v < 256; ++v) values[v] = v;
+        return std::make_shared<Grid>(Grid{{byte(u32(node.value))}, std::move(values)});
+    }
+    std::vector<GridPtr> parts;
+    for (unsigned i = 0; i < node.arity; ++i) {
+        parts.push_back(known_.at(node.args[i]).grid);
+        if (!parts.back()) return nullptr;
+    }
+    parts = in_few_values(node, parts);
+    if (size_of(parts) > MOST) return nullptr;
+    GridPtr grid = computed(node, parts);
+    size_ += grid->values.size();
+    return grid;
+}
+
+// The arguments' grids, over inner variables where that makes the node's grid smaller.
+std::vector<GridPtr> Grids::in_few_values(const Node &node, const std::vector<GridPtr> &parts) {
+    std::vector<GridPtr> reduced = parts;
+    for (unsigned i = 0; i < node.arity; ++i)
+        if (is_in(score::node(node.args[i]).kind, CHOOSING)) reduced[i] = few_of(node.args[i], parts[i]);
+    if (size_of(reduced) > at_ease_)
+        for (unsigned i = 0; i < node.arity; ++i) reduced[i] = few_of(node.args[i], parts[i]);
+    for (unsigned i = 0; i < node.arity; ++i) {
+        if (parts[i] == reduced[i]) continue;
+        std::vector<GridPtr> other = reduced;
+        other[i] = parts[i];
+        if (size_of(other) <= size_of(reduced)) reduced = std::move(other);
+    }
+    return reduced;
+}
+
+GridPtr Grids::computed(const Node &node, const std::vector<GridPtr> &parts) {
+    auto made = std::make_shared<Grid>();
+    made->variables = union_of(parts);
+    std::size_t size = std::size_t(size_of(parts));
+    std::vector<std::vector<u64>> arguments;
+    const u64 *values[3] = {};
+    for (const GridPtr &part : parts)
+        arguments.push_back(part->values.size() == size ? std::vector<u64>() : spread(*part, made->variables, size));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        values[i] = arguments[i].empty() ? parts[i]->values.data() : arguments[i].data();
+    made->values.resize(size);
+    operate(operator_of(node), values, made->values.data(), size);
+    if (node.table && tables_.insert(node.value).second) size_ += node.table->entries.size();
+    return made;
+}
+
+GridPtr Grids::few_of(Id id, const GridPtr &grid) {
+    Known &known = known_.at(id);
+    if (!known.few) known.few = reduced(grid);
+    return known.few;
+}
+
+// These values as those of an inner variable, if they are few; else the same grid.
+GridPtr Grids::reduced(const GridPtr &grid) {
+    std::optional<Partition> found = partition(grid->values);
+    if (!found) return grid;
+    size_ += grid->values.size() * (grid->variables.size() + 1);
+    Key key;
+    for (const VariablePtr &variable : grid->variables) key.first.push_back(variable->number);
+    key.second = std::move(found->choice);
+    if (inner_.size() > inner_limit_) {
+        for (auto each = inner_.begin(); each != inner_.end();)
+            each = each->second.expired() ? inner_.erase(each) : std::next(each);
+        inner_limit_ = 1024 + 2 * inner_.size();
+    }
+    std::weak_ptr<const Variable> &known = inner_[key];
+    VariablePtr variable = known.lock();
+    if (!variable) {
+        variable = std::make_shared<const Variable>(grid->variables, unsigned(found->values.size()), key.second);
+        known = variable;
+    }
+    return std::make_shared<Grid>(Grid{{variable}, std::move(found->values)});
+}
+
+const VariablePtr &Grids::byte(u32 index) {
+    VariablePtr &found = bytes_[index];
+    if (!found) found = std::make_shared<const Variable>(int(index), 256);
+    return found;
+}
+
+}  // namespace score

@@ -1,0 +1,85 @@
+#include "relation.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace score {
+
+namespace {
+
+constexpr u128 CODES = u128(1) << 62;  // combinations that can be told apart by a number
+u64 last_number = 0;
+
+std::size_t column_of(const Relation &relation, const VariablePtr &variable) {
+    const Variables &all = relation.variables;
+    return std::size_t(std::find(all.begin(), all.end(), variable) - all.begin());
+}
+
+std::size_t shared_with(const Relation &a, const Relation &b) {
+    return std::size_t(std::count_if(a.variables.begin(), a.variables.end(), [&](const VariablePtr &variable) {
+        return column_of(b, variable) < b.variables.size();
+    }));
+}
+
+RelationPtr joined(const Relation &a, const Relation &b, std::size_t most) {
+    std::vector<std::size_t> mine, theirs;
+    for (std::size_t column = 0; column < a.variables.size(); ++column)
+        if (std::size_t other = column_of(b, a.variables[column]); other < b.variables.size())
+            mine.push_back(column), theirs.push_back(other);
+    std::vector<u64> wanted = coded(a, mine), codes = coded(b, theirs);
+    std::vector<std::pair<u64, u32>> known(codes.size());  // with the row: rows of one code stay in their order
+    for (std::size_t i = 0; i < codes.size(); ++i) known[i] = {codes[i], u32(i)};
+    std::sort(known.begin(), known.end());
+    Variables variables = union_of(a.variables, b.variables);
+    std::vector<std::size_t> from_a(variables.size()), from_b(variables.size());
+    for (std::size_t i = 0; i < variables.size(); ++i)
+        from_a[i] = column_of(a, variables[i]), from_b[i] = column_of(b, variables[i]);
+    std::vector<u8> cells;
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        auto low = std::lower_bound(known.begin(), known.end(), std::pair(wanted[i], u32(0)));
+        for (; low != known.end() && low->first == wanted[i]; ++low) {
+            if (++rows > most) throw TooLarge();
+            for (std::size_t k = 0; k < variables.size(); ++k)
+                cells.push_back(from_a[k] < a.variables.size() ? a.row(i)[from_a[k]] : b.row(low->second)[from_b[k]]);
+        }
+    }
+    return std::make_shared<Relation>(std::move(variables), std::move(cells), rows);
+}
+
+}  // namespace
+
+Relation::Relation(Variables variables, std::vector<u8> cells, std::size_t rows)
+    : variables(std::move(variables)), cells(std::move(cells)), rows(rows), number(++last_number) {}
+
+std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> &columns) {
+    std::vector<u64> codes(relation.rows);
+    u128 combinations = 1;
+    for (std::size_t column : columns) {
+        u64 count = relation.variables[column]->count;
+        combinations *= count;
+        if (combinations > CODES) throw TooLarge();
+        for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = codes[i] * count + relation.row(i)[column];
+    }
+    return codes;
+}
+
+RelationPtr joined(std::vector<RelationPtr> relations, std::size_t most) {
+    std::stable_sort(relations.begin(), relations.end(),
+                     [](const RelationPtr &a, const RelationPtr &b) { return a->rows < b->rows; });
+    RelationPtr result = relations.front();
+    relations.erase(relations.begin());
+    while (!relations.empty()) {  // that with the most variables in common, of those the one of the fewest rows
+        std::size_t best = 0, shared = 0;
+        for (std::size_t k = 0; k < relations.size(); ++k) {
+            std::size_t now = shared_with(*relations[k], *result);
+            if (k && (now < shared || (now == shared && relations[k]->rows >= relations[best]->rows))) continue;
+            best = k, shared = now;
+        }
+        result = joined(*result, *relations[best], most);
+        relations.erase(relations.begin() + std::ptrdiff_t(best));
+    }
+    return result;
+}
+
+}  // namespace score

@@ -1,0 +1,36 @@
+// Relations: which values some variables may have together, a row each, as a database has them.
+//
+// Rows and not arrays with an axis for each variable: most variables are functions of others, so that few of all
+// combinations are possible.
+#pragma once
+
+#include <stdexcept>
+
+#include "grid.hpp"
+
+namespace score {
+
+struct TooLarge : std::length_error {  // a join has too many rows, or too many variables
+    TooLarge() : std::length_error("a relation is too large") {}
+};
+
+// For each row the index of each variable's value; the rows lie one behind the other.
+struct Relation {
+    Relation(Variables variables, std::vector<u8> cells, std::size_t rows);
+
+    const u8 *row(std::size_t at) const { return cells.data() + at * variables.size(); }
+
+    Variables variables;
+    std::vector<u8> cells;
+    std::size_t rows;
+    u64 number;  // that no other relation ever had
+};
+using RelationPtr = std::shared_ptr<const Relation>;
+
+// A number for each row, the values of these columns as digits.
+std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> &columns);
+
+// The rows that agree with all of the relations, which have a variable in common. TooLarge beyond `most` rows.
+RelationPtr joined(std::vector<RelationPtr> relations, std::size_t most);
+
+}  // namespace score
