@@ -114,6 +114,7 @@ class _Main:
         self._parameters = _parameters(node)
         self._names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(self._parameters)]
         self._said = uses.said_of(scope.tree, node, self._names)
+        self._sizes = {name for name, p in zip(self._names, self._parameters, strict=True) if uses.is_size(p)}
         self._arguments: list[Argument] | None = []  # None: they cannot be written as constants
         self.lost: list[str] = []
         self.within: list[str] = []
@@ -281,12 +282,13 @@ class _Main:
         for name, t in types.items():
             u = unqualified(t)
             to = unqualified(u.to) if isinstance(u, Pointer) else None
-            single = isinstance(to, Struct) and uses.has_members_used(body, name) and not uses.is_moved(body, name)
+            looked_at = uses.has_members_used(body, name) or (not _is_byte(to) and uses.is_looked_at(body, name))
+            single = to is not None and looked_at and not uses.is_moved(body, name)
             if isinstance(to, Void) and isinstance(u, Pointer) and self._seen_as(u, name) is not None:
                 single = True
             number = is_integer(u) and not (isinstance(u, Int) and u.name == "_Bool")
-            strong = u == self._scope.types.size
-            fields.append(Field(name, element_name(self._scope, u), number, single=single, strong=strong))
+            sized = name in self._sizes if number else not isinstance(to, (Struct, Pointer))
+            fields.append(Field(name, element_name(self._scope, u), number, single=single, sized=sized))
         found = names.of_parameters(fields)
         found.of |= self._said.counts
         self._declared_counts(found)
@@ -350,6 +352,10 @@ def _preprocessed(text: str, model: DataModel) -> str:
     """Without comments and the compiler's macros, which a file that the preprocessor has left does not know."""
     text = _COMMENT.sub("", text)
     return text.replace("__SIZE_TYPE__", model.size_type).replace("__UINTPTR_TYPE__", Types(model).uintptr.name)
+
+
+def _is_byte(t: CType | None) -> bool:
+    return isinstance(t, Void) or (isinstance(t, Int) and t.bits == 8)
 
 
 def _part(comment: str, lines: Sequence[str]) -> str:
