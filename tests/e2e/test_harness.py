@@ -47,6 +47,37 @@ def test_a_bug_says_what_it_rests_on(tmp_path: Path) -> None:
     assert "rests on: n->next may be NULL" in said
 
 
+TWO_NULLS = """
+struct node { int key; struct node *next; };
+int looks(const struct node *other) { return other ? other->key : 0; }
+int chain(int x, const struct node *n, const struct node *other)
+{
+    if (x == 3)
+        return n->next->key;
+    return looks(other);
+}
+int both(const struct node *n, const struct node *other)
+{
+    if (!other)
+        return n->next->key;
+    return looks(other);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "rests"), [("chain", ["n->next may be NULL"]), ("both", ["n->next may be NULL", "other may be NULL"])]
+)
+def test_a_bug_rests_on_what_its_path_asks_for(function: str, rests: list[str], tmp_path: Path) -> None:
+    """What is asked last stands first. `other` is NULL in both, and on the way to the bug in `both` only."""
+    first = json.dumps({"inputs": {"x": 0, "other != NULL": 0}})
+    files = {"p.c": TWO_NULLS, "first.json": first if function == "chain" else json.dumps({"inputs": {}})}
+    options = ("--first", str(tmp_path / "first.json"), "--no-witness")
+    summary = explore(tmp_path, files, "--entry", function, *options).summary
+    assert [bug["inputs"]["other != NULL"] for bug in summary["bugs"]] == [0]
+    assert [bug["rests_on"] for bug in summary["bugs"]] == [rests]
+
+
 def test_an_array_ends_where_its_count_says(tmp_path: Path) -> None:
     summary = entry(tmp_path, "header")
     assert bugs(summary) == [("out-of-bounds", 9, [])]

@@ -121,6 +121,8 @@ def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
     }
     assert readable(inputs) == {"n->v": 3, "n->next": "NULL", "s": "NULL", "f": "twice", "f()": -7}
     assert rests_on(inputs) == ["n->next may be NULL", "s may be NULL", "f() may be -7"]
+    assert rests_on(inputs, ("s != NULL", "n->v", "n->next != NULL")) == ["s may be NULL", "n->next may be NULL"]
+    assert rests_on(inputs, ()) == []
     assert readable({"x": 1, "q != NULL": 1}) == {"x": 1, "q": "not NULL"}
 
 

@@ -39,6 +39,7 @@ class Entry(Struct, frozen=True):
     unchecked: Annotated[int, Meta(ge=0, le=2**32 - 1)]  # accesses through pointers of which nobody knows the bounds
     retried: bool = False  # an earlier target died under it
     lost: LostTest | None = None  # it is to be repeated
+    depends: tuple[str, ...] | None = None  # of a bug that is new to whoever ran it: the inputs that its path depends on
 
 
 class Counted(Struct, frozen=True):

@@ -163,7 +163,7 @@ class Ledger:
             return None
         kind = kind_of(entry.verdict, entry.code)
         inputs = named_inputs(entry.objects, entry.input)
-        return self.bugs.add(Bug.at(entry.place, kind, inputs, number, entry.confirmed))
+        return self.bugs.add(Bug.at(entry.place, kind, inputs, number, entry.confirmed, depends=entry.depends))
 
     def _test(self, number: int, entry: Entry, where: str) -> TestCase:
         return TestCase(

@@ -76,14 +76,16 @@ class Worker:
         return Tested(run, finished, outcome, fresh)
 
     def entry(self, test: Tested) -> Entry:
-        """A test in the books' words. A bug that is new here is tried once more, on a fresh target."""
+        """A test in the books' words. A bug that is new here is tried once more, on a fresh target: so a bug has to be
+        entered before anything else is run or asked."""
         run, finished, outcome, fresh = test
-        verdict, place, confirmed = finished.verdict, None, False
+        verdict, place, confirmed, depends = finished.verdict, None, False, None
         if verdict.is_bug:
             place = self.describer.place(finished)
             bug = kind_of(verdict, finished.code), place
             if bug not in self._bugs:
                 self._bugs.add(bug)
+                depends = self.explorer.depends(finished) if outcome.objects else None
                 confirmed = self._shows_again(run, finished)
         return Entry(
             run.input if verdict is Verdict.LOST else run.input[: finished.input_used],
@@ -101,6 +103,7 @@ class Worker:
             finished.unchecked,
             finished.retried,
             self.lost(test),
+            depends,
         )
 
     def lost(self, test: Tested) -> LostTest | None:

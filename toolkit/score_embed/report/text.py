@@ -15,7 +15,7 @@ from score_embed.report.findings import Findings
 from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
-from score_embed.results.shown import readable, rests_on
+from score_embed.results.shown import readable
 from score_embed.results.sourcemap import SourceMap
 
 # How a campaign ended, in a user's words.
@@ -94,7 +94,7 @@ def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
         yield f"    {source}"
     if hint := HINTS.get(bug.kind):
         yield f"  {hint}"
-    if rests := rests_on(bug.inputs):
+    if rests := bug.rests_on:
         yield f"  rests on: {'; '.join(rests)}"
     if len(place.stack) > 1:
         yield f"  called by {', '.join(place.stack[1:])}"

@@ -16,6 +16,7 @@ from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable
 from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
+from score_embed.results.shown import rests_on
 from score_embed.results.testcase import Value
 
 
@@ -45,16 +46,30 @@ class Bug(Struct):
     count: int = 1
     confirmed: bool = False
     witness: str = ""  # who else saw it, where the test itself ended well: a sanitizer
+    depends: tuple[str, ...] | None = None  # the inputs that its path depends on, what is asked last first; None: not known
 
     @staticmethod
-    def at(place: Place, kind: str, inputs: Mapping[str, Value], test: int, confirmed: bool = False, witness: str = "") -> Bug:
+    def at(
+        place: Place,
+        kind: str,
+        inputs: Mapping[str, Value],
+        test: int,
+        confirmed: bool = False,
+        witness: str = "",
+        depends: tuple[str, ...] | None = None,
+    ) -> Bug:
         """A bug that was seen once."""
         where = (place.file, place.line, place.function, place.stack)
-        return Bug(kind, *where, dict(inputs), test, 1, confirmed, witness)
+        return Bug(kind, *where, dict(inputs), test, 1, confirmed, witness, depends)
 
     @property
     def place(self) -> Place:
         return Place(self.file, self.line, self.function, self.stack)
+
+    @property
+    def rests_on(self) -> list[str]:
+        """What its input assumes that may not be so."""
+        return rests_on(self.inputs, self.depends)
 
 
 def kind_of(verdict: Verdict, code: int) -> str:

@@ -1,13 +1,13 @@
 """Inputs as people read them: pointers as what they lead to, and what lies behind a null pointer left out.
 
 A harness has an input `n != NULL` for a pointer that may be null, and `f: 0 stub, 1 twice` for a choice among functions. What a bug
-rests on are the pointers that were null: whether they can be is for the user to say.
+rests on are the pointers that were null, as far as its path asked for them: whether they can be is for the user to say.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from score_embed.results.testcase import Value
 
@@ -36,11 +36,13 @@ def readable(inputs: Mapping[str, Value]) -> dict[str, Value]:
     return found
 
 
-def rests_on(inputs: Mapping[str, Value]) -> list[str]:
-    """What the user has to judge of an input: pointers that are null in it, and what functions without a body gave."""
+def rests_on(inputs: Mapping[str, Value], depends: Sequence[str] | None = None) -> list[str]:
+    """What the user has to judge of an input: pointers that are null in it, and what functions without a body gave.
+    `depends`: the inputs that the path depends on, what is asked last first; None: nobody knows."""
     nulls = _nulls(inputs)
-    found = [f"{name} may be NULL" for name in sorted(nulls) if not _is_behind(name, nulls)]
-    return found + [f"{name} may be {value}" for name, value in inputs.items() if name.endswith("()")]
+    said = {f"{name}{_GIVEN}": f"{name} may be NULL" for name in sorted(nulls) if not _is_behind(name, nulls)}
+    said |= {name: f"{name} may be {value}" for name, value in inputs.items() if name.endswith("()")}
+    return [said[name] for name in (said if depends is None else depends) if name in said]
 
 
 def _nulls(inputs: Mapping[str, Value]) -> frozenset[str]:

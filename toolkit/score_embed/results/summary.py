@@ -23,7 +23,6 @@ from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Coverage
 from score_embed.results.lost import MOST_SHOWN, LostTest
 from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, WITNESS
-from score_embed.results.shown import rests_on
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
@@ -97,8 +96,7 @@ def of(record: Store) -> dict[str, Any]:
 
 
 def _bug(bug: Bug) -> dict[str, Any]:
-    """`rests_on`: what its input assumes that may not be so."""
-    return {**to_builtins(bug), "rests_on": rests_on(bug.inputs)}
+    return {**to_builtins(bug), "rests_on": bug.rests_on}
 
 
 def _lost_test(lost: LostTest) -> dict[str, Any]:
