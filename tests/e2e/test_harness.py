@@ -274,3 +274,74 @@ def test_the_second_witness_has_all_that_a_harness_calls(tmp_path: Path) -> None
     found = explore(tmp_path, {"p.c": text}, "--entry", "f", "--check", "none")
     assert "no second witness" not in found.stderr
     assert found.bug_kinds == ["out-of-bounds"]
+
+
+JUDGED = """
+struct node { int key; struct node *next; };
+struct list { struct node *first; unsigned char weight; };
+int second(const struct list *l)
+{
+    if (!l || !l->first)
+        return 0;
+    return l->first->next->key;
+}
+int mean(const struct list *l)
+{
+    if (!l)
+        return 0;
+    return 100 / l->weight;
+}
+"""
+
+
+def judged(folder: Path, function: str, hints: str) -> tuple[int, dict[str, Any]]:
+    folder.mkdir(exist_ok=True)
+    (folder / "l.c").write_text(JUDGED)
+    (folder / "score-hints.yaml").write_text(hints)
+    done = score_embed("run", "--entry", function, "--no-witness", "--json", "--out", "out", "l.c", cwd=folder)
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_bug_is_accepted_with_one_line(tmp_path: Path) -> None:
+    """Listed apart, by its place or its id, and no error any more; what is said of no bug is said."""
+    code, before = judged(tmp_path / "before", "mean", "")
+    (bug,) = before["bugs"]
+    assert (code, bug["kind"], bug["line"]) == (1, "division-by-zero", 14)
+    for name, what in (("place", "l.c:14"), ("id", bug["id"])):
+        lines = f"accept:\n  {what}: issue 7\n  l.c:99: long gone\n"
+        code, summary = judged(tmp_path / name, "mean", lines)
+        assert (code, summary["bugs"]) == (0, [])
+        assert [(item["kind"], item["judged"], item["why"]) for item in summary["judged"]] == [
+            ("division-by-zero", "accept", "issue 7")
+        ]
+        assert [item["as"] for item in summary["judged_unmatched"]] == ["l.c:99"]
+        said = score_embed("report", "out", cwd=tmp_path / name).stdout
+        assert "bugs 0 (1 accepted)" in said
+        assert "l.c:14: accepted: an integer is divided by zero in mean: issue 7 [division-by-zero]" in said
+        assert "score-hints.yaml:3: accept l.c:99" in said
+        sarif = tmp_path / name / "s.sarif"
+        score_embed("report", "out", "--sarif", str(sarif), cwd=tmp_path / name)
+        (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
+        assert result["suppressions"][0]["justification"] == "accept: issue 7"
+
+
+def test_what_cannot_happen_is_not_explored(tmp_path: Path) -> None:
+    """A null that never is, and a condition behind a pointer that may be null."""
+    code, before = judged(tmp_path / "a", "second", "")
+    assert (code, [bug["rests_on"] for bug in before["bugs"]]) == (1, [["l->first->next may be NULL"]])
+    refused = "refuse:\n  second(l->first->next == NULL): two at least\n  mean(l->weight == 0): never empty\n"
+    code, summary = judged(tmp_path / "b", "second", refused)
+    assert (code, summary["bugs"], summary["judged"], summary["stopped"]) == (0, [], [], "exhausted")
+    assert "l->first->next != NULL" in summary["within"]
+    assert summary["paths"] == before["paths"] - 1
+    code, summary = judged(tmp_path / "c", "mean", refused)
+    assert (code, summary["bugs"], summary["paths"]) == (0, [], 2)
+    assert "never: l->weight == 0" in summary["within"]
+
+
+def test_a_condition_of_what_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "l.c").write_text(JUDGED)
+    (tmp_path / "score-hints.yaml").write_text("refuse:\n  second(l->last == NULL): never\n")
+    done = score_embed("run", "--entry", "second", "--no-witness", "l.c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "score-hints.yaml:2: error: refuse: second(l->last == NULL): the harness of second has no pointer l->last" in done.stderr

@@ -18,8 +18,9 @@ from score_embed.results import completeness, summary
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
 from score_embed.results.hashes import HashSet
+from score_embed.results.judging import meaning
 from score_embed.results.lost import LostTest
-from score_embed.results.parts import PROGRESS, TIMELINE, VERSIONS
+from score_embed.results.parts import JUDGED, PROGRESS, TIMELINE, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
@@ -36,6 +37,7 @@ class Ledger:
     def __init__(self, record: Store, sources: SourceMap) -> None:
         self._record, self._sources = record, sources
         self._versions = record.get(VERSIONS) or {}
+        self._judged = record.get(JUDGED) or ()
         self.totals = Totals()
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
         self.tally = Tally()  # of all explorers
@@ -118,7 +120,8 @@ class Ledger:
         if bug is not None:
             self._record.put_bug(bug)
         is_first_of_bug = bug is not None and bug.test == number
-        self.has_bug = self.has_bug or (is_first_of_bug and entry.confirmed)
+        if bug is not None and is_first_of_bug and entry.confirmed:
+            self.has_bug = self.has_bug or self._is_open(bug)
         if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
             self._write_files(self._test(number, entry, where), is_first_of_bug)
 
@@ -127,7 +130,11 @@ class Ledger:
         if not bug.confirmed:
             bug.confirmed = True
             self._record.put_bug(bug)
-        self.has_bug = True
+        self.has_bug = self.has_bug or self._is_open(bug)
+
+    def _is_open(self, bug: Bug) -> bool:
+        """Whether the user has said nothing of it."""
+        return meaning(bug, self._judged, self._sources) is None
 
     def set_aside(self, lost: LostTest) -> None:
         """A test that only runs again if somebody wants that."""

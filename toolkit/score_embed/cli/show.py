@@ -27,6 +27,7 @@ def result(found: Findings) -> None:
     if found.paths:
         console.print(_tests(found.paths))
     lines = [line for bug in found.bugs for line in text.bug(bug, found.sources, found.folder)]
+    lines += text.judged(found)
     lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
     lines += [*mcdc.totals(found.summary["mcdc"]), *mcdc.goal(found.summary["goal"], found.summary["within"])]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])

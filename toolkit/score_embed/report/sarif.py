@@ -6,19 +6,21 @@ function, callers and the text of the line; never of line numbers, inputs or the
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import urllib.parse
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from score_embed import __version__
+from score_embed.contract.judged import Judged
 from score_embed.contract.words import Stop
 from score_embed.report import kinds, text
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
+from score_embed.results.judging import identity
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "SRCROOT"
@@ -28,8 +30,11 @@ _FAILED = frozenset({Stop.ERROR, Stop.KILLED})
 def document(found: Findings) -> str:
     """The JSON text."""
     root = Path(found.sources.root)
-    names = list(dict.fromkeys(bug.kind for bug in found.bugs))
-    fingerprints = _fingerprints(found)
+    said: dict[int, Judged | None] = {id(bug): None for bug in found.bugs}
+    said |= {id(bug): line for bug, line in found.judged}
+    bugs = [*found.bugs, *(bug for bug, _ in found.judged)]
+    names = list(dict.fromkeys(bug.kind for bug in bugs))
+    fingerprints = _fingerprints(found, bugs)
     run = {
         "tool": {
             "driver": {
@@ -43,8 +48,8 @@ def document(found: Findings) -> str:
         "columnKind": "utf16CodeUnits",
         "invocations": [_invocation(found)],
         "results": [
-            _result(found, bug, names.index(bug.kind), fingerprint)
-            for bug, fingerprint in zip(found.bugs, fingerprints, strict=True)
+            _result(found, bug, names.index(bug.kind), fingerprint) | _suppressed(said[id(bug)])
+            for bug, fingerprint in zip(bugs, fingerprints, strict=True)
         ],
         "properties": {
             key: found.summary[key]
@@ -115,6 +120,13 @@ def _result(found: Findings, bug: Bug, rule: int, fingerprint: str) -> dict[str,
     return plain
 
 
+def _suppressed(line: Judged | None) -> dict[str, Any]:
+    """Of a bug that the user has accepted or refused: viewers leave it out."""
+    if line is None:
+        return {}
+    return {"suppressions": [{"kind": "external", "status": "accepted", "justification": f"{line.word}: {line.why}"}]}
+
+
 def _frames(found: Findings, bug: Bug) -> list[dict[str, Any]]:
     """Locations from the bug outwards. Of the callers only the function is known, so they point to its beginning."""
     place = bug.place
@@ -154,10 +166,10 @@ def _folder_uri(folder: Path) -> str:
     return folder.as_uri().rstrip("/") + "/"
 
 
-def _fingerprints(found: Findings) -> list[str]:
+def _fingerprints(found: Findings, bugs: Sequence[Bug]) -> list[str]:
     """One for each bug. Bugs that are alike in all that counts are numbered from the top of the file."""
-    keys = [defect(found, bug) for bug in found.bugs]
-    order = sorted(range(len(keys)), key=lambda i: found.bugs[i].place.line)
+    keys = [identity(bug, found.sources) for bug in bugs]
+    order = sorted(range(len(keys)), key=lambda i: bugs[i].place.line)
     seen: Counter[str] = Counter()
     result = [""] * len(keys)
     for i in order:
@@ -165,10 +177,3 @@ def _fingerprints(found: Findings) -> list[str]:
         result[i] = f"{keys[i]}:{seen[keys[i]]}"
     return result
 
-
-def defect(found: Findings, bug: Bug) -> str:
-    """What is the same of a bug in any campaign, in hexadecimal."""
-    place = bug.place
-    line = "".join(found.sources.text(place.file, place.line).split())
-    parts = [bug.kind, Path(place.file).name, place.function, *place.stack, line]
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]

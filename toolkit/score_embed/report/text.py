@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
 from score_embed.report import fleet, kinds, mcdc
@@ -15,6 +16,7 @@ from score_embed.report.findings import Findings
 from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
+from score_embed.results.judging import short_id
 from score_embed.results.shown import readable
 from score_embed.results.sourcemap import SourceMap
 
@@ -31,6 +33,7 @@ ENDS = {
     Stop.KILLED: "its process was killed; this is its last commit, at most a second earlier",
     Stop.RUNNING: "it is running now; this is its last commit",
 }
+_DONE = {ACCEPT: "accepted", REFUSE: "refused"}
 _MOST_LOST = 10  # lost tests that are shown
 CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.GOAL, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
@@ -62,7 +65,14 @@ def headline(summary: Mapping[str, Any]) -> str:
     return (
         f"{summary['program']} on {summary['board']}: {ended(summary)} after {summary['seconds']:.1f} s; "
         f"{summary['paths']} paths in {summary['runs']} tests, branches {covered}/{total}, bugs {len(summary['bugs'])}"
+        f"{set_apart(Counter(bug['judged'] for bug in summary['judged']))}"
     )
+
+
+def set_apart(judged: Mapping[str, int]) -> str:
+    """How many bugs the user has accepted and refused; mostly nothing."""
+    said = [f"{judged[word]} {done}" for word, done in _DONE.items() if judged.get(word)]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def ended(summary: Mapping[str, Any]) -> str:
@@ -98,7 +108,18 @@ def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
         yield f"  rests on: {'; '.join(rests)}"
     if len(place.stack) > 1:
         yield f"  called by {', '.join(place.stack[1:])}"
-    yield f"  seen {times(bug.count)}; again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
+    again = f"again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
+    yield f"  seen {times(bug.count)}; id {short_id(bug, sources)}; {again}"
+
+
+def judged(found: Findings) -> Iterator[str]:
+    """The bugs of which the user has said something, a line each, and what was said of none."""
+    for bug, line in found.judged:
+        within = f" in {bug.function}" if bug.function else ""
+        yield f"{bug.place}: {_DONE[line.word]}: {kinds.happened(bug.kind)}{within}: {line.why} [{bug.kind}]"
+    if found.unmatched:
+        yield "said of no bug that was found here:"
+        yield from (f"  {line.at}: {line.word} {line.what}" for line in found.unmatched)
 
 
 def doubt(bug: Bug) -> str:
@@ -169,6 +190,7 @@ def full(found: Findings) -> Iterator[str]:
     """The whole report."""
     yield from _totals(found)
     yield from _titled(f"bugs ({len(found.bugs)})", _bugs(found))
+    yield from _titled("accepted and refused", judged(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
     yield from _titled("MC/DC", mcdc.lines(found.summary["mcdc"], found.summary["within"]))

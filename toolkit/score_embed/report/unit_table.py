@@ -9,7 +9,9 @@ from typing import Protocol
 from rich.table import Table
 from rich.text import Text
 
+from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.errors import printable
+from score_embed.report.text import set_apart
 
 
 class Row(Protocol):
@@ -25,6 +27,9 @@ class Row(Protocol):
     covered: int
     branches: int
     bugs: int
+    accepted: int
+    refused: int
+    unmatched: tuple[str, ...]
 
 
 _FEW = 3  # bounds that are shown of a function
@@ -68,4 +73,12 @@ def totals(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[str]:
     yield (
         f"{len(rows)} functions: {ends}; {sum(row.paths for row in rows)} paths, "
         f"branches of their own {covered}/{branches}{percent}, bugs {sum(row.bugs for row in rows)}"
+        f"{set_apart({ACCEPT: sum(row.accepted for row in rows), REFUSE: sum(row.refused for row in rows)})}"
     )
+    yield from (printable(f"said of no bug that was found: {line}") for line in unmatched(rows))
+
+
+def unmatched(rows: Sequence[Row]) -> list[str]:
+    """The lines that no bug of any explored function is meant by."""
+    explored = [row.unmatched for row in rows if row.paths]
+    return [line for line in (explored[0] if explored else ()) if all(line in others for others in explored)]

@@ -36,7 +36,10 @@ class Row(Struct, kw_only=True):
     tests: int = 0
     covered: int = 0  # branch directions of the function
     branches: int = 0
-    bugs: int = 0
+    bugs: int = 0  # of which the user has said nothing
+    accepted: int = 0
+    refused: int = 0
+    unmatched: tuple[str, ...] = ()  # lines of the user's that no bug of it is meant by
     seconds: float = 0.0
 
     @property

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from score_embed import config
 from score_embed.campaign import campaign, opening
+from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.words import Stop
 from score_embed.errors import NothingToExplore, ScoreError, UsageError
 from score_embed.frontend.harness.entries import Function
@@ -156,6 +158,9 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         row.paths, row.tests = summary["paths"], summary["runs"]
         row.branches, row.covered = len(own), sum(index in found.covered for index in own)
         row.bugs = len(found.bugs)
+        said = Counter(line.word for _, line in found.judged)
+        row.accepted, row.refused = said[ACCEPT], said[REFUSE]
+        row.unmatched = tuple(f"{line.at}: {line.word} {line.what}" for line in found.unmatched)
         lost = [item for item in summary["incomplete"] if item["count"]]
         row.why = "; ".join(dict.fromkeys(_place(item, row.function) for item in lost))
         path = folder_of(tests) / f"{test_name(row)}.c"

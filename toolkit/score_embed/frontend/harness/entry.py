@@ -21,7 +21,7 @@ from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.harness import names, uses
-from score_embed.frontend.harness.hints import Hints
+from score_embed.frontend.harness.hints import Hints, where_it_is
 from score_embed.frontend.harness.maker import Maker, Pointee
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.scope import FileScope, Unmakeable
@@ -162,6 +162,7 @@ class _Main:
         for expression in self._hints.assume:
             maker.text.assume(expression)
             maker.text.bound(expression)
+        self._refused()
         passed = ", ".join(local[name] for name in self._names[: len(params)])
         call = f"{entry}({passed})"
         ending = [f"return (int) {call};"] if self.returns else [f"{call};", "return 0;"]
@@ -179,6 +180,20 @@ class _Main:
         }
         body = "\n".join(_part(*part) for part in parts.items() if part[1])
         return "".join(made.before) + f"int main(void)\n{{\n{body}}}\n"
+
+    def _refused(self) -> None:
+        """What the user says never holds."""
+        maker = self._maker
+        for never in self._hints.never:
+            if maker.is_pointer(never.null):
+                maker.text.bound(f"{never.null} != NULL")
+            elif "NULL" not in never.condition:  # `n == 0` is of a number
+                maker.text.assume(f"!({where_it_is(never.condition)})")
+                maker.text.bound(f"never: {never.condition}")
+            else:
+                name = as_written(self._node.decl.name)
+                what = f"refuse: {name}({never.condition}): the harness of {name} has no pointer {never.null}"
+                raise UsageError(what, never.at, "Correct the name, or remove the line: it holds for nothing.")
 
     def _local(self, name: str) -> str:
         """The harness's variable for a parameter: under its name, unless that means something else at file scope."""

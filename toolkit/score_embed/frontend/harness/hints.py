@@ -11,6 +11,8 @@
         globals: [state]
     types:
       node.next: {depth: 3}
+    refuse:
+      parse(cfg->next == NULL): nobody passes a list     a precondition, and why (`contract/judged.py`)
 
 A key is an argument or what it leads to, written as in C, without subscripts; below `types` a member of a structure, by its tag or the
 name of its type. What a function's own key says wins.
@@ -19,15 +21,20 @@ name of its type. What a function's own key says wins.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from score_embed import yamlfile
+from score_embed.contract import judged
 from score_embed.errors import UsageError
 
 FILE = "score-hints.yaml"
 _LARGEST = 4096
 _KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value")
+_LVALUE = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|(?:->|\.)\w+)*$")
+_THROUGH = re.compile(r"->")
+_DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
 _SUBSCRIPT = re.compile(r"\[\d+\]")
 
 
@@ -48,6 +55,16 @@ class Hint:
 
 
 @dataclass(frozen=True)
+class Never:
+    """A condition, in C, that never holds. `null`: the pointer of which it says that it is null, "" if it says something else;
+    `at`: where that is written."""
+
+    condition: str
+    null: str
+    at: str
+
+
+@dataclass(frozen=True)
 class Hints:
     """All that is said of one function. `types`: of members, wherever they are."""
 
@@ -56,6 +73,7 @@ class Hints:
     assume: tuple[str, ...] = ()
     globals: tuple[str, ...] = ()
     all_null: bool = False  # every pointer may be null, whatever the code looks at
+    never: tuple[Never, ...] = ()  # what does not hold when the function is called
 
     def of(self, label: str, members: tuple[str, ...] = ()) -> Hint:
         """What is said of an object. `members`: what it is called as a member (`node.next`)."""
@@ -72,14 +90,28 @@ NONE = Hint()
 def read(path: Path, function: str) -> Hints:
     """What a file says of a function. Raises UsageError."""
     doc = yamlfile.read(path)
-    doc.check_keys(("functions", "types"), "key")
+    doc.check_keys(("functions", "types", *judged.KEYS), "key")
+    refused = judged.conditions(judged.lines(doc), function)
+    never = tuple(Never(condition, judged.never_null(condition), line.at) for condition, line in refused.items())
     types = {name: _hint(section) for name, section in _groups(yamlfile.group(doc, "types"))}
     functions = yamlfile.group(doc, "functions")
     if function not in functions.values:
-        return Hints(types=types)
+        return Hints(_not_null({}, never), types, never=never)
     own = functions.section(function)
     arguments = {name: _hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
-    return Hints(arguments, types, own.texts("assume"), own.texts("globals"))
+    return Hints(_not_null(arguments, never), types, own.texts("assume"), own.texts("globals"), never=never)
+
+
+def _not_null(arguments: dict[str, Hint], never: Sequence[Never]) -> dict[str, Hint]:
+    return arguments | {one.null: replace(arguments.get(one.null, NONE), nullable=False) for one in never if one.null}
+
+
+def where_it_is(condition: str) -> str:
+    """A condition that is false where a pointer on the way to what it names is null: `p && (p->n > 3)`."""
+    before = [condition[: found.start()] for found in _THROUGH.finditer(condition)]
+    names = [found[0] for text in before if (found := _LVALUE.search(text)) is not None]
+    names += [found[1] for found in _DEREFERENCE.finditer(condition)]
+    return "".join(f"{name} && " for name in dict.fromkeys(names)) + f"({condition})"
 
 
 def _groups(section: yamlfile.Section, leave: tuple[str, ...] = ()) -> list[tuple[str, yamlfile.Section]]:

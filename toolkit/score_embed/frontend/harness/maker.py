@@ -71,6 +71,10 @@ class Maker:
         self.text = HarnessText(scope)
         self._pointers: dict[str, str] = {}  # label → lvalue, of pointers that were made: for aliases
 
+    def is_pointer(self, label: str) -> bool:
+        """Whether a pointer of that name was made; subscripts may be left away."""
+        return label in self._pointers or any(_SUBSCRIPTS.sub("", name) == label for name in self._pointers)
+
     # --- values ---------------------------------------------------------------------------------------------------
 
     def value(self, t: CType, spot: Spot, pointee: Pointee | None = None) -> None:

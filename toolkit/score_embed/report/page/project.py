@@ -13,13 +13,14 @@ from urllib.parse import quote
 
 from score_embed.contract.words import Stop
 from score_embed.report import branches as all_branches
-from score_embed.report import kinds, sarif, text
+from score_embed.report import kinds, text
 from score_embed.report.branches import Branch
 from score_embed.report.findings import Findings
 from score_embed.report.page import reasons
 from score_embed.report.page.campaign import FILE, TONES, gaps, shown_functions
 from score_embed.report.page.render import page
 from score_embed.report.page.sources import Remark, sources
+from score_embed.results.judging import identity
 
 _MOST_SEEN = 5  # campaigns that are named with a bug
 _MOST_INPUT = 200  # characters
@@ -130,7 +131,7 @@ def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[De
             file = names.get(absolute, absolute)
             title = kinds.happened(bug.kind)
             fresh = Defect(f"bug-{len(made) + 1}", bug.kind, title, bug.function, file, bug.line, bug.confirmed)
-            one = made.setdefault(sarif.defect(found, bug), fresh)
+            one = made.setdefault(identity(bug, found.sources), fresh)
             one.confirmed |= bug.confirmed
             if len(one.seen) < _MOST_SEEN:
                 command = f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"
