@@ -345,3 +345,28 @@ def test_a_condition_of_what_is_not_there(tmp_path: Path) -> None:
     done = score_embed("run", "--entry", "second", "--no-witness", "l.c", cwd=tmp_path)
     assert done.returncode == 2
     assert "score-hints.yaml:2: error: refuse: second(l->last == NULL): the harness of second has no pointer l->last" in done.stderr
+
+
+COUNTED_ARRAYS = """
+struct entry { char tag[4]; short level; };
+int total(const short *values, unsigned n, const struct entry *entries, unsigned entries_count)
+{
+    if (n == 2 && values[0] == -3 && values[1] == 7)
+        return 1;
+    return entries_count == 1 && entries[0].tag[0] == 'o' && entries[0].tag[1] == 'k' && entries[0].tag[2] == 0;
+}
+"""
+
+
+def test_arrays_are_shown_up_to_their_count(tmp_path: Path) -> None:
+    """In tables and in the tests' files; what goes back in stays whole."""
+    folder = explore(tmp_path, {"p.c": COUNTED_ARRAYS}, "--entry", "total", "--no-witness").folder
+    tests = [json.loads(file.read_text()) for file in (folder / "tests").glob("*.json")]
+    paths = [test for test in tests if test["verdict"] == "return"]
+    assert "{-3, 7}" in [test["shown"]["values"] for test in paths]
+    few = [test for test in paths if test["inputs"]["entries_count"] == 1]
+    assert few
+    assert all("entries[1].tag" in test["inputs"] and "entries[1].tag" not in test["shown"] for test in few)
+    corpus = score_embed("export", str(folder), "--unity", "t.c", cwd=tmp_path)
+    assert corpus.returncode == 0, corpus.stderr
+    assert "values = {-3, 7}" in (tmp_path / "t.c").read_text()

@@ -20,8 +20,9 @@ from score_embed.results.coverage import Coverage
 from score_embed.results.hashes import HashSet
 from score_embed.results.judging import meaning
 from score_embed.results.lost import LostTest
-from score_embed.results.parts import JUDGED, PROGRESS, TIMELINE, VERSIONS
+from score_embed.results.parts import JUDGED, PROGRAM, PROGRESS, TIMELINE, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
+from score_embed.results.shown import readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
@@ -37,6 +38,8 @@ class Ledger:
     def __init__(self, record: Store, sources: SourceMap) -> None:
         self._record, self._sources = record, sources
         self._versions = record.get(VERSIONS) or {}
+        program = record.get(PROGRAM)
+        self._arrays = program.entry.arrays if program is not None and program.entry is not None else ()
         self._judged = record.get(JUDGED) or ()
         self.totals = Totals()
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
@@ -173,10 +176,12 @@ class Ledger:
         return self.bugs.add(Bug.at(entry.place, kind, inputs, number, entry.confirmed, depends=entry.depends))
 
     def _test(self, number: int, entry: Entry, where: str) -> TestCase:
+        inputs = named_inputs(entry.objects, entry.input)
         return TestCase(
             number=number,
             input=entry.input,
-            inputs=named_inputs(entry.objects, entry.input),
+            inputs=inputs,
+            shown=readable(inputs, self._arrays),
             verdict=entry.verdict.value,
             code=entry.code,
             path_hash=entry.path_hash,

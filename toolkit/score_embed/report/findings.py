@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.entry import Array
 from score_embed.contract.judged import Judged
 from score_embed.results import summary, witnessed
 from score_embed.results.bugs import Bug
@@ -37,6 +38,11 @@ class Findings:
     judged: tuple[tuple[Bug, Judged], ...] = ()  # bugs that the user has accepted or refused
     unmatched: tuple[Judged, ...] = ()  # lines of the user's that no bug is meant by
     waiting: int = 0  # tests that are known and were not run
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The inputs that are arrays, as far as the harness says so."""
+        return self.program.entry.arrays if self.program.entry is not None else ()
 
     def is_generated(self, file: str) -> bool:
         """Not a file of the user's, such as the harness that `--entry` makes."""

@@ -95,7 +95,7 @@ def _notification(found: Findings, row: dict[str, Any]) -> dict[str, Any]:
 def _result(found: Findings, bug: Bug, rule: int, fingerprint: str) -> dict[str, Any]:
     place = bug.place
     sure = f"{text.witness(bug)}{text.doubt(bug)}"
-    given = text.inputs(bug.inputs) or "any input"
+    given = text.inputs(bug.inputs, found.arrays) or "any input"
     command = f"score-embed replay {found.folder} {bug.test}"
     plain: dict[str, Any] = {
         "ruleId": bug.kind,

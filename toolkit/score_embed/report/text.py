@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from score_embed.contract.entry import Array
 from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
@@ -18,7 +18,6 @@ from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.judging import short_id
 from score_embed.results.shown import readable
-from score_embed.results.sourcemap import SourceMap
 
 # How a campaign ended, in a user's words.
 ENDS = {
@@ -82,9 +81,9 @@ def ended(summary: Mapping[str, Any]) -> str:
     return str(summary["stopped"])
 
 
-def inputs(values: Mapping[str, int | float | str]) -> str:
-    """Those of the program, then what stubs gave."""
-    own = [f"{name} = {value}" for name, value in readable(answers.own(values)).items()]
+def inputs(values: Mapping[str, int | float | str], arrays: Sequence[Array] = ()) -> str:
+    """Those of the program, then what stubs gave. `arrays`: those of them that are shown up to a count."""
+    own = [f"{name} = {value}" for name, value in readable(answers.own(values), arrays).items()]
     return "; ".join([*([", ".join(own)] if own else []), *answers.told(values)])
 
 
@@ -92,13 +91,13 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def bug(bug: Bug, sources: SourceMap, folder: Path) -> Iterator[str]:
+def bug(bug: Bug, found: Findings) -> Iterator[str]:
     """Where, what, with which inputs, and how to see it again. The first line is one that editors and servers know from
     compilers."""
-    place = bug.place
+    place, sources, folder = bug.place, found.sources, found.folder
     level = "error" if bug.confirmed else "warning"
     within = f" in {place.function}" if place.function else ""
-    with_ = f"{inputs(bug.inputs) or 'any input'}{doubt(bug)}{witness(bug)}"
+    with_ = f"{inputs(bug.inputs, found.arrays) or 'any input'}{doubt(bug)}{witness(bug)}"
     yield f"{place}: {level}: {kinds.happened(bug.kind)}{within}: {with_} [{bug.kind}]"
     if source := sources.text(place.file, place.line):
         yield f"    {source}"
@@ -243,7 +242,7 @@ def _totals(found: Findings) -> Iterator[str]:
 def _bugs(found: Findings) -> Iterator[str]:
     stems = {test.number: test.stem for test in found.kept}
     for item in found.bugs:
-        yield from bug(item, found.sources, found.folder)
+        yield from bug(item, found)
         data = shlex.quote(str(found.folder / "bugs" / f"{stems[item.test]}.bin"))
         how = " and with -fsanitize=address,undefined" if item.witness else ""
         yield f"  in a debugger: build without score-embed{how}, then SCORE_INPUT={data} ./a.out"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from score_embed.contract.outcome import Finished, Verdict
+from score_embed.contract.program import ENTRY
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable
 from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
@@ -83,7 +84,7 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     last = _site(table, finished.site)
     entered = [site for ident in finished.stack if (site := _site(table, ident)) is not None]
     within = list(itertools.takewhile(lambda site: site.kind is SiteKind.CALL, entered))  # models of the library
-    stack = tuple(map(function_name, entered[len(within) :]))
+    stack = tuple(map(_called, entered[len(within) :]))
     call = next((site for site in within if not site.function.startswith(MODEL)), None)
     if call is not None:
         return Place(call.file, call.line, function_name(call), stack)
@@ -94,6 +95,12 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     if at is not None:
         return Place(at[0], at[1], function, stack)
     return Place(last.file, last.line, function, stack) if last else Place("", 0, function, stack)
+
+
+def _called(site: Site) -> str:
+    """The function of a site; the main of one harness among several is a main."""
+    name = function_name(site)
+    return "main" if name.startswith(ENTRY) else name
 
 
 def _site(table: SiteTable, ident: int) -> Site | None:

@@ -103,6 +103,7 @@ class TestCase:
     output: str
     versions: Mapping[str, str] = field(default_factory=dict)
     witness: str = ""  # who saw the verdict, if not the test itself: a sanitizer
+    shown: Mapping[str, Value] = field(default_factory=dict)  # the inputs as people read them
 
     @property
     def stem(self) -> str:
@@ -121,6 +122,7 @@ class TestCase:
                 "where": self.where,
                 "output": self.output,
                 "versions": dict(self.versions),
+                **({"shown": dict(self.shown)} if self.shown not in ({}, self.inputs) else {}),
                 **({"witness": self.witness} if self.witness else {}),
             },
             indent=2,

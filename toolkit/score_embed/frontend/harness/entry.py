@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pycparser import c_ast
 
 from score_embed.contract.entry import Argument, Entry
+from score_embed.contract.entry import Array as InputArray
 from score_embed.contract.program import HARNESS_FILE, Note, Source
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
@@ -92,9 +93,8 @@ def add_harness(
                 coord = ext.decl.coord
                 called = as_written(entry)
                 losses = [Note(f"--entry {called}: {what}", str(coord.file), coord.line) for what in made.lost]
-                entered = Entry(
-                    called, str(source.path), made.arguments, made.returns, "" if made.is_plain else as_written(text)
-                )
+                kept = "" if made.is_plain else as_written(text)
+                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, made.arrays)
                 return Harness(result, entered, losses, made.within, as_written(text), source)
     raise UsageError(
         f"no function '{as_written(entry)}' in the sources",
@@ -118,6 +118,7 @@ class _Main:
         self._arguments: list[Argument] | None = []  # None: they cannot be written as constants
         self.lost: list[str] = []
         self.within: list[str] = []
+        self.arrays: tuple[InputArray, ...] = ()
         result = unqualified(self._type.result)
         self.returns = is_integer(result)
 
@@ -167,7 +168,7 @@ class _Main:
         call = f"{entry}({passed})"
         ending = [f"return (int) {call};"] if self.returns else [f"{call};", "return 0;"]
         made = maker.text
-        self.lost, self.within = list(made.lost), made.bounds()
+        self.lost, self.within, self.arrays = list(made.lost), made.bounds(), tuple(made.arrays)
         if self._type.variadic:
             self.lost.append("no arguments are passed for its `...`")
         assumed, made.lines = made.lines[at:], made.lines[:at]

@@ -135,7 +135,7 @@ def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[De
             one.confirmed |= bug.confirmed
             if len(one.seen) < _MOST_SEEN:
                 command = f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"
-                inputs = text.inputs(bug.inputs)[:_MOST_INPUT] or "any input"
+                inputs = text.inputs(bug.inputs, found.arrays)[:_MOST_INPUT] or "any input"
                 one.seen.append(Seen(f"{found.program.name} on {found.program.board}", inputs, command))
     return list(made.values())
 
