@@ -370,3 +370,40 @@ def test_arrays_are_shown_up_to_their_count(tmp_path: Path) -> None:
     corpus = score_embed("export", str(folder), "--unity", "t.c", cwd=tmp_path)
     assert corpus.returncode == 0, corpus.stderr
     assert "values = {-3, 7}" in (tmp_path / "t.c").read_text()
+
+
+BESIDE = """
+struct node { int key; struct node *next; };
+/* score: n in 1..3, first->next nullable no */
+int pick(const struct node *first, int n)
+{
+    if (n < 1 || n > 3)
+        return 9;
+    return first->next->key;
+}
+"""
+
+
+def test_hints_stand_beside_the_code(tmp_path: Path) -> None:
+    """And a change of the comment alone is noticed, although the preprocessor leaves it out."""
+    before = explore(tmp_path, {"p.c": BESIDE}, "--entry", "pick", "--no-witness").summary
+    assert (bugs(before), before["paths"], "n from 1 to 3" in before["within"]) == ([], 1, True)
+    wider = BESIDE.replace("1..3, first->next nullable no", "1..4")
+    after = explore(tmp_path, {"p.c": wider}, "--entry", "pick", "--no-witness", "--out", "o2").summary
+    assert (bugs(after), after["paths"]) == ([("null-dereference", 8, ["first->next may be NULL"])], 3)
+
+
+@pytest.mark.parametrize(
+    ("comment", "hints", "said"),
+    [
+        ("m in 1..3", "", "p.c:3: error: pick has no argument 'm'"),
+        ("n inn 1..3", "", "p.c:3: error: unknown hint 'inn' for 'n'"),
+        ("n in 1..3", "functions:\n  pick:\n    m->x: {size: 3}\n", "score-hints.yaml:3: error: pick has no argument 'm->x'"),
+    ],
+)
+def test_hints_of_what_is_not_there(comment: str, hints: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(BESIDE.replace("n in 1..3, first->next nullable no", comment))
+    (tmp_path / "score-hints.yaml").write_text(hints)
+    done = score_embed("run", "--entry", "pick", "--no-witness", "p.c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -45,6 +45,7 @@ from score_embed.frontend.types.ctype import (
 )
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.frontend.whole import without_main
+from score_embed.userfile import shown
 
 USED = "used"  # --globals: all that the function and its callees name
 
@@ -155,6 +156,7 @@ class _Main:
         params = self._type.params or ()
         declared = self._make_parameters(list(params), local)
         self._make_globals()
+        self._known()
         at = len(maker.text.lines)
         for condition, _ in self._said.assumed:
             text = uses.text_of(condition, local)
@@ -181,6 +183,15 @@ class _Main:
         }
         body = "\n".join(_part(*part) for part in parts.items() if part[1])
         return "".join(made.before) + f"int main(void)\n{{\n{body}}}\n"
+
+    def _known(self) -> None:
+        """Whether all that has hints is there."""
+        name = as_written(self._node.decl.name)
+        for argument, hint in self._hints.arguments.items():
+            root = _ROOT.match(argument)
+            if hint.at and (root is None or not (root[1] in self._names or self._scope.variable(root[1]))):
+                known = ", ".join(map(as_written, self._names)) or "none"
+                raise UsageError(f"{name} has no argument {shown(argument)}", hint.at, f"Its arguments: {known}.")
 
     def _refused(self) -> None:
         """What the user says never holds."""
@@ -359,6 +370,7 @@ class _Main:
         return not of.const
 
 
+_ROOT = re.compile(r"\W*(\w+)")
 _COMMENT = re.compile(r"^ */\*.*\*/$", re.MULTILINE)
 _ELEMENTS = 16
 _MOST_FIXED = 256  # elements that a parameter is declared with

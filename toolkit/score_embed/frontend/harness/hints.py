@@ -31,7 +31,7 @@ from score_embed.errors import UsageError
 
 FILE = "score-hints.yaml"
 _LARGEST = 4096
-_KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value")
+KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value")
 _LVALUE = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|(?:->|\.)\w+)*$")
 _THROUGH = re.compile(r"->")
 _DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
@@ -52,6 +52,7 @@ class Hint:
     alias: tuple[str, ...] = ()
     depth: int = 0
     value: str = ""
+    at: str = field(default="", compare=False)  # where that is written
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,15 @@ class Hints:
     all_null: bool = False  # every pointer may be null, whatever the code looks at
     never: tuple[Never, ...] = ()  # what does not hold when the function is called
 
+    def over(self, other: Hints) -> Hints:
+        """These, and what another place says besides; of an argument only one of them."""
+        return replace(
+            self,
+            arguments={**other.arguments, **self.arguments},
+            assume=(*other.assume, *self.assume),
+            globals=(*other.globals, *self.globals),
+        )
+
     def of(self, label: str, members: tuple[str, ...] = ()) -> Hint:
         """What is said of an object. `members`: what it is called as a member (`node.next`)."""
         plain = _SUBSCRIPT.sub("", label)
@@ -93,12 +103,12 @@ def read(path: Path, function: str) -> Hints:
     doc.check_keys(("functions", "types", *judged.KEYS), "key")
     refused = judged.conditions(judged.lines(doc), function)
     never = tuple(Never(condition, judged.never_null(condition), line.at) for condition, line in refused.items())
-    types = {name: _hint(section) for name, section in _groups(yamlfile.group(doc, "types"))}
+    types = {name: hint(section) for name, section in _groups(yamlfile.group(doc, "types"))}
     functions = yamlfile.group(doc, "functions")
     if function not in functions.values:
         return Hints(_not_null({}, never), types, never=never)
     own = functions.section(function)
-    arguments = {name: _hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
+    arguments = {name: hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
     return Hints(_not_null(arguments, never), types, own.texts("assume"), own.texts("globals"), never=never)
 
 
@@ -118,8 +128,9 @@ def _groups(section: yamlfile.Section, leave: tuple[str, ...] = ()) -> list[tupl
     return [(name.replace(" ", ""), section.section(name)) for name in section.values if name not in leave]
 
 
-def _hint(said: yamlfile.Section) -> Hint:
-    said.check_keys(_KEYS, "hint")
+def hint(said: yamlfile.Section) -> Hint:
+    """One of them. Raises UsageError."""
+    said.check_keys(KEYS, "hint")
     low, high = _range(said)
     nullable = said.values.get("nullable")
     if nullable is not None and not isinstance(nullable, bool):
@@ -134,6 +145,7 @@ def _hint(said: yamlfile.Section) -> Hint:
         said.texts("alias"),
         _number(said, "depth"),
         said.text("value", ""),
+        said.where(),
     )
 
 
