@@ -407,3 +407,35 @@ def test_hints_of_what_is_not_there(comment: str, hints: str, said: str, tmp_pat
     done = score_embed("run", "--entry", "pick", "--no-witness", "p.c", cwd=tmp_path)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+LARGE = """
+struct node { int key; struct node *next; };
+int parse(const unsigned char *buf, unsigned len, const struct node *other, const char *name)
+{
+    if (len > 5 && buf[3] == 0x2a && name[0] == 'x') {
+        int sum = other ? other->key : 1;
+        return buf[len] + sum;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_inputs_of_bugs_are_made_small(board: str, tmp_path: Path) -> None:
+    """Zeros, the shortest text, NULL; but what may as well be no NULL is nothing that the bug rests on. The original is kept."""
+    options = ("--entry", "parse", "--no-witness", "--board", board)
+    summary = explore(tmp_path, {"p.c": LARGE}, *options).summary
+    (bug,) = summary["bugs"]
+    assert (bug["kind"], bug["rests_on"]) == ("out-of-bounds", [])
+    assert (bug["inputs"]["len"], bug["inputs"]["buf"], bug["inputs"]["name"]) == (6, "0000002a" + "00" * 12, '"x"')
+    assert bug["inputs"]["other != NULL"] == 0
+    small, first = sorted((tmp_path / "out" / "bugs").glob("*.json"), key=lambda path: "small" not in path.name)
+    assert json.loads(small.read_text())["inputs"] == bug["inputs"]
+    assert json.loads(first.read_text())["inputs"] != bug["inputs"]
+    again = explore(tmp_path, {"p.c": LARGE}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2").summary
+    assert [(bug["kind"], bug["line"]) for bug in again["bugs"]] == [("out-of-bounds", 7)]
+    plain = explore(tmp_path, {"p.c": LARGE}, *options, "--no-minimise", "--out", "o3").summary
+    assert plain["bugs"][0]["inputs"] == json.loads(first.read_text())["inputs"]
+    assert (plain["paths"], plain["runs"]) == (summary["paths"], summary["runs"])

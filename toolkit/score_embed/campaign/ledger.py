@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 
-from score_embed.campaign.describing import Counted, Entry
+from score_embed.campaign.describing import Counted, Entry, Small
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Came, Stop
 from score_embed.explore.tally import Tally
@@ -126,7 +127,10 @@ class Ledger:
         if bug is not None and is_first_of_bug and entry.confirmed:
             self.has_bug = self.has_bug or self._is_open(bug)
         if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
-            self._write_files(self._test(number, entry, where), is_first_of_bug)
+            test = self._test(number, entry, where)
+            self._write_files(test, is_first_of_bug)
+            if is_first_of_bug and entry.small is not None:
+                self._write_files(self._small(test, entry.small), True)
 
     def confirm(self, bug: Bug) -> None:
         """Somebody else has seen it, too."""
@@ -172,8 +176,11 @@ class Ledger:
         if entry.place is None:
             return None
         kind = kind_of(entry.verdict, entry.code)
-        inputs = named_inputs(entry.objects, entry.input)
-        return self.bugs.add(Bug.at(entry.place, kind, inputs, number, entry.confirmed, depends=entry.depends))
+        small = entry.small
+        inputs = named_inputs(small.objects, small.input) if small else named_inputs(entry.objects, entry.input)
+        bug = Bug.at(entry.place, kind, inputs, number, entry.confirmed, depends=entry.depends)
+        bug.small = small.input.hex() if small else ""
+        return self.bugs.add(bug)
 
     def _test(self, number: int, entry: Entry, where: str) -> TestCase:
         inputs = named_inputs(entry.objects, entry.input)
@@ -188,6 +195,14 @@ class Ledger:
             where=where,
             output=entry.output.decode("utf-8", "backslashreplace"),
             versions=self._versions,
+        )
+
+    def _small(self, test: TestCase, small: Small) -> TestCase:
+        """The same with the simpler input."""
+        inputs = named_inputs(small.objects, small.input)
+        shown = readable(inputs, self._arrays)
+        return replace(
+            test, input=small.input, inputs=inputs, shown=shown, path_hash=small.path_hash, output="", is_small=True
         )
 
     def _write_files(self, test: TestCase, is_bug: bool) -> None:

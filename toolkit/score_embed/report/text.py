@@ -18,6 +18,7 @@ from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.judging import short_id
 from score_embed.results.shown import readable
+from score_embed.results.testcase import small_stem
 
 # How a campaign ended, in a user's words.
 ENDS = {
@@ -243,7 +244,8 @@ def _bugs(found: Findings) -> Iterator[str]:
     stems = {test.number: test.stem for test in found.kept}
     for item in found.bugs:
         yield from bug(item, found)
-        data = shlex.quote(str(found.folder / "bugs" / f"{stems[item.test]}.bin"))
+        stem = small_stem(item.test) if item.small else stems[item.test]
+        data = shlex.quote(str(found.folder / "bugs" / f"{stem}.bin"))
         how = " and with -fsanitize=address,undefined" if item.witness else ""
         yield f"  in a debugger: build without score-embed{how}, then SCORE_INPUT={data} ./a.out"
 

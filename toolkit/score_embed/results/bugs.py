@@ -48,6 +48,7 @@ class Bug(Struct):
     confirmed: bool = False
     witness: str = ""  # who else saw it, where the test itself ended well: a sanitizer
     depends: tuple[str, ...] | None = None  # the inputs that its path depends on, what is asked last first; None: not known
+    small: str = ""  # the input that `inputs` are of, in hexadecimal, if that is simpler than its test's
 
     @staticmethod
     def at(

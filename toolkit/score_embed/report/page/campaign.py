@@ -24,6 +24,7 @@ from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.shown import readable
 from score_embed.results.store import TestRow
+from score_embed.results.testcase import small_stem
 from score_embed.results.timeline import Moment
 
 FILE = "report.html"  # in the campaign's folder
@@ -148,7 +149,8 @@ def _commands(found: Findings, bug: Bug) -> list[tuple[str, str]]:
     stem = next((test.stem for test in found.kept if test.number == bug.test), "")
     if stem and not found.program.whole:  # which takes its input from arguments and standard input
         how = " and with -fsanitize=address,undefined" if bug.witness else ""
-        data = shlex.quote(str(found.folder / "bugs" / f"{stem}.bin"))
+        name = small_stem(bug.test) if bug.small else stem
+        data = shlex.quote(str(found.folder / "bugs" / f"{name}.bin"))
         made.append((f"In a debugger, built without score-embed{how}", f"SCORE_INPUT={data} ./a.out"))
     return made
 
