@@ -4,7 +4,6 @@ left out. So nobody honest is accused, whatever each has cached, and who keeps f
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,7 +84,7 @@ def run(author: Worker, witness: Worker, settings: config.Settings, first: bytes
 
 
 def with_input(pair: Pair, data: bytes) -> Pair:
-    return replace(pair, input=data)
+    return pair.but(input=data)
 
 
 def check(witness: Worker, pair: Pair, children: tuple[Pair, ...], rng: random.Random) -> int:

@@ -47,6 +47,37 @@ def test_a_bug_says_what_it_rests_on(tmp_path: Path) -> None:
     assert "rests on: n->next may be NULL" in said
 
 
+TWO_NULLS = """
+struct node { int key; struct node *next; };
+int looks(const struct node *other) { return other ? other->key : 0; }
+int chain(int x, const struct node *n, const struct node *other)
+{
+    if (x == 3)
+        return n->next->key;
+    return looks(other);
+}
+int both(const struct node *n, const struct node *other)
+{
+    if (!other)
+        return n->next->key;
+    return looks(other);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "rests"), [("chain", ["n->next may be NULL"]), ("both", ["n->next may be NULL", "other may be NULL"])]
+)
+def test_a_bug_rests_on_what_its_path_asks_for(function: str, rests: list[str], tmp_path: Path) -> None:
+    """What is asked last stands first. `other` is NULL in both, and on the way to the bug in `both` only."""
+    first = json.dumps({"inputs": {"x": 0, "other != NULL": 0}})
+    files = {"p.c": TWO_NULLS, "first.json": first if function == "chain" else json.dumps({"inputs": {}})}
+    options = ("--first", str(tmp_path / "first.json"), "--no-witness")
+    summary = explore(tmp_path, files, "--entry", function, *options).summary
+    assert [bug["inputs"]["other != NULL"] for bug in summary["bugs"]] == [0]
+    assert [bug["rests_on"] for bug in summary["bugs"]] == [rests]
+
+
 def test_an_array_ends_where_its_count_says(tmp_path: Path) -> None:
     summary = entry(tmp_path, "header")
     assert bugs(summary) == [("out-of-bounds", 9, [])]
@@ -243,3 +274,168 @@ def test_the_second_witness_has_all_that_a_harness_calls(tmp_path: Path) -> None
     found = explore(tmp_path, {"p.c": text}, "--entry", "f", "--check", "none")
     assert "no second witness" not in found.stderr
     assert found.bug_kinds == ["out-of-bounds"]
+
+
+JUDGED = """
+struct node { int key; struct node *next; };
+struct list { struct node *first; unsigned char weight; };
+int second(const struct list *l)
+{
+    if (!l || !l->first)
+        return 0;
+    return l->first->next->key;
+}
+int mean(const struct list *l)
+{
+    if (!l)
+        return 0;
+    return 100 / l->weight;
+}
+"""
+
+
+def judged(folder: Path, function: str, hints: str) -> tuple[int, dict[str, Any]]:
+    folder.mkdir(exist_ok=True)
+    (folder / "l.c").write_text(JUDGED)
+    (folder / "score-hints.yaml").write_text(hints)
+    done = score_embed("run", "--entry", function, "--no-witness", "--json", "--out", "out", "l.c", cwd=folder)
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_bug_is_accepted_with_one_line(tmp_path: Path) -> None:
+    """Listed apart, by its place or its id, and no error any more; what is said of no bug is said."""
+    code, before = judged(tmp_path / "before", "mean", "")
+    (bug,) = before["bugs"]
+    assert (code, bug["kind"], bug["line"]) == (1, "division-by-zero", 14)
+    for name, what in (("place", "l.c:14"), ("id", bug["id"])):
+        lines = f"accept:\n  {what}: issue 7\n  l.c:99: long gone\n"
+        code, summary = judged(tmp_path / name, "mean", lines)
+        assert (code, summary["bugs"]) == (0, [])
+        assert [(item["kind"], item["judged"], item["why"]) for item in summary["judged"]] == [
+            ("division-by-zero", "accept", "issue 7")
+        ]
+        assert [item["as"] for item in summary["judged_unmatched"]] == ["l.c:99"]
+        said = score_embed("report", "out", cwd=tmp_path / name).stdout
+        assert "bugs 0 (1 accepted)" in said
+        assert "l.c:14: accepted: an integer is divided by zero in mean: issue 7 [division-by-zero]" in said
+        assert "score-hints.yaml:3: accept l.c:99" in said
+        sarif = tmp_path / name / "s.sarif"
+        score_embed("report", "out", "--sarif", str(sarif), cwd=tmp_path / name)
+        (result,) = json.loads(sarif.read_text())["runs"][0]["results"]
+        assert result["suppressions"][0]["justification"] == "accept: issue 7"
+
+
+def test_what_cannot_happen_is_not_explored(tmp_path: Path) -> None:
+    """A null that never is, and a condition behind a pointer that may be null."""
+    code, before = judged(tmp_path / "a", "second", "")
+    assert (code, [bug["rests_on"] for bug in before["bugs"]]) == (1, [["l->first->next may be NULL"]])
+    refused = "refuse:\n  second(l->first->next == NULL): two at least\n  mean(l->weight == 0): never empty\n"
+    code, summary = judged(tmp_path / "b", "second", refused)
+    assert (code, summary["bugs"], summary["judged"], summary["stopped"]) == (0, [], [], "exhausted")
+    assert "l->first->next != NULL" in summary["within"]
+    assert summary["paths"] == before["paths"] - 1
+    code, summary = judged(tmp_path / "c", "mean", refused)
+    assert (code, summary["bugs"], summary["paths"]) == (0, [], 2)
+    assert "never: l->weight == 0" in summary["within"]
+
+
+def test_a_condition_of_what_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "l.c").write_text(JUDGED)
+    (tmp_path / "score-hints.yaml").write_text("refuse:\n  second(l->last == NULL): never\n")
+    done = score_embed("run", "--entry", "second", "--no-witness", "l.c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "score-hints.yaml:2: error: refuse: second(l->last == NULL): the harness of second has no pointer l->last" in done.stderr
+
+
+COUNTED_ARRAYS = """
+struct entry { char tag[4]; short level; };
+int total(const short *values, unsigned n, const struct entry *entries, unsigned entries_count)
+{
+    if (n == 2 && values[0] == -3 && values[1] == 7)
+        return 1;
+    return entries_count == 1 && entries[0].tag[0] == 'o' && entries[0].tag[1] == 'k' && entries[0].tag[2] == 0;
+}
+"""
+
+
+def test_arrays_are_shown_up_to_their_count(tmp_path: Path) -> None:
+    """In tables and in the tests' files; what goes back in stays whole."""
+    folder = explore(tmp_path, {"p.c": COUNTED_ARRAYS}, "--entry", "total", "--no-witness").folder
+    tests = [json.loads(file.read_text()) for file in (folder / "tests").glob("*.json")]
+    paths = [test for test in tests if test["verdict"] == "return"]
+    assert "{-3, 7}" in [test["shown"]["values"] for test in paths]
+    few = [test for test in paths if test["inputs"]["entries_count"] == 1]
+    assert few
+    assert all("entries[1].tag" in test["inputs"] and "entries[1].tag" not in test["shown"] for test in few)
+    corpus = score_embed("export", str(folder), "--unity", "t.c", cwd=tmp_path)
+    assert corpus.returncode == 0, corpus.stderr
+    assert "values = {-3, 7}" in (tmp_path / "t.c").read_text()
+
+
+BESIDE = """
+struct node { int key; struct node *next; };
+/* score: n in 1..3, first->next nullable no */
+int pick(const struct node *first, int n)
+{
+    if (n < 1 || n > 3)
+        return 9;
+    return first->next->key;
+}
+"""
+
+
+def test_hints_stand_beside_the_code(tmp_path: Path) -> None:
+    """And a change of the comment alone is noticed, although the preprocessor leaves it out."""
+    before = explore(tmp_path, {"p.c": BESIDE}, "--entry", "pick", "--no-witness").summary
+    assert (bugs(before), before["paths"], "n from 1 to 3" in before["within"]) == ([], 1, True)
+    wider = BESIDE.replace("1..3, first->next nullable no", "1..4")
+    after = explore(tmp_path, {"p.c": wider}, "--entry", "pick", "--no-witness", "--out", "o2").summary
+    assert (bugs(after), after["paths"]) == ([("null-dereference", 8, ["first->next may be NULL"])], 3)
+
+
+@pytest.mark.parametrize(
+    ("comment", "hints", "said"),
+    [
+        ("m in 1..3", "", "p.c:3: error: pick has no argument 'm'"),
+        ("n inn 1..3", "", "p.c:3: error: unknown hint 'inn' for 'n'"),
+        ("n in 1..3", "functions:\n  pick:\n    m->x: {size: 3}\n", "score-hints.yaml:3: error: pick has no argument 'm->x'"),
+    ],
+)
+def test_hints_of_what_is_not_there(comment: str, hints: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(BESIDE.replace("n in 1..3, first->next nullable no", comment))
+    (tmp_path / "score-hints.yaml").write_text(hints)
+    done = score_embed("run", "--entry", "pick", "--no-witness", "p.c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+LARGE = """
+struct node { int key; struct node *next; };
+int parse(const unsigned char *buf, unsigned len, const struct node *other, const char *name)
+{
+    if (len > 5 && buf[3] == 0x2a && name[0] == 'x') {
+        int sum = other ? other->key : 1;
+        return buf[len] + sum;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_inputs_of_bugs_are_made_small(board: str, tmp_path: Path) -> None:
+    """Zeros, the shortest text, NULL; but what may as well be no NULL is nothing that the bug rests on. The original is kept."""
+    options = ("--entry", "parse", "--no-witness", "--board", board)
+    summary = explore(tmp_path, {"p.c": LARGE}, *options).summary
+    (bug,) = summary["bugs"]
+    assert (bug["kind"], bug["rests_on"]) == ("out-of-bounds", [])
+    assert (bug["inputs"]["len"], bug["inputs"]["buf"], bug["inputs"]["name"]) == (6, "0000002a" + "00" * 12, '"x"')
+    assert bug["inputs"]["other != NULL"] == 0
+    small, first = sorted((tmp_path / "out" / "bugs").glob("*.json"), key=lambda path: "small" not in path.name)
+    assert json.loads(small.read_text())["inputs"] == bug["inputs"]
+    assert json.loads(first.read_text())["inputs"] != bug["inputs"]
+    again = explore(tmp_path, {"p.c": LARGE}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2").summary
+    assert [(bug["kind"], bug["line"]) for bug in again["bugs"]] == [("out-of-bounds", 7)]
+    plain = explore(tmp_path, {"p.c": LARGE}, *options, "--no-minimise", "--out", "o3").summary
+    assert plain["bugs"][0]["inputs"] == json.loads(first.read_text())["inputs"]
+    assert (plain["paths"], plain["runs"]) == (summary["paths"], summary["runs"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -527,3 +528,28 @@ def test_nor_beyond_the_page_of_memory_that_nobody_knows(tmp_path: Path) -> None
     found = explore(tmp_path, {"p.c": LAST_BYTES, "o.c": SHUT}, first={"x": 0}, native=("o.c",))
     assert found.summary["bugs"] == []
     assert GIVEN in found.incomplete
+
+
+EXITS = """
+#include <stdlib.h>
+#include "score.h"
+static void quit(int code) { if (code > 2) exit(code); }
+static int run(void) { int x; SYM_INT(x); if (x == 3) quit(4); if (x == 5) exit(0); return 0; }
+int main(void)
+{
+    asm goto ("" : : : : out);
+    run();
+out:
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_exit_below_a_main_without_probes_is_an_exit(board: str, tmp_path: Path) -> None:
+    """There is no frame with probes above the function that ends the test: once that was said to be a null pointer."""
+    summary = explore(tmp_path, {"e.c": EXITS}, "--board", board, "--no-witness").summary
+    assert [row["what"] for row in summary["incomplete"]] == ["function 'main' is not instrumented: asm goto"]
+    assert (summary["bugs"], summary["paths"]) == ([], 3)
+    tests = [json.loads(file.read_text()) for file in (tmp_path / "out" / "tests").glob("*.json")]
+    assert {(test["verdict"], test["code"]) for test in tests} == {("return", 0), ("exit", 0), ("exit", 4)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 from pathlib import Path
 
@@ -181,3 +182,40 @@ def test_what_need_not_be_there_gets_no_stub(tmp_path: Path) -> None:
     found = explore(tmp_path, {"p.c": text}, "--entry", "f")
     assert found.summary["within"] == []
     assert found.summary["paths"] == 2
+
+
+LOGS = """
+void log_event(int code);
+void feed(void);
+int step(int x)
+{
+    if (x == 3)
+        log_event(x);
+    if (x == 4)
+        for (int i = 0; i < 1000; i++)
+            feed();
+    if (x == 5)
+        return 1;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_a_stub_that_gives_nothing_leaves_its_call(board: str, tmp_path: Path) -> None:
+    """In the inputs of the test that called it, and of no other; a loop does not fill the input with calls."""
+    summary = explore(tmp_path, {"s.c": LOGS}, "--entry", "step", "--no-witness", "--board", board).summary
+    assert (summary["stopped"], summary["paths"], summary["bugs"]) == ("exhausted", 4, [])
+    tests = [json.loads(file.read_text())["inputs"] for file in (tmp_path / "out" / "tests").glob("*.json")]
+    calls = {test["x"]: sorted(name for name in test if "called" in name) for test in tests}
+    assert calls[3] == ["log_event() called"]
+    assert calls[4] == ["feed() called", *(f"feed() called#{n}" for n in (2, 3, 4))]
+    assert calls[5] == []
+    shown = score_embed("replay", "out", str(_test_of(tmp_path / "out", 3)), cwd=tmp_path).stdout
+    assert "log_event() called" in " ".join(shown.split())
+
+
+def _test_of(folder: Path, x: int) -> int:
+    """The number of the kept test with this x."""
+    tests = (json.loads(file.read_text()) for file in (folder / "tests").glob("*.json"))
+    return next(int(test["test"]) for test in tests if test["inputs"]["x"] == x)

@@ -169,3 +169,32 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     other = score_embed(*words[:-1], "2", "--max-tests", "3", cwd=tmp_path)
     assert other.returncode == 2
     assert "another run" in other.stderr
+
+
+CALLS = """
+struct node { int key; struct node *next; };
+static struct node last, first = {1, &last};
+int second(const struct node *n) { return n->next->key; }
+int divided(int by) { return 100 / by; }
+int wrong(int x) { return x == 3 ? second(&last) : second(&first); }
+int careful(int x) { return x != 0 ? divided(x) : 0; }
+int passes(const struct node *p) { return p ? second(p) : 0; }
+"""
+
+
+def test_a_caller_confirms_a_bug(tmp_path: Path) -> None:
+    """`wrong` shows what `second` does with a null, whatever its own arguments are; nobody shows what `divided` does."""
+    (tmp_path / "c.c").write_text(CALLS)
+    done = score_embed("unit", "c.c", "--out", "out", "--time", "20", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    found = rows(tmp_path / "out")
+    (second,), (divided,) = found["c.second"]["found"], found["c.divided"]["found"]
+    assert (set(second["context"]), second["firm"]) == ({"wrong", "passes"}, True)
+    assert (divided["context"], divided["rests_on"]) == ([], [])
+    assert found["c.careful"]["found"] == []
+    assert found["c.passes"]["found"][0]["context"] == []
+    lines = [line for line in done.stdout.splitlines() if "]; " in line]
+    assert len(lines) == 2
+    assert lines[0].startswith("c.c:4: a null pointer is used in second [null-dereference]; confirmed in context: ")
+    assert "rests on: n->next may be NULL" in lines[0]
+    assert lines[1].startswith("c.c:5: ")

@@ -35,5 +35,12 @@ def test_pointers_and_texts() -> None:
     ]
 
 
+def test_calls_that_gave_nothing_are_told() -> None:
+    values: dict[str, int | float | str] = {"log() called": 7, "x": 1, "kick() called": 0, "kick() called#2": 9}
+    assert text.inputs(values) == "x = 1; log() called; kick() called twice"
+    often: dict[str, int | float | str] = {f"log() called#{n}": 0 for n in range(1, 5)}
+    assert answers.told(often) == ["log() called 4 times or more"]
+
+
 def test_inputs_of_the_program_are_none() -> None:
     assert not any(map(answers.is_answer, ("x", "x#2", "argv[1]", "stdin", "a.b", "p->x")))

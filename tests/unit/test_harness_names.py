@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pycparser import c_ast
 
+from score_embed.contract.entry import Array
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.harness import names, uses
 from score_embed.frontend.harness.names import Field
@@ -121,6 +122,8 @@ def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
     }
     assert readable(inputs) == {"n->v": 3, "n->next": "NULL", "s": "NULL", "f": "twice", "f()": -7}
     assert rests_on(inputs) == ["n->next may be NULL", "s may be NULL", "f() may be -7"]
+    assert rests_on(inputs, ("s != NULL", "n->v", "n->next != NULL")) == ["s may be NULL", "n->next may be NULL"]
+    assert rests_on(inputs, ()) == []
     assert readable({"x": 1, "q != NULL": 1}) == {"x": 1, "q": "not NULL"}
 
 
@@ -136,3 +139,36 @@ def test_texts_are_written_as_c_writes_them(text: bytes) -> None:
 def test_what_is_no_text_and_no_bytes(value: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - of any kind
         raw_bytes(value)
+
+
+ARRAYS = (
+    Array("buf", "len", 1, "raw"),
+    Array("a", "n", 2, "signed"),
+    Array("e", "k", 0, "raw"),
+    Array("e[0].tag", "", 1, "char"),
+    Array("e[1].tag", "", 1, "char"),
+    Array("name", "", 1, "char"),
+    Array("f", "", 4, "float"),
+)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "shown"),
+    [
+        ({"len": 2, "buf": "0102030405"}, {"len": 2, "buf": "0102"}),
+        ({"len": 0, "buf": "0102"}, {"len": 0, "buf": "{}"}),
+        ({"len": 7, "buf": "0102"}, {"len": 7, "buf": "0102"}),
+        ({"buf": "0102"}, {"buf": "0102"}),
+        ({"n": 2, "a": "ffff01000200"}, {"n": 2, "a": "{-1, 1}"}),
+        ({"n": 0, "a": "ffff"}, {"n": 0, "a": "{}"}),
+        ({"k": 1, "e[0].x": 3, "e[1].x": 4, "e[1].p->y": 4, "e[1].p != NULL": 0}, {"k": 1, "e[0].x": 3}),
+        ({"k": 1, "e[0].tag": "6100", "e[1].tag": "6100"}, {"k": 1, "e[0].tag": '"a"'}),
+        ({"name": "616200"}, {"name": '"ab"'}),
+        ({"name": "610062"}, {"name": "610062"}),
+        ({"name": "000000"}, {"name": '""'}),
+        ({"name": "e90000"}, {"name": "e90000"}),
+        ({"f": "0000c03f"}, {"f": "{1.5}"}),
+    ],
+)
+def test_arrays_are_shown_up_to_their_count(inputs: dict[str, Value], shown: dict[str, Value]) -> None:
+    assert readable(inputs, ARRAYS) == shown

@@ -70,6 +70,7 @@ class Settings:
     compile_commands: Path | None = None
     check: str = "default"
     no_witness: bool = False
+    no_minimise: bool = False
     unconfined: bool = False
     verify: bool = False
     keep: bool = False
@@ -267,6 +268,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("compile-commands", userfile.name, "FILE", "compile_commands.json of the project: each file's own flags"),
     Option("check", _check, "LIST", f"look for violations: default, all, none or of {', '.join(CHECKS)} (default)"),
     Option("no-witness", _yes_no, "", "do not run what is kept again under gcc's sanitizers (boards native, native32)"),
+    Option("no-minimise", _yes_no, "", "show the inputs of bugs as they were found, not made small"),
     Option("unconfined", _yes_no, "", UNCONFINED_HELP),
     Option("verify", _yes_no, "", "have the target send stored values and compare them (slow)"),
     Option("keep", _yes_no, "", "keep the instrumented C in the result folder"),

@@ -20,6 +20,15 @@ from score_embed.results.lost import LostTest
 from score_embed.results.progress import Memory
 from score_embed.results.testcase import Named, ValueKind
 from score_embed.trace.path import SymbolicObject
+from score_embed.trace.trail import Trail
+
+
+class Small(Struct, frozen=True):
+    """A simpler input that brings the same bug at the same place."""
+
+    input: bytes
+    path_hash: Annotated[int, Meta(ge=0)]
+    objects: tuple[Named, ...]
 
 
 class Entry(Struct, frozen=True):
@@ -40,6 +49,8 @@ class Entry(Struct, frozen=True):
     unchecked: Annotated[int, Meta(ge=0, le=2**32 - 1)]  # accesses through pointers of which nobody knows the bounds
     retried: bool = False  # an earlier target died under it
     lost: LostTest | None = None  # it is to be repeated
+    depends: tuple[str, ...] | None = None  # of a bug that is new to whoever ran it: the inputs that its path depends on
+    small: Small | None = None  # the same bug with a simpler input
 
 
 class Counted(Struct, frozen=True):
@@ -81,6 +92,12 @@ class Describer:
             file, line = next(filter(None, (self._lines.find(word - 1) for word in words)), ("", 0))
             counts[call, file, line] += count
         return tuple((*what, count) for what, count in sorted(counts.items()))
+
+    def layout(self, finished: Finished, data: bytes) -> tuple[Named, ...]:
+        """What the input of a run consists of that sent all its events."""
+        trail = Trail(self._image.sites, self._image.verify, self._image.constants)
+        trail.follow(finished.events, data)
+        return self.named(trail.objects)
 
     def named(self, objects: Iterable[SymbolicObject]) -> tuple[Named, ...]:
         """The symbolic objects of a path with the kind of value they hold."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 
-from score_embed.campaign.describing import Counted, Entry
+from score_embed.campaign.describing import Counted, Entry, Small
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Came, Stop
 from score_embed.explore.tally import Tally
@@ -18,9 +19,11 @@ from score_embed.results import completeness, summary
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
 from score_embed.results.hashes import HashSet
+from score_embed.results.judging import meaning
 from score_embed.results.lost import LostTest
-from score_embed.results.parts import PROGRESS, REFUSED, TIMELINE, VERSIONS
+from score_embed.results.parts import JUDGED, PROGRAM, PROGRESS, REFUSED, TIMELINE, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
+from score_embed.results.shown import readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
@@ -36,6 +39,9 @@ class Ledger:
     def __init__(self, record: Store, sources: SourceMap) -> None:
         self._record, self._sources = record, sources
         self._versions = record.get(VERSIONS) or {}
+        program = record.get(PROGRAM)
+        self._arrays = program.entry.arrays if program is not None and program.entry is not None else ()
+        self._judged = record.get(JUDGED) or ()
         self.totals = Totals()
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
         self.tally = Tally()  # of all explorers
@@ -122,16 +128,24 @@ class Ledger:
         if bug is not None:
             self._record.put_bug(bug)
         is_first_of_bug = bug is not None and bug.test == number
-        self.has_bug = self.has_bug or (is_first_of_bug and entry.confirmed)
+        if bug is not None and is_first_of_bug and entry.confirmed:
+            self.has_bug = self.has_bug or self._is_open(bug)
         if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
-            self._write_files(self._test(number, entry, where), is_first_of_bug)
+            test = self._test(number, entry, where)
+            self._write_files(test, is_first_of_bug)
+            if is_first_of_bug and entry.small is not None:
+                self._write_files(self._small(test, entry.small), True)
 
     def confirm(self, bug: Bug) -> None:
         """Somebody else has seen it, too."""
         if not bug.confirmed:
             bug.confirmed = True
             self._record.put_bug(bug)
-        self.has_bug = True
+        self.has_bug = self.has_bug or self._is_open(bug)
+
+    def _is_open(self, bug: Bug) -> bool:
+        """Whether the user has said nothing of it."""
+        return meaning(bug, self._judged, self._sources) is None
 
     def set_aside(self, lost: LostTest) -> None:
         """A test that only runs again if somebody wants that."""
@@ -167,20 +181,33 @@ class Ledger:
         if entry.place is None:
             return None
         kind = kind_of(entry.verdict, entry.code)
-        inputs = named_inputs(entry.objects, entry.input)
-        return self.bugs.add(Bug.at(entry.place, kind, inputs, number, entry.confirmed))
+        small = entry.small
+        inputs = named_inputs(small.objects, small.input) if small else named_inputs(entry.objects, entry.input)
+        bug = Bug.at(entry.place, kind, inputs, number, entry.confirmed, depends=entry.depends)
+        bug.small = small.input.hex() if small else ""
+        return self.bugs.add(bug)
 
     def _test(self, number: int, entry: Entry, where: str) -> TestCase:
+        inputs = named_inputs(entry.objects, entry.input)
         return TestCase(
             number=number,
             input=entry.input,
-            inputs=named_inputs(entry.objects, entry.input),
+            inputs=inputs,
+            shown=readable(inputs, self._arrays),
             verdict=entry.verdict.value,
             code=entry.code,
             path_hash=entry.path_hash,
             where=where,
             output=entry.output.decode("utf-8", "backslashreplace"),
             versions=self._versions,
+        )
+
+    def _small(self, test: TestCase, small: Small) -> TestCase:
+        """The same with the simpler input."""
+        inputs = named_inputs(small.objects, small.input)
+        shown = readable(inputs, self._arrays)
+        return replace(
+            test, input=small.input, inputs=inputs, shown=shown, path_hash=small.path_hash, output="", is_small=True
         )
 
     def _write_files(self, test: TestCase, is_bug: bool) -> None:

@@ -21,6 +21,7 @@ from score_embed.campaign.first_test import Difference
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.status import Steps
 from score_embed.confine.layers import bounds, layers
+from score_embed.contract import judged
 from score_embed.contract.entry import Told
 from score_embed.contract.outcome import Target
 from score_embed.contract.program import StubsWanted, Whole
@@ -30,7 +31,7 @@ from score_embed.errors import BuildError, UsageError, printable
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.image.toolchain import SUFFIXES
-from score_embed.results.parts import CONFINED, PROGRAM, SETTINGS, SOURCES, VERSIONS, Confined, Program
+from score_embed.results.parts import CONFINED, JUDGED, PROGRAM, SETTINGS, SOURCES, VERSIONS, Confined, Program
 from score_embed.results.sourcemap import source_map
 from score_embed.results.storage import damaged
 from score_embed.results.store import Store
@@ -66,6 +67,7 @@ def begin(
     board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
     check_sources(settings)
+    said = judged_by(settings)
     name, confined = settings.entry or c_files(settings.sources)[0].stem, not settings.unconfined
     folder = workplace.make_folder(settings.out, name)
     beside = _second_witness(settings, board) if built is None else None
@@ -87,6 +89,7 @@ def begin(
     workplace.add_stubs(folder, image)
     if beside is not None:
         _keep_witness(beside, record)
+    record.put(JUDGED, said)
     write_down(record, settings, board)
     note_confinement(record, board, confined)
     return Opened(settings, board, image, record, target)
@@ -241,10 +244,19 @@ def stubs(settings: config.Settings) -> StubsWanted:
 def told(settings: config.Settings) -> Told:
     """What is said of the function of `--entry`."""
     wanted = tuple(filter(None, settings.globals.split(",")))
-    hints = settings.hints or (Path(HINTS) if Path(HINTS).is_file() else None)
-    if settings.entry is None and (settings.assume or wanted or settings.hints):
-        raise UsageError("there is no function that this is said of", "--assume, --globals, --hints", "Say --entry FUNC.")
-    return Told(settings.assume, wanted, hints if settings.entry else None, settings.nulls == "all")
+    if settings.entry is None and (settings.assume or wanted):
+        raise UsageError("there is no function that this is said of", "--assume, --globals", "Say --entry FUNC.")
+    return Told(settings.assume, wanted, _hints(settings) if settings.entry else None, settings.nulls == "all")
+
+
+def _hints(settings: config.Settings) -> Path | None:
+    return settings.hints or (Path(HINTS) if Path(HINTS).is_file() else None)
+
+
+def judged_by(settings: config.Settings) -> tuple[judged.Judged, ...]:
+    """What the user has said of bugs. Raises UsageError."""
+    hints = _hints(settings)
+    return judged.read(hints) if hints is not None else ()
 
 
 def write_down(record: Store, settings: config.Settings, board: Board) -> None:

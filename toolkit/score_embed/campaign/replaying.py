@@ -10,9 +10,11 @@ from score_embed.campaign import folder as workplace
 from score_embed.campaign import trust
 from score_embed.campaign.opening import recorded_settings
 from score_embed.campaign.running import Runner
+from score_embed.contract.entry import Array
 from score_embed.contract.outcome import Verdict
 from score_embed.errors import StorageError, TargetError, UsageError
 from score_embed.image.image import load_image
+from score_embed.results.parts import PROGRAM as EXPLORED
 from score_embed.results.parts import PROVENANCE
 from score_embed.results.provenance import digest_of
 from score_embed.results.store import Store, TestRow
@@ -28,6 +30,7 @@ class Replayed:
     verdict: str
     path_hash: int
     output: bytes
+    arrays: tuple[Array, ...]  # inputs that are shown as such
 
     @property
     def same(self) -> bool:
@@ -68,6 +71,9 @@ def replay_tests(
     with Store.open(folder) as record:
         settings = recorded_settings(record)
         trust.require(record, trusted)
+        program = record.get(EXPLORED)
+        entry = program.entry if program is not None else None
+        arrays = entry.arrays if entry is not None else ()
         rows = [row for row in record.tests() if wanted is None or row.number == wanted]
         if not rows:
             what = "the campaign has no tests" if wanted is None else f"the campaign has no test {wanted}"
@@ -81,7 +87,7 @@ def replay_tests(
         results: list[Replayed] = []
         for row in rows:
             finished = runner.replay(row.number, row.input)
-            results.append(Replayed(row, finished.verdict.value, finished.path_hash, finished.output))
+            results.append(Replayed(row, finished.verdict.value, finished.path_hash, finished.output, arrays))
         return results
     finally:
         target.close()

@@ -20,7 +20,7 @@ _LOST_IN_A_ROW = 20  # tests: then it is not they that lose the target
 _ROUNDS = 16  # of more and more input
 _TOO_LONG = "it needs more input than the target's buffer can hold"
 _LESS = "make less data symbolic, or give the runtime a larger buffer (SC_INPUT_CAPACITY)"
-_ENDLESS = frozenset({Verdict.HANG, Verdict.WATCHDOG})
+ENDLESS = frozenset({Verdict.HANG, Verdict.WATCHDOG})
 
 
 Brought = TypeVar("Brought")
@@ -136,7 +136,7 @@ class Runner:
             if test.bounded:
                 if wanted - len(test.input) <= _PIECE or wanted > capacity or rounds > _ROUNDS:
                     return test, _without_end(test, finished)
-            elif finished.verdict in _ENDLESS and wanted > _POLL:
+            elif finished.verdict in ENDLESS and wanted > _POLL:
                 size, bounded = max(len(test.input), min(_POLL, capacity)), True
             elif wanted > capacity or rounds > _ROUNDS:
                 if strict:

@@ -7,12 +7,14 @@ which.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from score_embed import config
-from score_embed.campaign.describing import Counted, Describer, Entry
-from score_embed.campaign.running import Runner
+from score_embed.campaign.describing import Counted, Describer, Entry, Small
+from score_embed.campaign.judging import is_doubtful
+from score_embed.campaign.minimising import Enough, is_needed, smaller
+from score_embed.campaign.running import ENDLESS, Runner
 from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Verdict
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
@@ -24,11 +26,14 @@ from score_embed.results import summary
 from score_embed.results.bugs import Bug, Place, kind_of
 from score_embed.results.lost import LostTest
 from score_embed.results.progress import Memory
+from score_embed.results.testcase import Named
 from score_embed.results.work import DEATHS
 from score_embed.solve.chain import default_chain
 from score_embed.trace.concrete import Forks
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.trail import Trail
+
+_MOST_ENDLESS = 2  # runs that do not end, while an input is made small: each takes long
 
 
 class Tested(NamedTuple):
@@ -55,6 +60,7 @@ class Worker:
         self._bugs: set[tuple[str, Place]] = set()
         self._said = LinkCounters()
         self._lost: TargetError | None = None
+        self._minimises = not settings.no_minimise
 
     def knows(self, covered: Iterable[int], bugs: Iterable[Bug]) -> None:
         """What earlier sessions have seen."""
@@ -97,15 +103,20 @@ class Worker:
         return Bounds(self._settings.max_depth, self._settings.loop_bound)
 
     def entry(self, test: Tested) -> Entry:
-        """A test in the books' words. A bug that is new here is tried once more, on a fresh target."""
+        """A test in the books' words. A bug that is new here is tried once more, on a fresh target: so a bug has to be
+        entered before anything else is run or asked."""
         run, finished, outcome, fresh = test
-        verdict, place, confirmed = finished.verdict, None, False
+        verdict, place, confirmed, depends, small = finished.verdict, None, False, None, None
+        objects = self.describer.named(outcome.objects)
         if verdict.is_bug:
             place = self.describer.place(finished)
             bug = kind_of(verdict, finished.code), place
             if bug not in self._bugs:
                 self._bugs.add(bug)
+                depends = self.explorer.depends(finished) if outcome.objects else None
                 confirmed = self._shows_again(run, finished)
+                if confirmed and self._minimises and not is_doubtful(finished) and verdict not in ENDLESS:
+                    small, depends = self._made_small(run.input[: finished.input_used], objects, depends, bug)
         return Entry(
             run.input if verdict is Verdict.LOST else run.input[: finished.input_used],
             verdict,
@@ -114,7 +125,7 @@ class Worker:
             finished.conditions,
             outcome.is_path,
             outcome.mispredicted,
-            self.describer.named(outcome.objects),
+            objects,
             place,
             finished.output,
             fresh,
@@ -122,7 +133,44 @@ class Worker:
             finished.unchecked,
             finished.retried,
             self.lost(test),
+            depends,
+            small,
         )
+
+    def _made_small(
+        self, data: bytes, objects: Sequence[Named], depends: tuple[str, ...] | None, bug: tuple[str, Place]
+    ) -> tuple[Small | None, tuple[str, ...] | None]:
+        """A simpler input with the same bug, and on what of it the bug depends: no null that might as well be none."""
+        endless = 0
+
+        def again(tried: bytes) -> bool:
+            nonlocal endless
+            done = self.runner.attempt(tried)
+            endless += done.verdict in ENDLESS
+            if endless > _MOST_ENDLESS:
+                raise Enough
+            return self._is(bug, done) and done.input_used <= len(tried)
+
+        try:
+            made = smaller(data, objects, again)
+            if depends is not None:
+                depends = tuple(name for name in depends if is_needed(name, data, made, objects, again))
+            if made == data:
+                return None, depends
+            done = self.runner.attempt(made)
+        except Enough:
+            return None, depends
+        except TargetError as error:
+            self._lost = error  # the bug is a bug; who runs the next test is told
+            return None, depends
+        if not self._is(bug, done):
+            return None, depends
+        return Small(made, done.path_hash, self.describer.layout(done, made)), depends
+
+    def _is(self, bug: tuple[str, Place], done: Finished) -> bool:
+        if is_doubtful(done) or not done.verdict.is_bug:
+            return False
+        return (kind_of(done.verdict, done.code), self.describer.place(done)) == bug
 
     def lost(self, test: Tested) -> LostTest | None:
         """What is to be repeated of a run whose targets died."""

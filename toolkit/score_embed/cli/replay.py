@@ -35,7 +35,7 @@ def execute(values: argparse.Namespace) -> int:
     failed = [result for result in results if not result.same]
     table = Table("test", "inputs", "verdict", "again", "path")
     for result in results if wanted is not None else [result for result in results if not result.same or result.was_lost]:
-        inputs = text.inputs(result.row.inputs)
+        inputs = text.inputs(result.row.inputs, result.arrays)
         again = result.verdict
         path = "same" if result.path_hash == result.row.path_hash else "another"
         path = "not known before" if result.was_lost else path

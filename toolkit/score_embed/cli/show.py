@@ -12,7 +12,7 @@ from score_embed.cli.output import Printer, plain
 from score_embed.report import fingerprints, mcdc, text
 from score_embed.report.findings import Findings
 from score_embed.results import answers
-from score_embed.results.shown import readable
+from score_embed.results.shown import Arrays, readable
 from score_embed.results.store import TestRow
 
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
@@ -25,8 +25,9 @@ def result(found: Findings) -> None:
     """The short form: for everything else there is `score-embed report`."""
     console = _console()
     if found.paths:
-        console.print(_tests(found.paths))
-    lines = [*text.bugs(found), text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
+        console.print(_tests(found.paths, found.arrays))
+    lines = [*text.bugs(found), *text.judged(found)]
+    lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
     lines += [*mcdc.totals(found.summary["mcdc"]), *mcdc.goal(found.summary["goal"], found.summary["within"])]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
 
@@ -41,7 +42,7 @@ def new_bugs(campaigns: Sequence[Findings]) -> None:
     lines: list[str] = []
     for found in campaigns:
         for bug in fingerprints.new(found):
-            lines += text.bug(bug, found.sources, found.folder)
+            lines += text.bug(bug, found.sources, found.folder, found.arrays)
     new = sum(len(fingerprints.new(found)) for found in campaigns)
     known = sum(len(found.bugs) for found in campaigns) - new
     _print(_console(), [*lines, f"bugs that are new: {new}; that the baseline knows: {known}"])
@@ -58,8 +59,8 @@ def _print(console: Console, lines: Sequence[str]) -> None:
         console.print(plain(line), soft_wrap=True)
 
 
-def _tests(tests: Sequence[TestRow]) -> Table:
-    inputs = {test.number: readable(answers.own(test.inputs)) for test in tests[:MOST_TESTS]}
+def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Table:
+    inputs = {test.number: readable(answers.own(test.inputs), arrays) for test in tests[:MOST_TESTS]}
     names = list(dict.fromkeys(name for values in inputs.values() for name in values))
     stubbed = any(answers.is_answer(name) for test in tests[:MOST_TESTS] for name in test.inputs)
     table = Table("test")

@@ -22,6 +22,7 @@ from score_embed.errors import printable
 from score_embed.image.compile_commands import dropped_flags, known_sources, read_flags
 from score_embed.image.group import Inputs
 from score_embed.report import unit_table
+from score_embed.unit import contexts
 from score_embed.unit.project import Project
 from score_embed.unit.rows import NOT_BUILT, Book, Row
 from score_embed.unit.run import Run
@@ -124,6 +125,8 @@ def _told(book: Book, as_json: bool) -> int:
         console = Printer(highlight=False)
         if rows:
             console.print(unit_table.table(rows))
+        for line in unit_table.bugs(contexts.ranked(rows)):
+            console.print(plain(line), soft_wrap=True)
         for line in unit_table.totals(rows, book.state.notes):
             console.print(plain(line), soft_wrap=True)
         console.print(plain(f"results: {book.folder}"), soft_wrap=True)

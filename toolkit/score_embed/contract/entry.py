@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,16 @@ class Argument(Struct, frozen=True):
     kind: Literal["number", "bytes", "raw"]  # bytes: unsigned char[]; raw: any object as it lies in memory
 
 
+class Array(Struct, frozen=True):
+    """An input that is an array, for those who show it. `count`: the input that says how many elements it has, "" if it always
+    has all; `unit`: bytes of an element, 0 if the elements are inputs of their own (`name[0]…`)."""
+
+    name: str
+    count: str
+    unit: int
+    kind: Literal["signed", "unsigned", "float", "char", "raw"]
+
+
 class Entry(Struct, frozen=True):
     """`arguments`: none if the function has some that are more than numbers and bytes: then only the harness can make them."""
 
@@ -40,7 +51,8 @@ class Entry(Struct, frozen=True):
     arguments: tuple[Argument, ...]
     returns: bool  # an integer, which the harness returns in turn
     harness: str = ""  # the main that makes the arguments, in C, for `score.h` (see `arguments`)
+    arrays: tuple[Array, ...] = ()
 
     def with_harness(self, text: str) -> Entry:
         """Where stubs take input, too, a test is its input, and not a list of arguments."""
-        return Entry(self.name, self.file, (), self.returns, self.harness or text)
+        return replace(self, arguments=(), harness=self.harness or text)

@@ -12,6 +12,7 @@ from pathlib import Path
 from score_embed.contract.entry import Entry
 
 HARNESS_FILE = "<entry>"  # where the main that `--entry` makes is said to stand
+ENTRY = "score_entry_"  # how the mains of the harnesses of one image begin, with a number behind it
 STUBS_FILE = "<stubs>"  # where what stands in for undefined functions is said to stand
 UNKNOWN_SIZE = "_of_unknown_size"  # how objects of a harness end of which nobody says how large they are
 REPLACED = "/* instead of the body of "  # begins the text of a stub for a function that is defined

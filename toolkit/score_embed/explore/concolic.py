@@ -9,6 +9,7 @@ resumed campaign needs.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -178,6 +179,26 @@ class Explorer:
             self.unflipped.update((index, Unflipped.MISPREDICTED) for index in pair.targets)
         self._book(flips, notes)
         return Outcome(tuple(flips.children), objects, is_path, mispredicted, notes, left)
+
+    def depends(self, finished: Finished) -> tuple[str, ...] | None:
+        """The names of the inputs that the path of the run that was derived from last depends on: what its last
+        conditions ask for first. None: the path was not followed to its end."""
+        trail = self._trail
+        if trail.diverged or trail.counted != finished.conditions:
+            return None
+        formulas = itertools.chain(
+            (condition.formula for condition in reversed(trail.conditions)), (pin.formula for pin in reversed(trail.pins))
+        )
+        names: dict[str, None] = {}
+        asked = 0  # a mask of input bytes
+        for formula in formulas:
+            fresh = formula.deps & ~asked
+            if fresh:
+                asked |= fresh
+                for item in trail.objects:
+                    if fresh >> item.offset & ((1 << item.size) - 1):
+                        names.setdefault(item.name)
+        return tuple(names)
 
     def _left(self, pair: Pair, data: bytes, flips: Flips, followed: _Followed) -> Pair | None:
         """What is to be repeated of a lost run; None if that waits already, or its one flip was answered."""

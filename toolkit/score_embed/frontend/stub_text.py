@@ -43,6 +43,8 @@ CAPACITY = 16  # elements that a stub writes through a pointer with a count; cha
 _MOST_BYTES = 64  # of an array in a struct
 _MOST_ELEMENTS = 8  # of an array of what is no plain number
 _DEEPEST = 3  # structs within each other
+MOST_CALLS = 4  # of a stub that gives nothing, that a test remembers
+CALLED = " called"  # ends the name of the input that stands for such a call
 EXIT = "exit"
 _POINTED = re.compile(r"\(\*(\w+)\)")
 _OUTSIDE = re.compile(r"(\w+)\(\*(\w+)\)")
@@ -147,16 +149,29 @@ class _Stub:
             self.within.append(f"{self._name} without a prototype: its arguments are not looked at")
         if self._t.variadic:
             self.within.append(f"{self._name} leaves what its variable arguments lead to as it is")
-        for i, t in enumerate(self._params):
-            if isinstance(t, Pointer) and not t.to.const:
-                yield from self._out(i, t)
-            elif isinstance(t, VaList):
+        written = [list(self._out(i, t)) for i, t in enumerate(self._params) if isinstance(t, Pointer) and not t.to.const]
+        if not any(written) and (self._never_returns or isinstance(unqualified(self._t.result), Void)):
+            yield from self._called()
+        for lines in written:
+            yield from lines
+        for t in self._params:
+            if isinstance(t, VaList):
                 self.within.append(f"{self._name} leaves what its va_list leads to as it is")
         if self._never_returns:
             self.within.append(f"{self._name} ends the test")
             yield f"{EXIT}(0);"
         elif not isinstance(unqualified(self._t.result), Void):
             yield from self._result(unqualified(self._t.result))
+
+    def _called(self) -> Iterator[str]:
+        """An input that nobody looks at: so a test's inputs tell that it was called. In a loop without an end only so often."""
+        calls, called = self._fresh("calls"), self._fresh("called")
+        yield f"static unsigned char {calls};"
+        yield f"unsigned char {called};"
+        yield f"if ({calls} < {MOST_CALLS}) {{"
+        yield f"    {calls}++;"
+        yield f'    __score_symbolic(&{called}, sizeof {called}, "{self._name}(){CALLED}");'
+        yield "}"
 
     # --- what it returns -----------------------------------------------------------------------------------------
 

@@ -111,7 +111,7 @@ class Group:
             for number, function in enumerate(wanted, 1):
                 self._progress(f"writing the harness of {function.name} ({number} of {len(wanted)})")
                 try:
-                    hints = self._front.hints(function.name)
+                    hints = self._front.hints(function.name, function.file)
                     made[function] = make(sources, function, number, self._front.model, hints)
                 except (BuildError, UsageError) as error:
                     self.refused[function] = said(error)

@@ -23,6 +23,7 @@ from score_embed.contract.program import Complete, Note, Program, Source, StubsW
 from score_embed.errors import UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
+from score_embed.frontend.harness.beside import read as read_comments
 from score_embed.frontend.harness.hints import Hints
 from score_embed.frontend.harness.hints import read as read_hints
 from score_embed.frontend.types.data_model import DataModel
@@ -67,6 +68,7 @@ class FrontEnd:
 
     def __init__(self, toolchain: Toolchain, request: Request, progress: Callable[[str], None]) -> None:
         self._toolchain, self._request, self._progress = toolchain, request, progress
+        self._raw: dict[Path, str] = {}
         with workers() as pool:
             flags = dict.fromkeys(tuple(request.flags[path]) for path in request.sources)
             models = pool.map(toolchain.data_model, flags)
@@ -226,11 +228,26 @@ class FrontEnd:
         flags = self._toolchain.preprocessor_flags(self._request.flags[path])
         return Source(path, own_names.set_apart(preprocess(self._toolchain.board.cc, flags, path)))
 
-    def hints(self, function: str) -> Hints:
-        """What is said of a function, in a file and on the command line."""
+    def hints(self, function: str, file: str = "") -> Hints:
+        """What is said of a function: in a file, above its definition (in `file`, or in one of the sources), and on the
+        command line."""
         told = self._request.told
         hints = read_hints(told.hints, function) if told.hints else Hints()
+        for path in [Path(file)] if file else self._request.sources:
+            beside = read_comments(self._written(path), str(path), function)
+            if beside != Hints():
+                hints = hints.over(beside)
+                break
         return replace(hints, assume=(*hints.assume, *told.assume), globals=(*hints.globals, *told.globals), all_null=told.all_null)
+
+    def _written(self, path: Path) -> str:
+        """A file as its author wrote it; "" if it cannot be read."""
+        if path not in self._raw:
+            try:
+                self._raw[path] = path.read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                self._raw[path] = ""
+        return self._raw[path]
 
     def _library(self) -> Library:
         """The models that the program can call."""

@@ -216,7 +216,7 @@ class Explore(Test):
     def _failure(self, found: findings.Findings, new: Sequence[Bug]) -> Failure:
         said: list[str] = []
         for bug in new:
-            first, *others = text.bug(bug, found.sources, Path(self.shown(self.case.out)))
+            first, *others = text.bug(bug, found.sources, Path(self.shown(self.case.out)), found.arrays)
             if bug.file:
                 first = self.shown(bug.file) + first.removeprefix(bug.file)
             said += [first, *others]

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.entry import Array
+from score_embed.contract.judged import Judged
 from score_embed.results import summary, witnessed
 from score_embed.results.bugs import Bug
-from score_embed.results.parts import PROGRAM, TIMELINE, VERSIONS, Program
+from score_embed.results.judging import sort_out
+from score_embed.results.parts import JUDGED, PROGRAM, TIMELINE, VERSIONS, Program
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store, TestRow
 from score_embed.results.timeline import Moment
@@ -26,14 +29,21 @@ class Findings:
     versions: dict[str, str]
     sources: SourceMap
     covered: frozenset[int]  # coverage indices
-    bugs: tuple[Bug, ...]
+    bugs: tuple[Bug, ...]  # of which the user has said nothing
     kept: tuple[TestRow, ...]  # the tests that brought coverage or a bug, in order
     paths: tuple[TestRow, ...]  # the first tests that took a new path
     witnessed: frozenset[int] = frozenset()  # tests in which the second witness saw something
     moments: tuple[Moment, ...] = ()  # its totals as it came along
     grown: tuple[tuple[int, int], ...] = ()  # tests that covered something new, and how many directions
+    judged: tuple[tuple[Bug, Judged], ...] = ()  # bugs that the user has accepted or refused
+    unmatched: tuple[Judged, ...] = ()  # lines of the user's that no bug is meant by
     waiting: int = 0  # tests that are known and were not run
     baseline: frozenset[str] | None = None  # fingerprints of bugs that are known, if there is such a file
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The inputs that are arrays, as far as the harness says so."""
+        return self.program.entry.arrays if self.program.entry is not None else ()
 
     def is_generated(self, file: str) -> bool:
         """Not a file of the user's, such as the harness that `--entry` makes."""
@@ -50,6 +60,8 @@ def read(record: Store, most_paths: int = 0) -> Findings:
     assert program is not None  # else there is no summary
     found_elsewhere = record.found_by_witness()
     sources = record.sources()
+    said = record.get(JUDGED)
+    bugs = sort_out(witnessed.all_bugs(record.bugs(), found_elsewhere), said or (), sources)
     return Findings(
         record.folder,
         found,
@@ -57,11 +69,13 @@ def read(record: Store, most_paths: int = 0) -> Findings:
         record.get(VERSIONS) or {},
         sources,
         frozenset(sources.directions.keys() & set(record.coverage())),
-        tuple(witnessed.all_bugs(record.bugs(), found_elsewhere)),
+        bugs.open,
         tuple(record.kept_tests()),
         tuple(record.first_paths(most_paths)),
         frozenset(one.test for one in found_elsewhere),
         tuple(timeline.moments) if (timeline := record.get(TIMELINE)) else (),
         tuple(record.coverage_by_test()),
+        bugs.judged,
+        bugs.unmatched,
         record.pairs.waiting(),
     )

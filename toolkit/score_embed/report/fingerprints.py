@@ -1,13 +1,11 @@
 """Fingerprints of bugs, by which they are known again, and the file of those that a project knows already (a baseline).
 
-A fingerprint is made of what stays when code around the bug is edited or moved to another folder: kind, file name,
-function, callers and the text of the line; never of line numbers, inputs, the board or the campaign. A baseline is text
-that is committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it.
+A fingerprint is a bug's identity (results/judging.py), and a number where several have the same. A baseline is text that is
+committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -17,6 +15,7 @@ from score_embed import userfile
 from score_embed.errors import UsageError, printable
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
+from score_embed.results.judging import identity
 
 _MOST_BYTES = 16 << 20  # of a baseline
 _LINE = re.compile(r"([0-9a-f]{32}:[1-9][0-9]*)(\s.*)?")
@@ -25,10 +24,12 @@ _HEAD = (
 )
 
 
-def of(found: Findings) -> list[str]:
-    """One for each bug. Bugs that are alike in all that counts are numbered from the top of the file."""
-    keys = [defect(found, bug) for bug in found.bugs]
-    order = sorted(range(len(keys)), key=lambda i: found.bugs[i].place.line)
+def of_all(found: Findings) -> list[str]:
+    """One for each bug, and behind them one for each that the user has judged. Bugs that are alike in all that counts are
+    numbered from the top of the file, whatever is said of them."""
+    bugs = [*found.bugs, *(bug for bug, _ in found.judged)]
+    keys = [identity(bug, found.sources) for bug in bugs]
+    order = sorted(range(len(keys)), key=lambda i: bugs[i].place.line)
     seen: Counter[str] = Counter()
     result = [""] * len(keys)
     for i in order:
@@ -37,12 +38,9 @@ def of(found: Findings) -> list[str]:
     return result
 
 
-def defect(found: Findings, bug: Bug) -> str:
-    """What is the same of a bug in any campaign, in hexadecimal."""
-    place = bug.place
-    line = "".join(found.sources.text(place.file, place.line).split())
-    parts = [bug.kind, Path(place.file).name, place.function, *place.stack, line]
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]
+def of(found: Findings) -> list[str]:
+    """One for each bug of which the user has said nothing."""
+    return of_all(found)[: len(found.bugs)]
 
 
 def known(found: Findings) -> list[bool]:

@@ -118,7 +118,7 @@ def board_input(found: Findings, test: TestRow) -> str:
     """A C file that gives one test's input to a plain build on a board: score.h reads the array if it is linked."""
     ended = f"{test.verdict} {test.code}" + (f" at {test.place}" if test.place else "")
     return f"""/* Test {test.number} of {ctext.comment(found.program.name)}, which ended on {ctext.comment(found.program.board)} with: {ctext.comment(ended)}
- * {ctext.comment(text.inputs(test.inputs))}
+ * {ctext.comment(text.inputs(test.inputs, found.arrays))}
  * Link this file with the program, built by its usual compiler without score-embed: score.h takes its input from here. */
 #include <stddef.h>
 

@@ -66,9 +66,9 @@ def _case(suite: ET.Element, found: Findings, test: TestRow, bugs: Sequence[Bug]
         suite, "testcase", {"name": _legal(name), "classname": _legal(found.program.name), "time": "0"}
     )
     for bug in bugs:
-        message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs) or 'any input'}{text.witness(bug)}"
+        message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs, found.arrays) or 'any input'}{text.witness(bug)}"
         failure = ET.SubElement(case, "failure", {"type": _legal(bug.kind), "message": _legal(message)})
-        failure.text = _legal("\n".join(text.bug(bug, found.sources, found.folder)) + "\n")
+        failure.text = _legal("\n".join(text.bug(bug, found.sources, found.folder, found.arrays)) + "\n")
     lines = [f"verdict: {test.verdict} {test.code}", *(f"{key} = {value}" for key, value in test.inputs.items())]
     if test.output:
         lines.append(f"output: {test.output}")

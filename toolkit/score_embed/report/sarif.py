@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from score_embed import __version__
+from score_embed.contract.judged import Judged
 from score_embed.contract.words import Stop
 from score_embed.report import fingerprints, kinds, text
 from score_embed.report.findings import Findings
@@ -25,8 +26,8 @@ _FAILED = frozenset({Stop.ERROR, Stop.KILLED})
 def document(found: Findings) -> str:
     """The JSON text."""
     root = Path(found.sources.root)
-    names = list(dict.fromkeys(bug.kind for bug in found.bugs))
-    marks = fingerprints.of(found)
+    names = list(dict.fromkeys(bug.kind for bug in (*found.bugs, *(bug for bug, _ in found.judged))))
+    said: list[tuple[Bug, Judged | None]] = [*((bug, None) for bug in found.bugs), *found.judged]
     run = {
         "tool": {
             "driver": {
@@ -40,8 +41,8 @@ def document(found: Findings) -> str:
         "columnKind": "utf16CodeUnits",
         "invocations": [_invocation(found)],
         "results": [
-            _result(found, bug, names.index(bug.kind), fingerprint)
-            for bug, fingerprint in zip(found.bugs, marks, strict=True)
+            _result(found, bug, names.index(bug.kind), fingerprint) | _suppressed(line)
+            for (bug, line), fingerprint in zip(said, fingerprints.of_all(found), strict=True)
         ],
         "properties": {
             key: found.summary[key]
@@ -87,7 +88,7 @@ def _notification(found: Findings, row: dict[str, Any]) -> dict[str, Any]:
 def _result(found: Findings, bug: Bug, rule: int, fingerprint: str) -> dict[str, Any]:
     place = bug.place
     sure = f"{text.witness(bug)}{text.doubt(bug)}"
-    given = text.inputs(bug.inputs) or "any input"
+    given = text.inputs(bug.inputs, found.arrays) or "any input"
     command = f"score-embed replay {found.folder} {bug.test}"
     plain: dict[str, Any] = {
         "ruleId": bug.kind,
@@ -117,6 +118,13 @@ def _state(found: Findings, fingerprint: str) -> dict[str, str]:
     if found.baseline is None:
         return {}
     return {"baselineState": "unchanged" if fingerprint in found.baseline else "new"}
+
+
+def _suppressed(line: Judged | None) -> dict[str, Any]:
+    """Of a bug that the user has accepted or refused: viewers leave it out."""
+    if line is None:
+        return {}
+    return {"suppressions": [{"kind": "external", "status": "accepted", "justification": f"{line.word}: {line.why}"}]}
 
 
 def _frames(found: Findings, bug: Bug) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
 from score_embed.report import fingerprints, fleet, kinds, mcdc
@@ -15,8 +16,10 @@ from score_embed.report.findings import Findings
 from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
-from score_embed.results.shown import readable, rests_on
+from score_embed.results.judging import short_id
+from score_embed.results.shown import Arrays, readable
 from score_embed.results.sourcemap import SourceMap
+from score_embed.results.testcase import small_stem
 
 # How a campaign ended, in a user's words.
 ENDS = {
@@ -31,6 +34,7 @@ ENDS = {
     Stop.KILLED: "its process was killed; this is its last commit, at most a second earlier",
     Stop.RUNNING: "it is running now; this is its last commit",
 }
+_DONE = {ACCEPT: "accepted", REFUSE: "refused"}
 _MOST_LOST = 10  # lost tests that are shown
 CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.GOAL, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
@@ -62,7 +66,14 @@ def headline(summary: Mapping[str, Any]) -> str:
     return (
         f"{summary['program']} on {summary['board']}: {ended(summary)} after {summary['seconds']:.1f} s; "
         f"{summary['paths']} paths in {summary['runs']} tests, branches {covered}/{total}, bugs {len(summary['bugs'])}"
+        f"{set_apart(Counter(bug['judged'] for bug in summary['judged']))}"
     )
+
+
+def set_apart(judged: Mapping[str, int]) -> str:
+    """How many bugs the user has accepted and refused; mostly nothing."""
+    said = [f"{judged[word]} {done}" for word, done in _DONE.items() if judged.get(word)]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def ended(summary: Mapping[str, Any]) -> str:
@@ -72,9 +83,9 @@ def ended(summary: Mapping[str, Any]) -> str:
     return str(summary["stopped"])
 
 
-def inputs(values: Mapping[str, int | float | str]) -> str:
-    """Those of the program, then what stubs gave."""
-    own = [f"{name} = {value}" for name, value in readable(answers.own(values)).items()]
+def inputs(values: Mapping[str, int | float | str], arrays: Arrays = ()) -> str:
+    """Those of the program, then what stubs gave. `arrays`: those of them that are shown up to a count."""
+    own = [f"{name} = {value}" for name, value in readable(answers.own(values), arrays).items()]
     return "; ".join([*([", ".join(own)] if own else []), *answers.told(values)])
 
 
@@ -85,26 +96,39 @@ def times(count: int) -> str:
 def bugs(found: Findings) -> Iterator[str]:
     """All of them; those of the baseline are notes."""
     for one, is_known in zip(found.bugs, fingerprints.known(found), strict=True):
-        yield from bug(one, found.sources, found.folder, is_known)
+        yield from bug(one, found.sources, found.folder, found.arrays, is_known=is_known)
 
 
-def bug(bug: Bug, sources: SourceMap, folder: Path, is_known: bool = False) -> Iterator[str]:
+def bug(
+    bug: Bug, sources: SourceMap, folder: Path, arrays: Arrays = (), *, is_known: bool = False
+) -> Iterator[str]:
     """Where, what, with which inputs, and how to see it again. The first line is one that editors and servers know from
     compilers."""
     place = bug.place
     level = "note: known" if is_known else "error" if bug.confirmed else "warning"
     within = f" in {place.function}" if place.function else ""
-    with_ = f"{inputs(bug.inputs) or 'any input'}{doubt(bug)}{witness(bug)}"
+    with_ = f"{inputs(bug.inputs, arrays) or 'any input'}{doubt(bug)}{witness(bug)}"
     yield f"{place}: {level}: {kinds.happened(bug.kind)}{within}: {with_} [{bug.kind}]"
     if source := sources.text(place.file, place.line):
         yield f"    {source}"
     if hint := HINTS.get(bug.kind):
         yield f"  {hint}"
-    if rests := rests_on(bug.inputs):
+    if rests := bug.rests_on:
         yield f"  rests on: {'; '.join(rests)}"
     if len(place.stack) > 1:
         yield f"  called by {', '.join(place.stack[1:])}"
-    yield f"  seen {times(bug.count)}; again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
+    again = f"again: score-embed replay {shlex.quote(str(folder))} {bug.test}"
+    yield f"  seen {times(bug.count)}; id {short_id(bug, sources)}; {again}"
+
+
+def judged(found: Findings) -> Iterator[str]:
+    """The bugs of which the user has said something, a line each, and what was said of none."""
+    for bug, line in found.judged:
+        within = f" in {bug.function}" if bug.function else ""
+        yield f"{bug.place}: {_DONE[line.word]}: {kinds.happened(bug.kind)}{within}: {line.why} [{bug.kind}]"
+    if found.unmatched:
+        yield "said of no bug that was found here:"
+        yield from (f"  {line.at}: {line.word} {line.what}" for line in found.unmatched)
 
 
 def doubt(bug: Bug) -> str:
@@ -175,6 +199,7 @@ def full(found: Findings) -> Iterator[str]:
     """The whole report."""
     yield from _totals(found)
     yield from _titled(f"bugs ({len(found.bugs)})", _bugs(found))
+    yield from _titled("accepted and refused", judged(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
     yield from _titled("MC/DC", mcdc.lines(found.summary["mcdc"], found.summary["within"]))
@@ -227,8 +252,9 @@ def _totals(found: Findings) -> Iterator[str]:
 def _bugs(found: Findings) -> Iterator[str]:
     stems = {test.number: test.stem for test in found.kept}
     for item, is_known in zip(found.bugs, fingerprints.known(found), strict=True):
-        yield from bug(item, found.sources, found.folder, is_known)
-        data = shlex.quote(str(found.folder / "bugs" / f"{stems[item.test]}.bin"))
+        yield from bug(item, found.sources, found.folder, found.arrays, is_known=is_known)
+        stem = small_stem(item.test) if item.small else stems[item.test]
+        data = shlex.quote(str(found.folder / "bugs" / f"{stem}.bin"))
         how = " and with -fsanitize=address,undefined" if item.witness else ""
         yield f"  in a debugger: build without score-embed{how}, then SCORE_INPUT={data} ./a.out"
 

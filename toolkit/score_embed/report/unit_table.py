@@ -9,7 +9,10 @@ from typing import Protocol
 from rich.table import Table
 from rich.text import Text
 
+from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.errors import printable
+from score_embed.report import kinds
+from score_embed.report.text import set_apart
 
 
 class Row(Protocol):
@@ -25,8 +28,26 @@ class Row(Protocol):
     covered: int
     branches: int
     bugs: int
+    accepted: int
+    refused: int
+    unmatched: tuple[str, ...]
 
 
+class Found(Protocol):
+    """See `unit.rows.Found`."""
+
+    kind: str
+    file: str
+    line: int
+    function: str
+    rests_on: tuple[str, ...]
+    test: int
+    id: str
+    context: tuple[str, ...]
+    firm: bool
+
+
+_MOST_BUGS = 20  # that are listed
 _FEW = 3  # bounds that are shown of a function
 
 
@@ -68,4 +89,27 @@ def totals(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[str]:
     yield (
         f"{len(rows)} functions: {ends}; {sum(row.paths for row in rows)} paths, "
         f"branches of their own {covered}/{branches}{percent}, bugs {sum(row.bugs for row in rows)}"
+        f"{set_apart({ACCEPT: sum(row.accepted for row in rows), REFUSE: sum(row.refused for row in rows)})}"
     )
+    yield from (printable(f"said of no bug that was found: {line}") for line in unmatched(rows))
+
+
+def bugs(ranked: Sequence[tuple[Row, Found]]) -> Iterator[str]:
+    """The bugs, the likeliest first: where, what, and whether a caller shows it, too."""
+    for row, bug in ranked[:_MOST_BUGS]:
+        where = f"{bug.file}:{bug.line}" if bug.file else "unknown place"
+        said = f"{where}: {kinds.happened(bug.kind)}{f' in {bug.function}' if bug.function else ''} [{bug.kind}]"
+        if bug.context:
+            firmly = "" if bug.firm else ", which rests on something, too"
+            said += f"; confirmed in context: {', '.join(bug.context)}{firmly}"
+        if bug.rests_on:
+            said += f"; rests on: {'; '.join(bug.rests_on)}"
+        yield printable(f"{said}; id {bug.id}, test {bug.test} of {row.function}")
+    if len(ranked) > _MOST_BUGS:
+        yield f"… and {len(ranked) - _MOST_BUGS} more bugs: they are in unit.json"
+
+
+def unmatched(rows: Sequence[Row]) -> list[str]:
+    """The lines that no bug of any explored function is meant by."""
+    explored = [row.unmatched for row in rows if row.paths]
+    return [line for line in (explored[0] if explored else ()) if all(line in others for others in explored)]

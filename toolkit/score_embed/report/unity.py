@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 
-from score_embed.contract.entry import Entry
+from score_embed.contract.entry import Array, Entry
 from score_embed.contract.program import REPLACED
 from score_embed.errors import UsageError
 from score_embed.report import ctext, text
@@ -80,7 +80,7 @@ def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
         resources.files(__package__).joinpath(_DRIVER).read_text(encoding="utf-8").lstrip(),
         _stubs(found, path),
         "" if entry else _call_of_main(found) if harness is None else _call_of_harness(harness),
-        *(_test(test, names[test.number], entry) for test in usable),
+        *(_test(test, names[test.number], entry, found.arrays) for test in usable),
         _runner(names.values()),
     ]
     return "\n".join(part for part in parts if part)
@@ -185,10 +185,10 @@ def _call_of_main(found: Findings) -> str:
     )
 
 
-def _test(test: TestRow, name: str, entry: Entry | None) -> str:
+def _test(test: TestRow, name: str, entry: Entry | None, arrays: Sequence[Array]) -> str:
     call = "score_call"
     lines: list[str] = []
-    shown = ctext.comment(text.inputs(test.inputs))
+    shown = ctext.comment(text.inputs(test.inputs, arrays))
     lines.append(f"/* {shown if len(shown) <= _MOST_COMMENT else shown[:_MOST_COMMENT] + ' ...'} */")
     if entry:
         call = f"call_{test.number:06d}"

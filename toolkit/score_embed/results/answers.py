@@ -1,7 +1,7 @@
 """What stubs gave in a test, told call by call.
 
 A stub's inputs are called after its function (`frontend/stub_text.py`): `read()` is what it returned, `read(*data)` what it
-wrote, and a number stands behind each but the first (`read()#2`). No variable of C has such a name.
+wrote, `log() called` that it gave nothing, and a number stands behind each but the first (`read()#2`). No variable of C has such a name.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from score_embed.results.testcase import Value
 
 _ANSWER = re.compile(r"\*?(\w+)\((.*)\)(.*?)(?:#\d+)?")
 _CHOICE = " != NULL"
+_CALLED = " called"  # the only trace of a stub that gives nothing (`frontend/stub_text.py`)
+_MOST_CALLS = 4  # that it leaves
 
 
 def is_answer(name: str) -> bool:
@@ -33,11 +35,13 @@ def told(values: Mapping[str, Value]) -> list[str]:
             plain, _, _ = name.partition("#")
             subject, shown = _sentence(plain, value)
             found.setdefault(subject, []).append(shown)
-    return [f"{subject} {_listed(shown)}" for subject, shown in found.items()]
+    return [_counted(subject, shown) if subject.endswith(_CALLED) else f"{subject} {_listed(shown)}" for subject, shown in found.items()]
 
 
 def _sentence(name: str, value: Value) -> tuple[str, str]:
     """What did what, and to which value."""
+    if name.endswith(_CALLED):
+        return name, ""
     if name.endswith(_CHOICE):
         pointer = name.removesuffix(_CHOICE)
         shown = "an object" if value else "NULL"
@@ -45,6 +49,12 @@ def _sentence(name: str, value: Value) -> tuple[str, str]:
     if name.endswith("()") and not name.startswith("*"):
         return f"{name} returned", str(value)
     return _written(name), _text(value) if name.startswith("*") else str(value)
+
+
+def _counted(subject: str, calls: list[str]) -> str:
+    """A stub that gives nothing: how often it was called, as far as that was remembered."""
+    more = " or more" if len(calls) >= _MOST_CALLS else ""
+    return f"{subject} {_TIMES.get(len(calls), f'{len(calls)} times')}{more}" if len(calls) > 1 else subject
 
 
 def _written(name: str) -> str:

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from score_embed.contract.outcome import Finished, Verdict
+from score_embed.contract.program import ENTRY
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable
 from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
+from score_embed.results.shown import rests_on
 from score_embed.results.testcase import Value
 
 
@@ -45,16 +47,31 @@ class Bug(Struct):
     count: int = 1
     confirmed: bool = False
     witness: str = ""  # who else saw it, where the test itself ended well: a sanitizer
+    depends: tuple[str, ...] | None = None  # the inputs that its path depends on, what is asked last first; None: not known
+    small: str = ""  # the input that `inputs` are of, in hexadecimal, if that is simpler than its test's
 
     @staticmethod
-    def at(place: Place, kind: str, inputs: Mapping[str, Value], test: int, confirmed: bool = False, witness: str = "") -> Bug:
+    def at(
+        place: Place,
+        kind: str,
+        inputs: Mapping[str, Value],
+        test: int,
+        confirmed: bool = False,
+        witness: str = "",
+        depends: tuple[str, ...] | None = None,
+    ) -> Bug:
         """A bug that was seen once."""
         where = (place.file, place.line, place.function, place.stack)
-        return Bug(kind, *where, dict(inputs), test, 1, confirmed, witness)
+        return Bug(kind, *where, dict(inputs), test, 1, confirmed, witness, depends)
 
     @property
     def place(self) -> Place:
         return Place(self.file, self.line, self.function, self.stack)
+
+    @property
+    def rests_on(self) -> list[str]:
+        """What its input assumes that may not be so."""
+        return rests_on(self.inputs, self.depends)
 
 
 def kind_of(verdict: Verdict, code: int) -> str:
@@ -68,7 +85,7 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     last = _site(table, finished.site)
     entered = [site for ident in finished.stack if (site := _site(table, ident)) is not None]
     within = list(itertools.takewhile(lambda site: site.kind is SiteKind.CALL, entered))  # models of the library
-    stack = tuple(map(function_name, entered[len(within) :]))
+    stack = tuple(map(_called, entered[len(within) :]))
     call = next((site for site in within if not site.function.startswith(MODEL)), None)
     if call is not None:
         return Place(call.file, call.line, function_name(call), stack)
@@ -79,6 +96,12 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     if at is not None:
         return Place(at[0], at[1], function, stack)
     return Place(last.file, last.line, function, stack) if last else Place("", 0, function, stack)
+
+
+def _called(site: Site) -> str:
+    """The function of a site; the main of one harness among several is a main."""
+    name = function_name(site)
+    return "main" if name.startswith(ENTRY) else name
 
 
 def _site(table: SiteTable, ident: int) -> Site | None:

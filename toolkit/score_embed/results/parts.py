@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from score_embed.config import Settings
 from score_embed.contract.entry import Entry
+from score_embed.contract.judged import Judged
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.progress import Progress
 from score_embed.results.provenance import Provenance
@@ -67,6 +68,7 @@ WITNESS = Part("witness", WitnessState)
 CONFINED = Part("confined", Confined)
 VECTORS = Part("vectors", VectorState)
 REFUSED = Part("refused", tuple[tuple[str, str, int, int], ...])  # by confinement: call, file, line, how often
+JUDGED = Part("judged", tuple[Judged, ...])  # what the user said of bugs
 FLEET_NUMBER = Part("fleet number", int)
 EPOCH = Part("epoch", int)
 

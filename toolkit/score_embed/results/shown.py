@@ -1,26 +1,34 @@
 """Inputs as people read them: pointers as what they lead to, and what lies behind a null pointer left out.
 
 A harness has an input `n != NULL` for a pointer that may be null, and `f: 0 stub, 1 twice` for a choice among functions. What a bug
-rests on are the pointers that were null: whether they can be is for the user to say.
+rests on are the pointers that were null, as far as its path asked for them: whether they can be is for the user to say.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from score_embed.results.testcase import Value
+from score_embed.contract.entry import Array
+from score_embed.results.testcase import Named, Value, quoted
 
+Arrays = Sequence[Array]
 _GIVEN = " != NULL"
+_ELEMENT = re.compile(r"\[(\d+)\]")
 _CHOICE = re.compile(r"(?P<name>[^:]+): (?P<choices>0 .*)")
 
 
-def readable(inputs: Mapping[str, Value]) -> dict[str, Value]:
-    """The inputs that a test can have looked at, with pointers as what they lead to."""
+def readable(inputs: Mapping[str, Value], arrays: Arrays = ()) -> dict[str, Value]:
+    """The inputs that a test can have looked at, with pointers as what they lead to and arrays up to their count."""
     nulls = _nulls(inputs)
+    shown = {array.name: array for array in arrays}
     found: dict[str, Value] = {}
     for name, value in inputs.items():
         pointer = name.removesuffix(_GIVEN)
+        if shown and _is_beyond(name, shown, inputs):
+            continue
+        if shown and (array := shown.get(name)) is not None:
+            value = _elements(array, value, inputs)
         if _is_behind(pointer, nulls) or (pointer in nulls and pointer == name):
             continue
         choice = _CHOICE.fullmatch(name)
@@ -36,11 +44,42 @@ def readable(inputs: Mapping[str, Value]) -> dict[str, Value]:
     return found
 
 
-def rests_on(inputs: Mapping[str, Value]) -> list[str]:
-    """What the user has to judge of an input: pointers that are null in it, and what functions without a body gave."""
+def _elements(array: Array, value: Value, inputs: Mapping[str, Value]) -> Value:
+    """As C would write them: numbers in braces, characters as a text where they are one."""
+    if not isinstance(value, str) or value.startswith('"') or not array.unit:
+        return value
+    data = bytes.fromhex(value)
+    count = inputs.get(array.count)
+    if isinstance(count, int) and 0 <= count * array.unit < len(data):
+        data = data[: count * array.unit]
+    if array.kind == "char":
+        text = data.rstrip(b"\0")
+        return quoted(data) if text.isascii() and text.decode().isprintable() else data.hex()
+    if array.kind == "raw":
+        return data.hex() or "{}"
+    size = array.unit
+    parts = [data[at : at + size] for at in range(0, len(data) - size + 1, size)]
+    numbers = (Named("", 0, size, array.kind).value(part) for part in parts)
+    return f"{{{', '.join(map(str, numbers))}}}"
+
+
+def _is_beyond(name: str, arrays: Mapping[str, Array], inputs: Mapping[str, Value]) -> bool:
+    """Whether an input is an element, or in one, or behind one, that its array does not have."""
+    for found in _ELEMENT.finditer(name):
+        array = arrays.get(name[: found.start()])
+        count = inputs.get(array.count) if array is not None else None
+        if isinstance(count, int) and int(found[1]) >= count:
+            return True
+    return False
+
+
+def rests_on(inputs: Mapping[str, Value], depends: Sequence[str] | None = None) -> list[str]:
+    """What the user has to judge of an input: pointers that are null in it, and what functions without a body gave.
+    `depends`: the inputs that the path depends on, what is asked last first; None: nobody knows."""
     nulls = _nulls(inputs)
-    found = [f"{name} may be NULL" for name in sorted(nulls) if not _is_behind(name, nulls)]
-    return found + [f"{name} may be {value}" for name, value in inputs.items() if name.endswith("()")]
+    said = {f"{name}{_GIVEN}": f"{name} may be NULL" for name in sorted(nulls) if not _is_behind(name, nulls)}
+    said |= {name: f"{name} may be {value}" for name, value in inputs.items() if name.endswith("()")}
+    return [said[name] for name in (said if depends is None else depends) if name in said]
 
 
 def _nulls(inputs: Mapping[str, Value]) -> frozenset[str]:

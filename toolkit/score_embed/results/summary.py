@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from score_embed.contract.judged import Judged
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Layer, Note, Stop
 from score_embed.errors import UsageError
@@ -21,9 +22,9 @@ from score_embed.explore.pair import Pair
 from score_embed.results import criteria, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Coverage
+from score_embed.results.judging import short_id, sort_out
 from score_embed.results.lost import MOST_SHOWN, LostTest
-from score_embed.results.parts import CONFINED, FLEET, PROGRAM, PROGRESS, REFUSED, WITNESS
-from score_embed.results.shown import rests_on
+from score_embed.results.parts import CONFINED, FLEET, JUDGED, PROGRAM, PROGRESS, REFUSED, WITNESS
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
@@ -50,6 +51,8 @@ def of(record: Store) -> dict[str, Any]:
     lost = list(record.lost.all())
     stopped = Stop.RUNNING if record.running else progress.stopped or Stop.KILLED
     vectors = criteria.recorded(record)
+    said = record.get(JUDGED)
+    bugs = sort_out(witnessed.all_bugs(record.bugs(), record.found_by_witness()), said or (), sources)
     reasons = {(index, reason): count for index, reason, count in tally.unflipped}
     return {
         "v": 1,
@@ -85,7 +88,9 @@ def of(record: Store) -> dict[str, Any]:
         # Empty: nobody wanted vectors, or a goal.
         "mcdc": criteria.of(sources, vectors, stopped) if vectors else {},
         "goal": criteria.goal(program.goal, sources, coverage.covered, vectors, stopped) if program.goal else {},
-        "bugs": [_bug(bug) for bug in witnessed.all_bugs(record.bugs(), record.found_by_witness())],
+        "bugs": [_bug(bug, sources) for bug in bugs.open],
+        "judged": [{**_bug(bug, sources), **_line(line)} for bug, line in bugs.judged],
+        "judged_unmatched": [_line(line) for line in bugs.unmatched],
         "unflipped": coverage.unflipped(reasons, _waiting(record, coverage)),
         "incomplete": _incomplete(sources, progress.notes, tally.notes, lost),
         "link": to_builtins(progress.link),
@@ -112,9 +117,14 @@ def _beyond(refused: Iterable[tuple[str, str, int, int]]) -> tuple[str, ...]:
     return (f"what a confined target may do (refused: {', '.join([*said[:_REFUSED_SHOWN], *more])})",)
 
 
-def _bug(bug: Bug) -> dict[str, Any]:
-    """`rests_on`: what its input assumes that may not be so."""
-    return {**to_builtins(bug), "rests_on": rests_on(bug.inputs)}
+def _bug(bug: Bug, sources: SourceMap) -> dict[str, Any]:
+    """`id`: by which `score-hints.yaml` may name it."""
+    return {**to_builtins(bug), "rests_on": bug.rests_on, "id": short_id(bug, sources)}
+
+
+def _line(line: Judged) -> dict[str, Any]:
+    """What the user said: `accept` or `refuse`, of what, why, and where that is written."""
+    return {"judged": line.word, "as": line.what, "why": line.why, "at": line.at}
 
 
 def _lost_test(lost: LostTest) -> dict[str, Any]:

@@ -31,6 +31,11 @@ def stem(number: int, path_hash: int) -> str:
     return f"{number:06d}-{path_hash & 0xFFFFFFFF:08x}"
 
 
+def small_stem(number: int) -> str:
+    """The same, of the simpler input of a bug."""
+    return f"{number:06d}-small"
+
+
 class Named(NamedTuple):
     """A symbolic object of the program and where its bytes lie in the input."""
 
@@ -103,10 +108,12 @@ class TestCase:
     output: str
     versions: Mapping[str, str] = field(default_factory=dict)
     witness: str = ""  # who saw the verdict, if not the test itself: a sanitizer
+    is_small: bool = False  # the input of a bug that was made simpler
+    shown: Mapping[str, Value] = field(default_factory=dict)  # the inputs as people read them
 
     @property
     def stem(self) -> str:
-        return stem(self.number, self.path_hash)
+        return small_stem(self.number) if self.is_small else stem(self.number, self.path_hash)
 
     def write(self, folder: Path) -> None:
         (folder / f"{self.stem}.bin").write_bytes(self.input)
@@ -121,6 +128,7 @@ class TestCase:
                 "where": self.where,
                 "output": self.output,
                 "versions": dict(self.versions),
+                **({"shown": dict(self.shown)} if self.shown not in ({}, self.inputs) else {}),
                 **({"witness": self.witness} if self.witness else {}),
             },
             indent=2,

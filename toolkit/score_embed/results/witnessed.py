@@ -14,7 +14,6 @@ from typing import Any
 from msgspec import Struct
 
 from score_embed.results.bugs import Bug, BugList, Place
-from score_embed.results.shown import rests_on
 from score_embed.results.testcase import Value
 
 CLEAN, FOUND, AGAIN, LOST = "clean", "found", "again", "lost"  # AGAIN: a finding that an earlier test has
@@ -92,7 +91,7 @@ def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
         if not _is_known(ours, one):
             finding = one.finding
             others.add(Bug.at(finding.place, finding.kind, one.inputs, one.test, finding.confirmed, finding.witness))
-    return sorted([*ours, *others], key=lambda bug: (bool(rests_on(bug.inputs)), bug.test))
+    return sorted([*ours, *others], key=lambda bug: (bool(bug.rests_on), bug.test))
 
 
 def _is_known(ours: Iterable[Bug], one: Found) -> bool:

@@ -21,6 +21,22 @@ CAMPAIGNS = "functions"
 TESTS = "tests"
 
 
+class Found(Struct, kw_only=True):
+    """A bug of one function's campaign. `stack`: the functions that lead to it, innermost first; `context`: other functions that show
+    it by calling this one; `firm`: one of these does so with arguments that rest on nothing."""
+
+    kind: str
+    file: str
+    line: int
+    function: str
+    stack: tuple[str, ...]
+    rests_on: tuple[str, ...]
+    test: int
+    id: str
+    context: tuple[str, ...] = ()
+    firm: bool = False
+
+
 class Row(Struct, kw_only=True):
     """A function. `stopped`: how its exploration ended, "" if it has not, "not built" if it could not begin, "died" if its
     process did, "no input" if it depends on none; `why`: that is so, or what could not be followed."""
@@ -36,7 +52,11 @@ class Row(Struct, kw_only=True):
     tests: int = 0
     covered: int = 0  # branch directions of the function
     branches: int = 0
-    bugs: int = 0
+    bugs: int = 0  # of which the user has said nothing
+    found: list[Found] = []  # these
+    accepted: int = 0
+    refused: int = 0
+    unmatched: tuple[str, ...] = ()  # lines of the user's that no bug of it is meant by
     seconds: float = 0.0
 
     @property

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from score_embed import config
 from score_embed.campaign import campaign, opening
+from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.words import Stop
 from score_embed.errors import NothingToExplore, ScoreError, UsageError
 from score_embed.frontend.harness.entries import Function
 from score_embed.image.group import Group
 from score_embed.report import findings, makefile, unity
+from score_embed.report.findings import Findings
 from score_embed.report.output import folder_of, write
+from score_embed.results.bugs import Bug
+from score_embed.results.judging import short_id
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import FILE as RECORD
 from score_embed.results.store import Store
+from score_embed.unit import contexts
 from score_embed.unit.child import Child, last_words
 from score_embed.unit.project import Project
-from score_embed.unit.rows import DIED, NO_INPUT, NOT_BUILT, TESTS, Book, Row
+from score_embed.unit.rows import DIED, NO_INPUT, NOT_BUILT, TESTS, Book, Found, Row
 
 _GRACE = 120.0  # seconds for linking an image, starting a target, and the last question
 _POLL = 0.05
@@ -60,6 +66,7 @@ class Run:
                         group.close()
         finally:
             self._write_makefile()
+            contexts.confirm(self._book.rows)
             self._book.state.seconds = before + time.monotonic() - began
             self._book.save()
 
@@ -156,11 +163,28 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         row.paths, row.tests = summary["paths"], summary["runs"]
         row.branches, row.covered = len(own), sum(index in found.covered for index in own)
         row.bugs = len(found.bugs)
+        row.found = [_found(bug, found) for bug in found.bugs]
+        said = Counter(line.word for _, line in found.judged)
+        row.accepted, row.refused = said[ACCEPT], said[REFUSE]
+        row.unmatched = tuple(f"{line.at}: {line.word} {line.what}" for line in found.unmatched)
         lost = [item for item in summary["incomplete"] if item["count"]]
         row.why = "; ".join(dict.fromkeys(_place(item, row.function) for item in lost))
         path = folder_of(tests) / f"{test_name(row)}.c"
         with suppress(UsageError):  # of a function that --stub replaces no test can be written
             write(path, unity.document(found, record.kept_tests(), path))
+
+
+def _found(bug: Bug, found: Findings) -> Found:
+    return Found(
+        kind=bug.kind,
+        file=bug.file,
+        line=bug.line,
+        function=bug.function,
+        stack=bug.stack,
+        rests_on=tuple(bug.rests_on),
+        test=bug.test,
+        id=short_id(bug, found.sources),
+    )
 
 
 def test_name(row: Row) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -276,7 +276,7 @@ def _derived(pair: bytes, data: bytes, result: Result, payload: TestPayload | An
     """What a client says to follow from a pair. `data`: with what input it ran it, if not with the pair's own."""
     ran = explored.Pair.from_bytes(pair)
     if data:
-        ran = replace(ran, input=data)
+        ran = ran.but(input=data)
     children = [explored.Pair.from_bytes(child.data) for child in result.children if child.data]
     sites = {site for what, site, _ in payload.counted.tally.notes if what == Note.GAVE_UP}
     said = checking.told(ran, children, sites)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from score_embed.contract.entry import Entry
-from score_embed.contract.program import HARNESS_FILE, STUBS_FILE, Note, Source
+from score_embed.contract.program import ENTRY, HARNESS_FILE, STUBS_FILE, Note, Source
 from score_embed.frontend.c.own_names import as_written, emitted
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.harness.entry import add_harness
@@ -23,7 +23,7 @@ from score_embed.frontend.types.data_model import DataModel
 
 SELECTED = "sc_selected"  # its address is the number of the entry, from 1 on
 LINES = 10_000  # of a harness at most: the lines of the Nth begin with N times as many
-_ENTRY = "score_entry_{}"
+_ENTRY = f"{ENTRY}{{}}"
 _MARK = f'\n# 1 "{HARNESS_FILE}"\n'
 _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|[(){};=]')
 

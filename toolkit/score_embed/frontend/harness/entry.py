@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from pycparser import c_ast
 
 from score_embed.contract.entry import Argument, Entry
+from score_embed.contract.entry import Array as InputArray
 from score_embed.contract.program import HARNESS_FILE, Note, Source
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.harness import names, uses
-from score_embed.frontend.harness.hints import Hints
+from score_embed.frontend.harness.hints import Hints, where_it_is
 from score_embed.frontend.harness.maker import Maker, Pointee
 from score_embed.frontend.harness.names import Counts, Field
 from score_embed.frontend.harness.scope import FileScope, Unmakeable
@@ -44,6 +45,7 @@ from score_embed.frontend.types.ctype import (
 )
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.frontend.whole import without_main
+from score_embed.userfile import shown
 
 USED = "used"  # --globals: all that the function and its callees name
 
@@ -92,9 +94,8 @@ def add_harness(
                 coord = ext.decl.coord
                 called = as_written(entry)
                 losses = [Note(f"--entry {called}: {what}", str(coord.file), coord.line) for what in made.lost]
-                entered = Entry(
-                    called, str(source.path), made.arguments, made.returns, "" if made.is_plain else as_written(text)
-                )
+                kept = "" if made.is_plain else as_written(text)
+                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, made.arrays)
                 return Harness(result, entered, losses, made.within, as_written(text), source)
     raise UsageError(
         f"no function '{as_written(entry)}' in the sources",
@@ -114,9 +115,11 @@ class _Main:
         self._parameters = _parameters(node)
         self._names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(self._parameters)]
         self._said = uses.said_of(scope.tree, node, self._names)
+        self._sizes = {name for name, p in zip(self._names, self._parameters, strict=True) if uses.is_size(p)}
         self._arguments: list[Argument] | None = []  # None: they cannot be written as constants
         self.lost: list[str] = []
         self.within: list[str] = []
+        self.arrays: tuple[InputArray, ...] = ()
         result = unqualified(self._type.result)
         self.returns = is_integer(result)
 
@@ -153,6 +156,7 @@ class _Main:
         params = self._type.params or ()
         declared = self._make_parameters(list(params), local)
         self._make_globals()
+        self._known()
         at = len(maker.text.lines)
         for condition, _ in self._said.assumed:
             text = uses.text_of(condition, local)
@@ -161,11 +165,12 @@ class _Main:
         for expression in self._hints.assume:
             maker.text.assume(expression)
             maker.text.bound(expression)
+        self._refused()
         passed = ", ".join(local[name] for name in self._names[: len(params)])
         call = f"{entry}({passed})"
         ending = [f"return (int) {call};"] if self.returns else [f"{call};", "return 0;"]
         made = maker.text
-        self.lost, self.within = list(made.lost), made.bounds()
+        self.lost, self.within, self.arrays = list(made.lost), made.bounds(), tuple(made.arrays)
         if self._type.variadic:
             self.lost.append("no arguments are passed for its `...`")
         assumed, made.lines = made.lines[at:], made.lines[:at]
@@ -178,6 +183,29 @@ class _Main:
         }
         body = "\n".join(_part(*part) for part in parts.items() if part[1])
         return "".join(made.before) + f"int main(void)\n{{\n{body}}}\n"
+
+    def _known(self) -> None:
+        """Whether all that has hints is there."""
+        name = as_written(self._node.decl.name)
+        for argument, hint in self._hints.arguments.items():
+            root = _ROOT.match(argument)
+            if hint.at and (root is None or not (root[1] in self._names or self._scope.variable(root[1]))):
+                known = ", ".join(map(as_written, self._names)) or "none"
+                raise UsageError(f"{name} has no argument {shown(argument)}", hint.at, f"Its arguments: {known}.")
+
+    def _refused(self) -> None:
+        """What the user says never holds."""
+        maker = self._maker
+        for never in self._hints.never:
+            if maker.is_pointer(never.null):
+                maker.text.bound(f"{never.null} != NULL")
+            elif "NULL" not in never.condition:  # `n == 0` is of a number
+                maker.text.assume(f"!({where_it_is(never.condition)})")
+                maker.text.bound(f"never: {never.condition}")
+            else:
+                name = as_written(self._node.decl.name)
+                what = f"refuse: {name}({never.condition}): the harness of {name} has no pointer {never.null}"
+                raise UsageError(what, never.at, "Correct the name, or remove the line: it holds for nothing.")
 
     def _local(self, name: str) -> str:
         """The harness's variable for a parameter: under its name, unless that means something else at file scope."""
@@ -281,12 +309,13 @@ class _Main:
         for name, t in types.items():
             u = unqualified(t)
             to = unqualified(u.to) if isinstance(u, Pointer) else None
-            single = isinstance(to, Struct) and uses.has_members_used(body, name) and not uses.is_moved(body, name)
+            looked_at = uses.has_members_used(body, name) or (not _is_byte(to) and uses.is_looked_at(body, name))
+            single = to is not None and looked_at and not uses.is_moved(body, name)
             if isinstance(to, Void) and isinstance(u, Pointer) and self._seen_as(u, name) is not None:
                 single = True
             number = is_integer(u) and not (isinstance(u, Int) and u.name == "_Bool")
-            strong = u == self._scope.types.size
-            fields.append(Field(name, element_name(self._scope, u), number, single=single, strong=strong))
+            sized = name in self._sizes if number else not isinstance(to, (Struct, Pointer))
+            fields.append(Field(name, element_name(self._scope, u), number, single=single, sized=sized))
         found = names.of_parameters(fields)
         found.of |= self._said.counts
         self._declared_counts(found)
@@ -341,6 +370,7 @@ class _Main:
         return not of.const
 
 
+_ROOT = re.compile(r"\W*(\w+)")
 _COMMENT = re.compile(r"^ */\*.*\*/$", re.MULTILINE)
 _ELEMENTS = 16
 _MOST_FIXED = 256  # elements that a parameter is declared with
@@ -350,6 +380,10 @@ def _preprocessed(text: str, model: DataModel) -> str:
     """Without comments and the compiler's macros, which a file that the preprocessor has left does not know."""
     text = _COMMENT.sub("", text)
     return text.replace("__SIZE_TYPE__", model.size_type).replace("__UINTPTR_TYPE__", Types(model).uintptr.name)
+
+
+def _is_byte(t: CType | None) -> bool:
+    return isinstance(t, Void) or (isinstance(t, Int) and t.bits == 8)
 
 
 def _part(comment: str, lines: Sequence[str]) -> str:

@@ -11,6 +11,8 @@
         globals: [state]
     types:
       node.next: {depth: 3}
+    refuse:
+      parse(cfg->next == NULL): nobody passes a list     a precondition, and why (`contract/judged.py`)
 
 A key is an argument or what it leads to, written as in C, without subscripts; below `types` a member of a structure, by its tag or the
 name of its type. What a function's own key says wins.
@@ -19,15 +21,20 @@ name of its type. What a function's own key says wins.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from score_embed import yamlfile
+from score_embed.contract import judged
 from score_embed.errors import UsageError
 
 FILE = "score-hints.yaml"
 _LARGEST = 4096
-_KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value")
+KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value")
+_LVALUE = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|(?:->|\.)\w+)*$")
+_THROUGH = re.compile(r"->")
+_DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
 _SUBSCRIPT = re.compile(r"\[\d+\]")
 
 
@@ -45,6 +52,17 @@ class Hint:
     alias: tuple[str, ...] = ()
     depth: int = 0
     value: str = ""
+    at: str = field(default="", compare=False)  # where that is written
+
+
+@dataclass(frozen=True)
+class Never:
+    """A condition, in C, that never holds. `null`: the pointer of which it says that it is null, "" if it says something else;
+    `at`: where that is written."""
+
+    condition: str
+    null: str
+    at: str
 
 
 @dataclass(frozen=True)
@@ -56,6 +74,16 @@ class Hints:
     assume: tuple[str, ...] = ()
     globals: tuple[str, ...] = ()
     all_null: bool = False  # every pointer may be null, whatever the code looks at
+    never: tuple[Never, ...] = ()  # what does not hold when the function is called
+
+    def over(self, other: Hints) -> Hints:
+        """These, and what another place says besides; of an argument only one of them."""
+        return replace(
+            self,
+            arguments={**other.arguments, **self.arguments},
+            assume=(*other.assume, *self.assume),
+            globals=(*other.globals, *self.globals),
+        )
 
     def of(self, label: str, members: tuple[str, ...] = ()) -> Hint:
         """What is said of an object. `members`: what it is called as a member (`node.next`)."""
@@ -72,22 +100,37 @@ NONE = Hint()
 def read(path: Path, function: str) -> Hints:
     """What a file says of a function. Raises UsageError."""
     doc = yamlfile.read(path)
-    doc.check_keys(("functions", "types"), "key")
-    types = {name: _hint(section) for name, section in _groups(yamlfile.group(doc, "types"))}
+    doc.check_keys(("functions", "types", *judged.KEYS), "key")
+    refused = judged.conditions(judged.lines(doc), function)
+    never = tuple(Never(condition, judged.never_null(condition), line.at) for condition, line in refused.items())
+    types = {name: hint(section) for name, section in _groups(yamlfile.group(doc, "types"))}
     functions = yamlfile.group(doc, "functions")
     if function not in functions.values:
-        return Hints(types=types)
+        return Hints(_not_null({}, never), types, never=never)
     own = functions.section(function)
-    arguments = {name: _hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
-    return Hints(arguments, types, own.texts("assume"), own.texts("globals"))
+    arguments = {name: hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
+    return Hints(_not_null(arguments, never), types, own.texts("assume"), own.texts("globals"), never=never)
+
+
+def _not_null(arguments: dict[str, Hint], never: Sequence[Never]) -> dict[str, Hint]:
+    return arguments | {one.null: replace(arguments.get(one.null, NONE), nullable=False) for one in never if one.null}
+
+
+def where_it_is(condition: str) -> str:
+    """A condition that is false where a pointer on the way to what it names is null: `p && (p->n > 3)`."""
+    before = [condition[: found.start()] for found in _THROUGH.finditer(condition)]
+    names = [found[0] for text in before if (found := _LVALUE.search(text)) is not None]
+    names += [found[1] for found in _DEREFERENCE.finditer(condition)]
+    return "".join(f"{name} && " for name in dict.fromkeys(names)) + f"({condition})"
 
 
 def _groups(section: yamlfile.Section, leave: tuple[str, ...] = ()) -> list[tuple[str, yamlfile.Section]]:
     return [(name.replace(" ", ""), section.section(name)) for name in section.values if name not in leave]
 
 
-def _hint(said: yamlfile.Section) -> Hint:
-    said.check_keys(_KEYS, "hint")
+def hint(said: yamlfile.Section) -> Hint:
+    """One of them. Raises UsageError."""
+    said.check_keys(KEYS, "hint")
     low, high = _range(said)
     nullable = said.values.get("nullable")
     if nullable is not None and not isinstance(nullable, bool):
@@ -102,6 +145,7 @@ def _hint(said: yamlfile.Section) -> Hint:
         said.texts("alias"),
         _number(said, "depth"),
         said.text("value", ""),
+        said.where(),
     )
 
 

@@ -71,6 +71,10 @@ class Maker:
         self.text = HarnessText(scope)
         self._pointers: dict[str, str] = {}  # label → lvalue, of pointers that were made: for aliases
 
+    def is_pointer(self, label: str) -> bool:
+        """Whether a pointer of that name was made; subscripts may be left away."""
+        return label in self._pointers or any(_SUBSCRIPTS.sub("", name) == label for name in self._pointers)
+
     # --- values ---------------------------------------------------------------------------------------------------
 
     def value(self, t: CType, spot: Spot, pointee: Pointee | None = None) -> None:
@@ -97,6 +101,7 @@ class Maker:
         place = self.text.writable(t, spot.place)
         how = "boolean" if isinstance(u, Int) and u.name == "_Bool" else "symbolic"
         self.text.say(f'__score_{how}(&{place}, sizeof {place}, "{as_written(spot.label)}");')
+        self.text.numbers[spot.place] = spot.label
         if hint.low:
             self.text.assume(f"{place} >= {hint.low} && {place} <= {hint.high}")
             self.text.bound(f"{spot.label} from {hint.low} to {hint.high}")
@@ -227,6 +232,7 @@ class Maker:
         if is_plain(of):
             place = spot.place
             self.text.say(f'__score_bytes((void *) {place}, sizeof {place}, "{as_written(spot.label)}");')
+            self.text.array(spot.label, of)
             return
         length = u.length if u.length is not None and u.length <= _UNROLLED else 0
         if not length:
@@ -369,6 +375,8 @@ class Maker:
         aligned = " __attribute__((aligned(8)))" if isinstance(to, Int) and to.bits == 8 else ""
         self.text.objects.append(f"static {self.scope.declare(without_const(to), f'{name}[{ELEMENTS}]')}{aligned};")
         self._fill(to, name, spot, ELEMENTS)
+        if is_plain(to):
+            self.text.array(spot.label, to)
         self.text.bound(f"{spot.label} = {ELEMENTS} {unit(to)}s")
         return name
 
@@ -397,6 +405,8 @@ class Maker:
         self._fill(to, place, self._in_array(to, spot), most)
         if pointee.count:
             self.text.ends_at(spot, place, f"{pointee.count} * sizeof {place}[0]")
+        if pointee.count or plain:
+            self.text.array(spot.label, to if plain else None, pointee.count)
         how = "≤" if pointee.count else "="
         self.text.bound(f"{spot.label} {how} {most} {unit(to)}s")
         return place

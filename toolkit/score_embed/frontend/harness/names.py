@@ -1,7 +1,9 @@
 """Which number says how many elements a pointer leads to: by names and by neighbours, as programmers write them.
 
-`(buf, len)`, `(a, b, n)`, `(argc, argv)`, `struct { T *items; size_t count, capacity; }`. What is guessed here is said as a
-bound of the harness, and a hint (hints.py) that says otherwise wins.
+`(buf, len)`, `(a, b, n)`, `(argc, argv)`, `struct { T *items; size_t count, capacity; }`. Of several numbers the one that is
+named after the pointer wins, then the one beside it, then the nearest one behind it (`memset(s, c, n)`); a number whose type
+alone says that it is a size comes last. What is guessed here is said as a bound of the harness, and a hint (hints.py) that
+says otherwise wins.
 """
 
 from __future__ import annotations
@@ -38,25 +40,49 @@ _COUNTS = frozenset(
         "maxlen",
         "buflen",
         "argc",
+        "avail",
+        "available",
+        "remaining",
+        "amount",
     ]
 )
 _ENDINGS = ("len", "length", "size", "count", "cnt", "num", "capacity")
 _CAPACITY = frozenset(["cap", "capacity", "size", "sz", "max", "alloc", "allocated", "room", "maxlen"])
 _POSITIONS = frozenset(["offset", "off", "pos", "position", "cursor", "fill", "filled", "written"])
+# fmt: off
+_NO_SIZES = _POSITIONS | frozenset(  # numbers that are no size, also where their type is one
+    [
+        "index", "idx", "i", "at", "start", "begin", "first", "last", "end", "from", "align", "alignment",
+        "flags", "mask", "value", "val", "hash", "seed", "crc", "adler", "sum", "checksum", "key", "id",
+        "hint", "addr", "address", "stride", "width", "height", "row", "col", "level", "depth", "timeout",
+    ]
+)
+_UNITS = frozenset(
+    [
+        "elem", "element", "item", "entry", "member", "type", "unit", "word", "record", "struct", "page",
+        "sector", "block",
+    ]
+)
+# fmt: on
+_SIZES = frozenset(["size", "sz", "width"])
+_HOW_MANY = frozenset(["n", "nmemb", "nelem", "nelems", "nitems", "count", "cnt", "num", "nr"])
+_ORDINALS = frozenset(["num", "nr", "no"])  # `block_num` is the number of a block, `num_blocks` how many there are
+_NO_COUNTS = frozenset(["account", "discount", "enum"])
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 @dataclass(frozen=True)
 class Field:
     """A parameter or a member. `element`: what the pointer (or array) is to, in C, "" if it can have no count; `single`: a pointer
-    to one object as the code shows; `strong`: of a number, that its type alone says it is a size."""
+    to one object as the code shows; `sized`: of a number, that its type alone says it is a size; of a pointer, that it is to
+    numbers or to nobody knows what."""
 
     name: str
     element: str = ""
     is_number: bool = False
     is_array: bool = False
     single: bool = False
-    strong: bool = False
+    sized: bool = False
 
 
 @dataclass
@@ -71,23 +97,121 @@ class Counts:
 def is_count(name: str) -> bool:
     """Whether a number of that name says how many there are."""
     lower, words = name.lower(), _words(name)
+    if lower in _NO_COUNTS or _is_unit(words) or _is_limit(words):
+        return False
     return (
         not _COUNTS.isdisjoint(words) or lower.endswith(_ENDINGS) or bool(re.fullmatch(r"n[A-Z]\w*|argument\d+", name))
     )
 
 
+def _is_unit(words: frozenset[str]) -> bool:
+    """The size of one element."""
+    return not words.isdisjoint(_UNITS) and not words.isdisjoint(_SIZES)
+
+
+def _is_limit(words: frozenset[str]) -> bool:
+    """The largest of something, as `max_code`: it is an index rather than a number of elements."""
+    return "max" in words and words & _COUNTS == {"max"} and len(words) > 1
+
+
+def _is_ordinal(name: str) -> bool:
+    """The number of one thing, as `block_num`."""
+    found = _WORD.findall(name)
+    return len(found) > 1 and found[-1].lower() in _ORDINALS and _COUNTS.isdisjoint(w.lower() for w in found[:-1])
+
+
 def of_parameters(fields: Sequence[Field]) -> Counts:
     """The counts among the parameters of a function."""
     found = Counts()
-    numbers = [f for f in fields if f.is_number and (is_count(f.name) or f.strong)]
     for pointer in _pointers(fields):
         named = [n for n in fields if n.is_number and _is_named_after(n.name, pointer.name)]
         if len(named) == 1:
             found.of[pointer.name] = named[0].name
-    for at, number in enumerate(fields):
-        if number in numbers and number.name not in found.of.values():
-            _neighbours(fields, at, found)
+    _by_beginnings(fields, found)
+    for choose in (_right_behind, _right_before, _further_behind, _sized_beside):
+        for at, field_ in enumerate(fields):
+            if field_.element and not field_.single and field_.name not in found.of and not _is_product(fields, at):
+                run = _run(fields, at, found)
+                if (number := choose(fields, at, run, set(found.of.values()))) is not None:
+                    found.of |= dict.fromkeys((f.name for f in fields[at : run + 1]), number.name)
     return found
+
+
+def _by_beginnings(fields: Sequence[Field], found: Counts) -> None:
+    """`ilen` of `input`, `dsize` of `dst`: what stands before the size begins one pointer's name, and no other's."""
+    pointers = [f.name for f in _pointers(fields)]
+    for number in fields:
+        lower = number.name.lower()
+        ending = next((e for e in (*_ENDINGS, "sz") if lower.endswith(e)), "")
+        begin = lower.removesuffix(ending).rstrip("_")
+        if not number.is_number or not ending or not begin or begin in "np" or number.name in found.of.values():
+            continue
+        meant = [name for name in pointers if name.lower().startswith(begin)]
+        if len(meant) == 1:
+            found.of.setdefault(meant[0], number.name)
+
+
+_ANY = "void"  # what a pointer to bytes of any kind is to
+
+
+def _run(fields: Sequence[Field], at: int, found: Counts) -> int:
+    """The last of the pointers from `at` on that are alike and stand beside each other: they have one count."""
+    last = at
+    while (
+        last + 1 < len(fields)
+        and fields[last + 1].element == fields[at].element
+        and not fields[last + 1].single
+        and fields[last + 1].name not in found.of
+    ):
+        last += 1
+    return last
+
+
+def _right_behind(fields: Sequence[Field], at: int, last: int, taken: set[str]) -> Field | None:
+    return _countable(fields, last + 1, taken)
+
+
+def _is_product(fields: Sequence[Field], at: int) -> bool:
+    """`(void *base, size_t nmemb, size_t size)`: so many elements of such a size, which no number alone says."""
+    if fields[at].element != _ANY or at + 2 >= len(fields) or not (fields[at + 1].is_number and fields[at + 2].is_number):
+        return False
+    first, second = (_words(f.name) for f in fields[at + 1 : at + 3])
+    return any(not a.isdisjoint(_HOW_MANY) and not b.isdisjoint(_SIZES) for a, b in ((first, second), (second, first)))
+
+
+def _right_before(fields: Sequence[Field], at: int, last: int, taken: set[str]) -> Field | None:
+    return _countable(fields, at - 1, taken) if at else None
+
+
+def _further_behind(fields: Sequence[Field], at: int, last: int, taken: set[str]) -> Field | None:
+    """What stands between is neither a count nor several objects that may have one."""
+    for number in range(last + 1, len(fields)):
+        if fields[number].element and not fields[number].single:
+            return None
+        if (counts := _countable(fields, number, taken)) is not None:
+            return counts
+    return None
+
+
+def _sized_beside(fields: Sequence[Field], at: int, last: int, taken: set[str]) -> Field | None:
+    """A size by its type alone: rather than nothing."""
+    if not fields[at].sized:
+        return None
+    beside = (fields[i] for i in (last + 1, at - 1) if 0 <= i < len(fields))
+    return next((f for f in beside if f.name not in taken and f.is_number and f.sized and _may_be_size(f.name)), None)
+
+
+def _may_be_size(name: str) -> bool:
+    words = _words(name)
+    return _NO_SIZES.isdisjoint(words) and not _is_unit(words) and not _is_limit(words)
+
+
+def _countable(fields: Sequence[Field], at: int, taken: set[str]) -> Field | None:
+    """The number at a place, if its name is one of a count."""
+    number = fields[at] if at < len(fields) else None
+    if number is None or not number.is_number or number.name in taken or _is_ordinal(number.name):
+        return None
+    return number if is_count(number.name) else None
 
 
 def of_members(fields: Sequence[Field]) -> Counts:
@@ -139,18 +263,6 @@ def _give(pointer: Field, numbers: Sequence[Field], found: Counts) -> None:
 
 def _pointers(fields: Sequence[Field]) -> Iterator[Field]:
     return (f for f in fields if f.element and not f.single)
-
-
-def _neighbours(fields: Sequence[Field], at: int, found: Counts) -> None:
-    """The pointers just before a number, as long as they are alike; else the one just behind it."""
-    element = ""
-    for before in reversed(fields[:at]):
-        if not before.element or before.single or before.name in found.of or (element and before.element != element):
-            break
-        found.of[before.name], element = fields[at].name, before.element
-    behind = fields[at + 1] if at + 1 < len(fields) else None
-    if not element and behind is not None and behind.element and not behind.single and behind.name not in found.of:
-        found.of[behind.name] = fields[at].name
 
 
 def _is_named_after(number: str, pointer: str) -> bool:

@@ -8,10 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from score_embed.contract.entry import Array as InputArray
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.harness.scope import FileScope, Unmakeable
-from score_embed.frontend.types.ctype import Array, CType, Pointer, Record, unqualified, without_const
+from score_embed.frontend.types.ctype import (
+    Array,
+    CType,
+    Float,
+    Int,
+    Pointer,
+    Record,
+    as_int,
+    is_integer,
+    unqualified,
+    without_const,
+)
+
+Kind = Literal["signed", "unsigned", "float", "char", "raw"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,19 @@ class Spot:
     levels: int = 0
 
 
+def _read_as(of: CType) -> tuple[int, Kind]:
+    """The size of an element and how it is read."""
+    u = unqualified(of)
+    if isinstance(u, Int) and u.name == "char":
+        return 1, "char"
+    if isinstance(u, Float) and u.bits in (32, 64):
+        return u.bits // 8, "float"
+    if not is_integer(u):
+        return 1, "raw"
+    number = as_int(u)
+    return number.bits // 8, "raw" if number.bits == 8 and not number.signed else "signed" if number.signed else "unsigned"
+
+
 class HarnessText:
     """`before`: functions at file scope; `objects`: declarations; `lines`: statements; `within`: bounds, in words; `lost`: what
     cannot be made; `never_null`: pointers that are always given."""
@@ -38,12 +66,15 @@ class HarnessText:
         self.within: dict[str, None] = {}
         self.lost: list[str] = []
         self.never_null: list[str] = []
+        self.numbers: dict[str, str] = {}  # lvalue → label, of inputs that are numbers
+        self.arrays: list[InputArray] = []
         self._used: set[str] = set()
 
     def of_a_function(self) -> HarnessText:
         """The body of a function before `main`: what is said of it is said of the whole."""
         inner = HarnessText(self._scope)
         inner.before, inner.within, inner.lost, inner._used = self.before, self.within, self.lost, self._used
+        inner.arrays = self.arrays
         return inner
 
     def bounds(self) -> list[str]:
@@ -114,6 +145,13 @@ class HarnessText:
 
     def bound(self, words: str) -> None:
         self.within.setdefault(as_written(words))
+
+    def array(self, label: str, of: CType | None, count: str = "") -> None:
+        """An input that is an array of numbers, or several inputs `label[0]…` (`of`: None). `count`: the lvalue of how many."""
+        number = self.numbers.get(count, "")
+        unit, kind = _read_as(of) if of is not None else (0, "raw")
+        if number or kind not in ("raw", "unsigned") or unit > 1:
+            self.arrays.append(InputArray(as_written(label), as_written(number), unit, kind))
 
     def lose(self, spot: Spot, t: CType, why: str) -> None:
         try:

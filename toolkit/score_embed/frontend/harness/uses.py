@@ -232,6 +232,18 @@ def has_members_used(body: c_ast.Node, name: str) -> bool:
     return any(isinstance(node, c_ast.StructRef) and node.type == "->" and _is(node.name, name) for node in walk(body))
 
 
+def is_looked_at(body: c_ast.Node, name: str) -> bool:
+    """Whether `*name` stands there."""
+    return any(isinstance(n, c_ast.UnaryOp) and n.op == "*" and _is(n.expr, name) for n in walk(body))
+
+
+def is_size(parameter: c_ast.Node) -> bool:
+    """Whether the type of a parameter is called a size: `size_t`, `z_size_t`, `gsize`."""
+    t = getattr(getattr(parameter, "type", None), "type", None)
+    names = t.names if isinstance(t, c_ast.IdentifierType) else ()
+    return any("size" in name.lower() for name in names)
+
+
 def seen_as(body: c_ast.Node, name: str) -> Iterator[c_ast.Node]:
     """The types, as the syntax tree has them, that a `void *` of that name is cast or assigned to."""
     declared = {node.name: node.type for node in walk(body) if isinstance(node, c_ast.Decl) and node.name}

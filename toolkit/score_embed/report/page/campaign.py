@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from score_embed.contract.entry import Array
 from score_embed.contract.words import Stop, Unflipped
 from score_embed.report import branches as all_branches
 from score_embed.report import kinds, text
@@ -21,7 +22,9 @@ from score_embed.report.page.sources import NEAR, Remark, Sources, directions, s
 from score_embed.results import witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
+from score_embed.results.shown import readable
 from score_embed.results.store import TestRow
+from score_embed.results.testcase import small_stem
 from score_embed.results.timeline import Moment
 
 FILE = "report.html"  # in the campaign's folder
@@ -112,7 +115,7 @@ def document(found: Findings) -> str:
         "fleet": FleetFigures.of(summary["fleet"]) if summary["fleet"] else None,
         "fleet_charts": list(_fleet_charts(found)),
         "most_clients": _MOST_CLIENTS,
-        "tests": [_test(test) for test in found.kept[:_MOST_ROWS]],
+        "tests": [_test(test, found.arrays) for test in found.kept[:_MOST_ROWS]],
         "facts": _facts(found),
     }
     return page("campaign.html", values)
@@ -135,7 +138,7 @@ def _bug(found: Findings, bug: Bug, number: int, shown: Sources) -> ShownBug:
         text.HINTS.get(bug.kind, ""),
         shown.anchor(place.file, place.line),
         [(at, lines[at - 1][:200]) for at in near],
-        [_shown(name, value) for name, value in bug.inputs.items()],
+        [_shown(name, value) for name, value in readable(bug.inputs, found.arrays).items()],
         _commands(found, bug),
     )
 
@@ -146,7 +149,8 @@ def _commands(found: Findings, bug: Bug) -> list[tuple[str, str]]:
     stem = next((test.stem for test in found.kept if test.number == bug.test), "")
     if stem and not found.program.whole:  # which takes its input from arguments and standard input
         how = " and with -fsanitize=address,undefined" if bug.witness else ""
-        data = shlex.quote(str(found.folder / "bugs" / f"{stem}.bin"))
+        name = small_stem(bug.test) if bug.small else stem
+        data = shlex.quote(str(found.folder / "bugs" / f"{name}.bin"))
         made.append((f"In a debugger, built without score-embed{how}", f"SCORE_INPUT={data} ./a.out"))
     return made
 
@@ -172,7 +176,7 @@ def _remarks(found: Findings) -> dict[tuple[str, int], list[Remark]]:
     for number, bug in enumerate(found.bugs):
         if bug.place.file and bug.place.line > 0:
             remark = Remark(
-                "bug", bug.kind, f"{kinds.happened(bug.kind)}: {text.inputs(bug.inputs)[:200]}", f"bug-{number + 1}"
+                "bug", bug.kind, f"{kinds.happened(bug.kind)}: {text.inputs(bug.inputs, found.arrays)[:200]}", f"bug-{number + 1}"
             )
             made.setdefault((bug.place.file, bug.place.line), []).append(remark)
     for row in found.summary["incomplete"]:
@@ -319,8 +323,8 @@ def _placed(row: Mapping[str, Any], shown: Sources) -> dict[str, Any]:
     return {**row, "what": what, "anchor": shown.anchor(row["file"], row["line"])}
 
 
-def _test(test: TestRow) -> dict[str, Any]:
-    inputs = text.inputs(test.inputs) or test.input[:_MOST_BYTES].hex()
+def _test(test: TestRow, arrays: Sequence[Array]) -> dict[str, Any]:
+    inputs = text.inputs(test.inputs, arrays) or test.input[:_MOST_BYTES].hex()
     return {
         "number": test.number,
         "outcome": test.outcome,

@@ -13,13 +13,14 @@ from urllib.parse import quote
 
 from score_embed.contract.words import Stop
 from score_embed.report import branches as all_branches
-from score_embed.report import fingerprints, kinds, text
+from score_embed.report import kinds, text
 from score_embed.report.branches import Branch
 from score_embed.report.findings import Findings
 from score_embed.report.page import reasons
 from score_embed.report.page.campaign import FILE, TONES, gaps, shown_functions
 from score_embed.report.page.render import page
 from score_embed.report.page.sources import Remark, sources
+from score_embed.results.judging import identity
 
 _MOST_SEEN = 5  # campaigns that are named with a bug
 _MOST_INPUT = 200  # characters
@@ -130,11 +131,11 @@ def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[De
             file = names.get(absolute, absolute)
             title = kinds.happened(bug.kind)
             fresh = Defect(f"bug-{len(made) + 1}", bug.kind, title, bug.function, file, bug.line, bug.confirmed)
-            one = made.setdefault(fingerprints.defect(found, bug), fresh)
+            one = made.setdefault(identity(bug, found.sources), fresh)
             one.confirmed |= bug.confirmed
             if len(one.seen) < _MOST_SEEN:
                 command = f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"
-                inputs = text.inputs(bug.inputs)[:_MOST_INPUT] or "any input"
+                inputs = text.inputs(bug.inputs, found.arrays)[:_MOST_INPUT] or "any input"
                 one.seen.append(Seen(f"{found.program.name} on {found.program.board}", inputs, command))
     return list(made.values())
 

@@ -1,0 +1,96 @@
+"""Which parameter is the count of which pointer: signatures of well-known functions, as their projects write them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from score_embed.contract.program import Source
+from score_embed.frontend.harness.entry import add_harness
+from score_embed.frontend.types.data_model import DataModel
+
+TYPES = """
+typedef unsigned long size_t, uLong, z_size_t;
+typedef unsigned char Bytef, u8;
+typedef unsigned short u16, ush, ushf;
+typedef unsigned int uInt, u32, lfs_size_t, lfs_block_t, lfs_off_t;
+typedef struct { ush code, len; } ct_data;
+struct state { int mode; };
+struct handle { int port; };
+struct iovec { void *base; size_t length; };
+"""
+# Prototype, what its body does (mostly nothing), and pointer → count.
+SIGNATURES = [
+    ("uLong adler32_z(uLong adler, const Bytef *buf, z_size_t len)", "", {"buf": "len"}),
+    ("uLong adler32(uLong adler, const Bytef *buf, uInt len)", "", {"buf": "len"}),
+    ("unsigned long crc32_z(unsigned long crc, const unsigned char *buf, z_size_t len)", "", {"buf": "len"}),
+    ("void *memset(void *s, int c, size_t n)", "", {"s": "n"}),
+    ("void *memchr(const void *s, int c, size_t n)", "", {"s": "n"}),
+    ("void *memcpy(void *to, const void *from, size_t n)", "", {"to": "n", "from": "n"}),
+    ("size_t strlcpy(char *dst, const char *src, size_t dsize)", "", {"dst": "dsize"}),
+    ("int snprint(char *buf, size_t size, const char *format)", "", {"buf": "size"}),
+    (
+        "void *memmem(const void *haystack, size_t haystacklen, const void *needle, size_t needlelen)",
+        "",
+        {"haystack": "haystacklen", "needle": "needlelen"},
+    ),
+    ("void qsort(void *base, size_t nmemb, size_t size, int (*compar)(const void *, const void *))", "", {}),
+    ("size_t fwrite(const void *ptr, size_t size, size_t nmemb, struct handle *f)", "f->port = 1;", {}),
+    ("int find(const int *a, int key, int n)", "", {"a": "n"}),
+    ("int search(int key, const int *a, int n)", "", {"a": "n"}),
+    ("int send(int fd, const void *buf, size_t len, int flags)", "", {"buf": "len"}),
+    ("long writev(int fd, const struct iovec *iov, int iovcnt)", "", {"iov": "iovcnt"}),
+    ("u16 crc16(u16 crc, const u8 *data, u16 len)", "", {"data": "len"}),
+    (
+        "int i2c_mem_write(struct handle *hi2c, u16 DevAddress, u16 MemAddress, u16 MemAddSize, u8 *pData, u16 Size, u32 Timeout)",
+        "hi2c->port = 1;",
+        {"pData": "Size"},
+    ),
+    ("int uart_transmit(struct handle *huart, u8 *pData, u16 Size, u32 Timeout)", "huart->port = 1;", {"pData": "Size"}),
+    ("void spi_transfer(const u8 *tx, u8 *rx, u32 len)", "", {"tx": "len", "rx": "len"}),
+    ("int modbus_write_registers(struct handle *ctx, int addr, int nb, const u16 *data)", "ctx->port = 1;", {"data": "nb"}),
+    (
+        "int modbus_both(struct handle *ctx, int write_addr, int write_nb, const u16 *src, int read_addr, int read_nb, u16 *dest)",
+        "ctx->port = 1;",
+        {"src": "write_nb", "dest": "read_nb"},
+    ),
+    (
+        "int cipher_crypt(struct handle *ctx, const u8 *iv, size_t iv_len, const u8 *input, size_t ilen, u8 *output, size_t *olen)",
+        "ctx->port = *olen = 1;",
+        {"iv": "iv_len", "input": "ilen"},
+    ),
+    ("void gen_codes(ct_data *tree, int max_code, ushf *bl_count)", "", {}),
+    ("void skip_space(const char *buf, size_t *start, size_t max)", "*start += buf[*start];", {"buf": "max"}),
+    (
+        "int bd_read(struct state *lfs, lfs_size_t hint, lfs_block_t block, lfs_off_t off, void *buffer, lfs_size_t size)",
+        "lfs->mode = 1;",
+        {"buffer": "size"},
+    ),
+    ("int read_at(const u8 *bytes, size_t offset)", "", {}),
+    ("int take(const u8 *bytes, size_t amount_left)", "", {"bytes": "amount_left"}),
+    ("int block_read(u8 *to, u32 block_num, u32 block_size)", "", {}),
+    ("void fill(u8 *p, size_t todo)", "", {"p": "todo"}),
+    ("int balance(const u8 *name, int account)", "", {}),
+    ("float dot(int n, const float *x, int incx)", "", {"x": "n"}),
+    ("int at_most(char *out, size_t pos, size_t cap)", "", {"out": "cap"}),
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> DataModel:
+    done = subprocess.run(["gcc", "-dM", "-E", "-xc", "/dev/null"], capture_output=True, text=True, check=True)
+    return DataModel.from_macros(done.stdout)
+
+
+@pytest.mark.parametrize(("prototype", "body", "counts"), SIGNATURES, ids=lambda value: str(value).partition("(")[0])
+def test_the_count_is_the_one_that_people_mean(
+    model: DataModel, prototype: str, body: str, counts: dict[str, str]
+) -> None:
+    found = re.search(r"(\w+)\(", prototype)
+    assert found is not None
+    text = f'# 1 "s.c"\n{TYPES}{prototype}\n{{\n    {body}\n}}\n'
+    harness = add_harness([Source(Path("s.c"), text)], found[1], model).text
+    assert dict(re.findall(r"(\w+)_bytes = (\w+) \* sizeof", harness)) == counts

@@ -1,0 +1,84 @@
+"""Inputs of bugs made small: the same bug, fewer runs than promised, the same result each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from score_embed.campaign.minimising import MOST_RUNS, Enough, is_needed, smaller
+from score_embed.results.testcase import Named, Value, named_inputs
+
+OBJECTS = (
+    Named("len", 0, 4, "unsigned"),
+    Named("delta", 4, 2, "signed"),
+    Named("name", 6, 8, "text"),
+    Named("buf", 14, 16, "bytes"),
+    Named("p != NULL", 30, 1, "unsigned"),
+    Named("ok", 31, 1, "boolean"),
+)
+DATA = (
+    (1000).to_bytes(4, "little") + (-300).to_bytes(2, "little", signed=True) + b"say\x01ng\0z" + bytes(range(1, 17)) + b"\x7f\x03"
+)
+Condition = Callable[[dict[str, Value]], bool]
+
+
+def found(condition: Condition, most: int = MOST_RUNS) -> tuple[dict[str, Value], int]:
+    runs = 0
+
+    def again(data: bytes) -> bool:
+        nonlocal runs
+        runs += 1
+        assert len(data) == len(DATA)
+        return condition(named_inputs(OBJECTS, data))
+
+    return named_inputs(OBJECTS, smaller(DATA, OBJECTS, again, most)), runs
+
+
+ZERO: dict[str, Value] = {"len": 0, "delta": 0, "name": '""', "buf": "00" * 16, "p != NULL": 0, "ok": 0}
+BUF = bytes(range(1, 17)).hex()
+
+
+@pytest.mark.parametrize(
+    ("condition", "left"),
+    [
+        (lambda v: True, {}),
+        (lambda v: v["len"] > 3, {"len": 4}),
+        (lambda v: v["delta"] < -17, {"delta": -18}),
+        (lambda v: v["delta"] < 0 and v["len"] > 0, {"delta": -1, "len": 1}),
+        (lambda v: v["name"][1] == "s", {"name": '"s"'}),
+        (lambda v: "\\" in v["name"], {"name": '"say\\x01"'}),
+        (lambda v: len(v["name"]) > 4, {"name": '"say"'}),
+        (lambda v: v["buf"][8:10] == "05", {"buf": "0000000005" + "00" * 11}),
+        (lambda v: v["p != NULL"] != 0, {"p != NULL": 1}),
+        (lambda v: v["ok"] == 1 and v["buf"] == BUF, {"ok": 1, "buf": BUF}),
+    ],
+)
+def test_what_does_not_matter_is_zero(condition: Condition, left: dict[str, Value]) -> None:
+    result, runs = found(condition)
+    assert result == ZERO | left
+    assert runs <= MOST_RUNS
+    assert found(condition) == (result, runs)
+
+
+@pytest.mark.parametrize("most", [0, 1, 5])
+def test_runs_are_bounded(most: int) -> None:
+    result, runs = found(lambda v: v["len"] == 1000, most)
+    assert runs <= most
+    assert result["len"] == 1000
+
+
+def test_it_may_be_broken_off() -> None:
+    def again(data: bytes) -> bool:
+        raise Enough
+
+    assert smaller(DATA, OBJECTS, again) == DATA
+
+
+def test_a_null_is_needed_if_the_bug_goes_without_it() -> None:
+    null = DATA[:30] + b"\0" + DATA[31:]
+    assert is_needed("p != NULL", null, null, OBJECTS, lambda data: data[30] == 0)
+    assert not is_needed("p != NULL", null, null, OBJECTS, lambda data: True)
+    assert not is_needed("p != NULL", DATA, null, OBJECTS, lambda data: data[30] == 0)
+    assert is_needed("p != NULL", DATA, DATA, OBJECTS, lambda data: True)
+    assert is_needed("len", DATA, null, OBJECTS, lambda data: True)
