@@ -101,6 +101,7 @@ void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self)
 
 void sc_leave(sc_frame *f)
 {
+    sc_u32 found;
     if (SC_IN_INTERRUPT()) return;
     sc.sent = 0;
     sc.callee = 0;
@@ -109,11 +110,13 @@ void sc_leave(sc_frame *f)
     sc.returned = f->self;
     if (MASKS(f)[0] & CALLBACK) {
         sc.returned = 0;
-        if (sc.result_taint && sc.depth) /* depth 0 is the runtime: nobody looks at it */
+        if (sc.result_taint || (sc.struct_ret && sc_taint_get(sc.struct_ret, SC_REACH))) /* also to a main without probes */
             sc_note(SC_EVENT_CALLBACK_RETURN, f->table[0] | (sc_u32)f->table[1] << 16);
         sc.opaque = (sc_u32)(sc_uptr)f->self;
+        sc.struct_ret = 0;
+        found = sc.opaque ? sc.opaque : f->table[0] | (sc_u32)f->table[1] << 16; /* none: main has no probes */
+        if (sc.reach && sc.reach()) sc_note(SC_EVENT_FOUND, found); /* opaque code goes on, and sees what the callback did */
         if (!sc.opaque) return;
-        if (sc.reach && sc.reach()) sc_note(SC_EVENT_FOUND, sc.opaque); /* opaque code goes on, and sees what the callback did */
         sc.shadow(1);
     }
 }
@@ -156,6 +159,7 @@ void sc_struct_ret(const void *p)
 void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_size n)
 {
     take_struct(f, at, p, sc_returned(callee) ? sc.struct_ret : 0, n);
+    sc.struct_ret = 0;
 }
 
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)

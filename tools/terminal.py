@@ -77,9 +77,9 @@ def _said(command: str, folder: Path, width: int, height: int) -> Iterator[Event
     """What a command writes to its terminal, and when."""
     child, terminal = pty.fork()
     if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
         os.chdir(folder)
         os.execvpe("sh", ["sh", "-c", command], os.environ | {"TERM": "xterm-256color"})
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
     began, rest = time.monotonic(), b""
     try:
         while True:

@@ -62,6 +62,13 @@ def rows(summary: dict[str, Any], reading: str) -> dict[str, list[str]]:
     return {row["decision"]: [condition[reading] for condition in row["conditions"]] for row in summary["mcdc"]["table"]}
 
 
+def test_a_function_that_nobody_calls_has_no_decisions(tmp_path: Path) -> None:
+    """A compiler leaves it out, with its sites."""
+    unused = "static int unused(int a, int b) { return a > 3 && b == 7; }\n"
+    found = explore(tmp_path, {"abc.c": ABC.replace("int main", f"{unused}int main")}, "--goal", "mcdc")
+    assert [row["function"] for row in found.summary["mcdc"]["table"]] == ["main"]
+
+
 def test_what_was_shown_is_told_by_condition(tmp_path: Path) -> None:
     found = explore(tmp_path, {"abc.c": ABC}, "--goal", "mcdc")
     (row,) = found.summary["mcdc"]["table"]

@@ -553,3 +553,40 @@ def test_exit_below_a_main_without_probes_is_an_exit(board: str, tmp_path: Path)
     assert (summary["bugs"], summary["paths"]) == ([], 3)
     tests = [json.loads(file.read_text()) for file in (tmp_path / "out" / "tests").glob("*.json")]
     assert {(test["verdict"], test["code"]) for test in tests} == {("return", 0), ("exit", 0), ("exit", 4)}
+
+
+BELOW = """
+#include <score.h>
+#include <stdlib.h>
+struct pair {{ int a, b, c, d, e; }};
+int shared;
+int run(int x) {{ if (x == 3) exit(4); if (x == 5) exit(0); return x; }}
+{code}
+int main(void) {{ asm goto ("" : : : : out); {calls} out: return 0; }}
+"""
+INPUT = "static int input(void) { int x; SYM_INT(x); return x; }"
+SHARED = "static void input(void) { SYM_INT(shared); }"
+STRUCT = "static struct pair input(void) { struct pair x = {0}; SYM_INT(x.e); return x; }"
+ENDED = "static void fill(int *p) { SYM_INT(*p); } static int input(void) { int x[3]; fill(x + 1); if (x[1] == 3) return 1; return 0; }"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(
+    ("code", "calls", "lost"),
+    [
+        (INPUT, "run(input());", {"symbolic result given to an opaque caller"}),
+        (STRUCT, "run(input().e);", {"symbolic result given to an opaque caller"}),
+        (SHARED, "input(); run(shared);", {FOUND}),
+        (ENDED, "run(input());", set()),
+    ],
+    ids=["value", "struct", "variable", "ended"],
+)
+def test_a_main_without_probes_sees_what_it_is_given(
+    tmp_path: Path, board: str, code: str, calls: str, lost: set[str]
+) -> None:
+    """What it does with symbolic data nobody follows: the program has three paths, or in the last case two."""
+    found = explore(tmp_path, {"p.c": BELOW.format(code=code, calls=calls)}, "--board", board)
+    assert {row["what"] for row in found.summary["incomplete"] if row["count"]} == lost
+    assert found.summary["stopped"] == ("drained" if lost else "exhausted")
+    if not lost:
+        assert found.summary["paths"] == 2

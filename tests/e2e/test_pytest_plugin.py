@@ -31,6 +31,13 @@ int main(void)
 MENDED = BUGGY.replace("b - 9", "b + 9")
 # The inputs lie elsewhere, and one path returns something else.
 CHANGED = MENDED.replace("SYM_U8(a);\n    SYM_U8(b);", "SYM_U8(b);\n    SYM_U8(a);").replace("return 2", "return 3")
+# What is ignored comes of a toolkit that is installed in place, which is known by its entry point already.
+INI = """[pytest]
+addopts = --strict-markers -p no:cacheprovider
+filterwarnings =
+    error
+    ignore:Module already imported so cannot be rewritten; _editable
+"""
 DECLARED = "sources: [../src/prog.c]\ntime: 30s\n"
 
 
@@ -46,7 +53,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     place = Path(toolkit.__file__).parents[1]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(place)]))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "")
-    pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = --strict-markers -p no:cacheprovider\n")
+    pytester.makeini(INI)
     (pytester.path / "src").mkdir()
     (pytester.path / "tests").mkdir()
     return pytester

@@ -14,6 +14,7 @@ from pathlib import Path
 from pycparser import c_ast
 
 from score_embed.contract.program import FREE, LIBRARY, ON_HEAP, Note, Program, Source
+from score_embed.contract.sites import MAIN
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.reach import reaches_beyond_names
 from score_embed.frontend.c.scopes import separate
@@ -89,7 +90,9 @@ def instrument_program(
         opaque = not closed or any(result.failed for result in results)
         waiting = Waiting(bodies, by_name, beside=opaque or any(body.handler for body in bodies))
         analysis = Analysis(bodies, is_private, waiting.may_end)
-        return _Printing(types, analysis, strays, opaque=opaque, verify=verify, checks=checks, strict=strict)
+        outside = not any(body.name in ("main", MAIN) for body in bodies)
+        numbering = Numbering(has_opaque_code=opaque, begins_outside=outside)
+        return _Printing(types, analysis, strays, numbering, verify=verify, checks=checks, strict=strict)
 
     texts, numbering, notes, bodies = _stable(units, lower, printing)
     if numbering.finds_objects:
@@ -173,8 +176,8 @@ class _Printing:
         types: Types,
         analysis: Analysis,
         strays: Strays,
+        numbering: Numbering,
         *,
-        opaque: bool,
         verify: bool,
         checks: frozenset[str],
         strict: bool,
@@ -183,7 +186,7 @@ class _Printing:
         self.analysis = analysis
         self.strays = strays
         self.verify, self.checks, self.strict = verify, checks, strict
-        self.numbering = Numbering(has_opaque_code=opaque)
+        self.numbering = numbering
         self.failed: dict[_Key, Note] = {}
 
     def unit(self, unit: Unit, lowered: Lowered) -> str:

@@ -61,6 +61,7 @@ class Emitter:
             *([f"{HANDLER};"] if body.handler else []),
             line_directive(body.coord.file, body.coord.line),
             f"sc_enter(sc_f, sc_table, (const void *) {body.emitted_name});",
+            *(["sc_lend(0, 0);"] if self.p.numbering.begins_outside else []),  # to whoever called it
             *(["sc_passed = sc_arguments();"] if body.declared is not None else []),
             *params,
         ]

@@ -25,6 +25,7 @@ class Numbering:
     site: int = FIRST_SITE
     coverage: int = 0
     has_opaque_code: bool = False  # beside the C library there is code of the program without probes
+    begins_outside: bool = False  # main has no probes
     beyond_names: bool = False  # something is called through a pointer, or is assembly
     finds_objects: bool = False  # something is read or stored at a symbolic address in an object that has no name there
 
