@@ -79,7 +79,8 @@ def _said(command: str, folder: Path, width: int, height: int) -> Iterator[Event
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
         os.chdir(folder)
-        os.execvpe("sh", ["sh", "-c", command], os.environ | {"TERM": "xterm-256color"})
+        environ = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        os.execvpe("sh", ["sh", "-c", command], environ | {"TERM": "xterm-256color"})
     began, rest = time.monotonic(), b""
     try:
         while True:

@@ -69,7 +69,7 @@ def test_a_bug_fails_with_the_report(project: pytest.Pytester) -> None:
     result = project.runpytest_subprocess("--junitxml=junit.xml")
     result.assert_outcomes(failed=1)
     line = "src/prog.c:10: error: an integer is divided by zero in main: a = 7, b = 9 [[]division-by-zero[]]"
-    again = "  seen once; again: score-embed replay score-out/pytest/tests_test_prog.score.yaml-native *"
+    again = "  seen once; id ????????; again: score-embed replay score-out/pytest/tests_test_prog.score.yaml-native *"
     result.stdout.fnmatch_lines([line, "*return 100 / (b - 9);", again, "*bugs 1"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.fnmatch_lines(["FAILED tests/test_prog.score.yaml::explore[[]native[]] - src/prog.c:10: error:*"])
