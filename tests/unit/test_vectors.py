@@ -87,10 +87,12 @@ def test_constants_are_named(model: DataModel) -> None:
     assert [bool(condition.site) for condition in found.conditions] == [False, True, True]
 
 
+ONE_SITE = b"".join(word.to_bytes(4, "little") for word in (0x5C0E, 16, int(SiteKind.CONSTANT), 1, 0))
+
+
 def test_what_the_compiler_knows_is_read_from_the_image() -> None:
-    words = [0x5C0E, 16, int(SiteKind.CONSTANT), 1, 0]
     meta = {"files": ["t.c"], "functions": ["f"], "decisions": [[0, 4, 0, [0, 1, "||"], [[16, "N == 2", None], [0, "1", True]]]]}
-    table = parse_site_table(b"".join(word.to_bytes(4, "little") for word in words), json.dumps(meta).encode(), 32)
+    table = parse_site_table(ONE_SITE, json.dumps(meta).encode(), 32)
     (found,) = table.decisions
     assert [condition.constant for condition in found.conditions] == [False, True]
 
@@ -101,7 +103,7 @@ def test_what_the_compiler_knows_is_read_from_the_image() -> None:
         [0, 4, 0, [0, "&&"], [[0, "a", None]]],
         [0, 4, 0, [1, 0, "&&"], [[0, "a", None], [0, "b", None]]],
         [0, 4, 0, [0, 1], [[0, "a", None], [0, "b", None]]],
-        [0, 4, 0, [0, 1, "&&"], [[99, "a", None], [0, "b", None]]],
+        [0, 4, 0, [0, 1, "&&"], [[99, "a", None], [16, "b", None]]],
         [7, 4, 0, [0, 1, "&&"], [[0, "a", None], [0, "b", None]]],
         [0, 4, 0, [0, 1, "^"], [[0, "a", None], [0, "b", None]]],
         [0, 4, 0],
@@ -110,7 +112,13 @@ def test_what_the_compiler_knows_is_read_from_the_image() -> None:
 def test_a_damaged_decision_is_refused(row: list[Any]) -> None:
     meta = json.dumps({"files": ["t.c"], "functions": ["f"], "decisions": [row]}).encode()
     with pytest.raises(SiteTableError):
-        parse_site_table(b"", meta, 32)
+        parse_site_table(ONE_SITE, meta, 32)
+
+
+def test_what_the_compiler_left_out_has_no_decisions() -> None:
+    row = [0, 4, 0, [0, 1, "&&"], [[99, "a", None], [98, "b", None]]]
+    meta = json.dumps({"files": ["t.c"], "functions": ["f"], "decisions": [row]}).encode()
+    assert parse_site_table(ONE_SITE, meta, 32).decisions == ()
 
 
 # A table of two decisions and a switch: a && b (sites 16, 17), c || d (18, 19).

@@ -288,7 +288,8 @@ def _parse_meta(meta: bytes) -> tuple[dict[int, tuple[str, int, str, str]], list
 
 def _is_there(row: Any, sites: Mapping[int, Site]) -> bool:
     """A function that nobody calls is left out by the compiler, with its sites; the text of its decisions stays."""
-    return all(ident in sites for ident, *_ in row[-1] if ident)
+    idents = [ident for ident, *_ in row[-1] if ident]
+    return not idents or any(ident in sites for ident in idents)
 
 
 def _parse_decision(row: Any, sites: Mapping[int, Site]) -> Decision:

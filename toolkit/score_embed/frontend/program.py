@@ -68,6 +68,7 @@ def instrument_program(
     layouts = [Layout(functools.partial(measure, Path(unit.source))) if measure else None for unit in units]
     is_private = private_names(units, closed=closed)
     by_name = set().union(*(called_names(unit.tree) for unit in units))
+    defined = set().union(*(defined_functions(unit.tree) for unit in units))
 
     def lower(number: int, excluded: frozenset[str]) -> Lowered:
         progress(f"placing probes in {units[number].source}")
@@ -90,7 +91,7 @@ def instrument_program(
         opaque = not closed or any(result.failed for result in results)
         waiting = Waiting(bodies, by_name, beside=opaque or any(body.handler for body in bodies))
         analysis = Analysis(bodies, is_private, waiting.may_end)
-        outside = not any(body.name in ("main", MAIN) for body in bodies)
+        outside = MAIN in defined - {body.name for body in bodies}
         numbering = Numbering(has_opaque_code=opaque, begins_outside=outside)
         return _Printing(types, analysis, strays, numbering, verify=verify, checks=checks, strict=strict)
 
@@ -98,7 +99,7 @@ def instrument_program(
     if numbering.finds_objects:
         texts = [OBJECTS + text for text in texts]
     called = texts.pop() if library else ""
-    outside = tuple(sorted(by_name.difference(*(defined_functions(unit.tree) for unit in units))))
+    outside = tuple(sorted(by_name - defined))
     left_alone = tuple(dict.fromkeys(notes))
     return Program(
         tuple(texts),
