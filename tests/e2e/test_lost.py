@@ -194,6 +194,7 @@ def test_a_campaign_that_lost_tests_does_not_end_with_0(
             found = go_on(found, max_tests=4)
     assert (found.summary["stopped"], found.summary["bugs"], found.exit_code) == ("drained", [], LOST)
     done = score_embed("run", "--resume", "o", "--json", cwd=source.parent)
+    assert done.stdout, done.stderr
     assert (done.returncode, json.loads(done.stdout)["stopped"]) == (LOST, "drained")
     done = score_embed("run", "--resume", "o", "--json", "--retry-lost", cwd=source.parent)
     assert (done.returncode, json.loads(done.stdout)["stopped"]) == (0, "exhausted")
