@@ -6,6 +6,8 @@
  * or its activation ends. Where there is no room for more, all memory counts as lent; where there is hardly any flash, from the first. */
 #include "state.h"
 
+#include <stdarg.h>
+
 #if SC_RAM_SIZE < 0x1000
 static sc_u32 reach(void)
 {
@@ -17,6 +19,13 @@ void sc_lend(const void *p, sc_uint pointer)
     (void)p;
     (void)pointer;
     if (!SC_IN_INTERRUPT()) sc.reach = reach;
+}
+
+sc_uint sc_finds(sc_uint pointers, sc_uint numbers, ...)
+{
+    (void)pointers;
+    (void)numbers;
+    return reach() ? 2u : 0;
 }
 
 sc_u32 sc_lent_to_handlers(const void *p, sc_size n)
@@ -33,6 +42,8 @@ sc_u32 sc_lent_to_handlers(const void *p, sc_size n)
 #define ALL 0xFFFFu /* in their number: some are not known */
 
 static sc_extent lent[SC_LENT] SC_RUNTIME_DATA;
+static sc_u32 settled SC_RUNTIME_DATA; /* so many of these stay as they are: the others are for one look only */
+static sc_u32 grown SC_RUNTIME_DATA;   /* one of them became larger */
 
 /* The variables that code without probes names: pairs of address and size. The linker gives the section's bounds. */
 extern const SC_ROM sc_uptr __start_sc_named[] __attribute__((weak));
@@ -58,6 +69,8 @@ static void add(const void *from, sc_uptr size)
     for (i = 0; i < sc.lent && sc.lent != ALL; i++) {
         const sc_u8 *known = lent[i].at;
         if (at + size < known || known + lent[i].size < at) continue;
+        if (i < settled && (at < known || known + lent[i].size < at + size)) continue;
+        if (at < known || known + lent[i].size < at + size) grown = 1;
         if (at + size > known + lent[i].size) lent[i].size = (sc_size)(at + size - known);
         if (at < known) {
             lent[i].size += (sc_size)(known - at);
@@ -116,28 +129,59 @@ static void drop_dead(void)
     sc.lent = kept;
 }
 
-static sc_u32 reach(void)
+static sc_u32 finds(void)
 {
     const SC_ROM sc_uptr *listed;
     sc_u32 i;
-    if (!sc_any) return 0;
-    drop_dead();
     for (listed = __start_sc_named; listed != __stop_sc_named; listed += 2)
         if (look((const void *)listed[0], listed[1])) return 1;
-    for (i = 0; i < sc.lent && sc.lent != ALL; i++) /* there may become more of them meanwhile */
-        if (lent[i].size && look(lent[i].at, lent[i].size)) return 1;
+    do { /* there may become more of them meanwhile, or larger ones */
+        grown = 0;
+        for (i = 0; i < sc.lent && sc.lent != ALL; i++)
+            if (lent[i].size && look(lent[i].at, lent[i].size)) return 1;
+    } while (grown && sc.lent != ALL);
     return sc.lent == ALL;
 }
 
-void sc_lend(const void *p, sc_uint pointer)
+static sc_u32 reach(void)
+{
+    if (!sc_any) return 0;
+    drop_dead();
+    return finds();
+}
+
+static void lend(const void *p, sc_uint pointer)
 {
     sc_extent object;
-    if (SC_IN_INTERRUPT()) return;
-    sc.reach = reach;
     if (!p || sc.lent == ALL) return;
     object = object_at(p);
     if (object.size) add(object.at, object.size);
     else if (pointer && !SC_CONSTANT(p)) add(p, SC_REACH);
+}
+
+void sc_lend(const void *p, sc_uint pointer)
+{
+    if (SC_IN_INTERRUPT()) return;
+    sc.reach = reach;
+    lend(p, pointer);
+}
+
+/* Whether the callee has probes is known only after a call through a pointer; it may have changed by then what it found. */
+sc_uint sc_finds(sc_uint pointers, sc_uint numbers, ...)
+{
+    va_list tail;
+    sc_u32 found, kept, i;
+    if (SC_IN_INTERRUPT() || !sc_any) return 0;
+    drop_dead();
+    kept = sc.lent;
+    settled = kept == ALL ? 0 : kept;
+    va_start(tail, numbers);
+    for (i = 0; i < pointers + numbers; i++) lend(va_arg(tail, const void *), i < pointers);
+    va_end(tail);
+    found = finds();
+    sc.lent = kept;
+    settled = 0;
+    return found ? 2u : 0;
 }
 
 /* Variables that handlers without probes name. */

@@ -202,6 +202,7 @@ void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_s
 sc_uint sc_returned(const void *callee);
 void sc_result(sc_frame *f, sc_uint at, const void *callee);
 void sc_lend(const void *p, sc_uint pointer);  /* code without probes knows it from here on; a number may be no pointer */
+sc_uint sc_finds(sc_uint pointers, sc_uint numbers, ...); /* 2, if it would find symbolic data when it is given these */
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...);
 void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value);
 const SC_ROM sc_d *sc_arguments(void);         /* after sc_enter, in a function with `...`: what it was called with */

@@ -590,3 +590,63 @@ def test_a_main_without_probes_sees_what_it_is_given(
     assert found.summary["stopped"] == ("drained" if lost else "exhausted")
     if not lost:
         assert found.summary["paths"] == 2
+
+
+VIEW = "struct view { const unsigned char *data; };\n"
+CALLED = {
+    "by name": "seven(&v)",
+    "by a pointer": "table[1](&v)",
+}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("how", CALLED)
+def test_a_pointer_beside_what_it_leads_to_does_not_hide_it(tmp_path: Path, board: str, how: str) -> None:
+    """The callee gives the pointer up as well: what it found must be looked for before the call."""
+    program = f"""
+        #include "score.h"
+        {VIEW}
+        int seven(struct view *v);
+        static int none(struct view *v) {{ return v == 0; }}
+        int (*volatile table[2])(struct view *) = {{none, seven}};
+        int main(void)
+        {{
+            unsigned char buf[2];
+            struct view v = {{buf}};
+            SYM_BYTES(buf, sizeof buf);
+            return {CALLED[how]};
+        }}
+    """
+    seven = VIEW + "int seven(struct view *v) { int r = v->data[0] == 200; v->data = 0; return r; }\n"
+    found = explore(tmp_path, {"v.c": program, "seven.c": seven}, "--board", board, native=("seven.c",))
+    assert found.summary["stopped"] == "drained"
+    assert [note["what"] for note in found.summary["incomplete"]] == [FOUND]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_function_left_as_written_that_a_pointer_calls_finds_what_it_can(tmp_path: Path, board: str) -> None:
+    program = f"""
+        #include "score.h"
+        {VIEW}
+        static int seven(struct view *v)
+        {{
+            __label__ no; /* the front-end does not lower local labels */
+            if (v->data[0] != 200) goto no;
+            return 1;
+        no:
+            return 0;
+        }}
+        static int none(struct view *v) {{ return v == 0; }}
+        static int (*volatile const table[2])(struct view *) = {{none, seven}};
+        int main(void)
+        {{
+            unsigned char buf[2], which;
+            struct view v = {{buf}};
+            SYM_UCHAR(which);
+            SYM_BYTES(buf, sizeof buf);
+            return table[which & 1](&v);
+        }}
+    """
+    found = explore(tmp_path, {"v.c": program}, "--board", board)
+    assert found.summary["stopped"] == "drained"
+    assert (FOUND, 1) in [(note["what"], note["count"]) for note in found.summary["incomplete"]]

@@ -84,11 +84,11 @@ def instrument_program(
             layout=layouts[number],
         ).lower()
 
-    def printing(results: Sequence[Lowered]) -> _Printing:
+    def printing(results: Sequence[Lowered], left: bool) -> _Printing:
         bodies = _bodies(results)
         asking = [body for body in bodies if body.name not in CHECKED_BY_CALLERS]
         strays = find_strays(asking) if "bounds" in checks else Strays()
-        opaque = not closed or any(result.failed for result in results)
+        opaque = left or not closed
         waiting = Waiting(bodies, by_name, beside=opaque or any(body.handler for body in bodies))
         analysis = Analysis(bodies, is_private, waiting.may_end)
         outside = MAIN in defined - {body.name for body in bodies}
@@ -116,12 +116,13 @@ def instrument_program(
 def _stable(
     units: Sequence[Unit],
     lower: Callable[[int, frozenset[str]], Lowered],
-    printing: Callable[[Sequence[Lowered]], _Printing],
+    printing: Callable[[Sequence[Lowered], bool], _Printing],
 ) -> tuple[list[str], Numbering, list[Note], list[Body]]:
     """The instrumented C of each unit, why functions were left alone, and the others, when that makes no others be left
     alone.
 
-    `lower`: a unit by its number, without the functions of these names.
+    `lower`: a unit by its number, without the functions of these names; `printing`: all units, and whether a function
+    of theirs is left as written.
     """
     notes: dict[_Key, Note] = {}
     lowered: list[Lowered | None] = [None] * len(units)
@@ -131,7 +132,7 @@ def _stable(
         both = list(zip(units, results, strict=True))
         failed = {_key(unit, name): note for unit, result in both for name, note in result.failed.items()}
         if failed.keys() <= notes.keys():
-            printed = printing(results)
+            printed = printing(results, bool(notes))
             texts = [printed.unit(unit, result) for unit, result in both]
             if not printed.failed:
                 handlers = [note for result in results for note in result.handlers]

@@ -73,6 +73,13 @@ class CallEmitter:
             f"sc_lend((const void *) {text}, {int(pointer)});" for text, pointer in values or [("0", False)]
         )
 
+    @staticmethod
+    def _finds(values: Sequence[tuple[str, bool]]) -> str:
+        """Whether code without probes would find symbolic data if it were given these, which have no side effects."""
+        pointers, numbers = ([text for text, pointer in values if pointer is wanted] for wanted in (True, False))
+        given = "".join(f", (const void *) {text}" for text in (*pointers, *numbers))
+        return f"sc_finds({len(pointers)}, {len(numbers)}{given})"
+
     def _lent(self, s: Call) -> list[tuple[str, bool]]:
         """The arguments of a call that may lead to memory."""
         found = []
@@ -125,7 +132,9 @@ class CallEmitter:
         known = self._after_known(s, callee)
         self.p.numbering.beyond_names = True
         if self.p.numbering.has_opaque_code:  # only now it is known whether this was some of it
-            after = f"{self._lend(self._lent(s))} {after} {self._lent_back(s)}"
+            lent = self._lent(s)
+            before = f"{before} sc_s |= {self._finds(lent)};"
+            after = f"{self._lend(lent)} {after} {self._lent_back(s)}"
         return f"{{ {before} {self._before_known(s, callee)} {call} if (sc_returned({callee})) {{ {known} }} else {{ {after} }} }}"
 
     def _before_known(self, s: Call, callee: str) -> str:
