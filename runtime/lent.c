@@ -87,15 +87,32 @@ static void add(const void *from, sc_uptr size)
     sc.lent = i + 1u;
 }
 
-/* A value that may be a pointer; whether symbolic data lies there. */
+/* What p leads to, if it is known: the object there, and one that ends there (`end` of a pair, walked backwards). */
+static sc_u32 leads(const void *p)
+{
+    sc_extent object = object_at(p), before = {0, 0};
+    if (!object.size || object.at == p) before = object_at((const sc_u8 *)p - 1);
+    if (before.size && (const sc_u8 *)before.at + before.size == p) add(before.at, before.size);
+    if (object.size) add(object.at, object.size);
+    return object.size != 0;
+}
+
+/* A value that may be a pointer; whether symbolic data lies there, where no object is known. */
 static sc_u32 follow(const void *p)
 {
-    sc_extent object;
-    if (!p) return 0;
-    object = object_at(p);
-    if (!object.size) return sc_taint_get(p, SC_REACH) != 0;
-    add(object.at, object.size);
-    return 0;
+    return p && !leads(p) && sc_taint_get(p, SC_REACH);
+}
+
+extern const SC_ROM sc_uptr __start_sc_extents[] __attribute__((weak)); /* sorted by address (object.c) */
+extern const SC_ROM sc_uptr __stop_sc_extents[] __attribute__((weak));
+
+/* Whether a value at an odd place is taken for a pointer: packed structs, and pointers copied as bytes, are rare. */
+static sc_u32 plausible(sc_uptr p)
+{
+    const SC_ROM sc_uptr *first = __start_sc_extents, *end = __stop_sc_extents;
+    if (p - SC_STACK_BASE < SC_STACK_TOP - SC_STACK_BASE) return 1;
+    if (first != end && p >= first[0] && p <= end[-2] + SC_BYTES(end[-1])) return 1;
+    return sc.block && object_at((const void *)p).size;
 }
 
 /* How far one can read where nobody knows the object: to the stack's top, else to the end of the page, as memory may end there. */
@@ -107,14 +124,20 @@ static sc_uptr readable(sc_uptr at, sc_uptr end)
     return end < most ? end : most;
 }
 
+struct odd {
+    const void *p;
+} __attribute__((packed, may_alias));
+
 /* Whether something in these bytes is symbolic, or a pointer there leads to what is. */
 static sc_u32 look(const void *from, sc_uptr size)
 {
-    const sc_uptr align = __alignof__(void *);
     sc_uptr at = (sc_uptr)from, end = readable(at, at + size);
+    const void *p;
     if (sc_taint_get(from, size)) return 1;
-    for (at = (at + align - 1u) / align * align; at + sizeof(void *) <= end; at += align)
-        if (follow(*(const void *const *)at)) return 1;
+    for (; at + sizeof p <= end; at++) {
+        p = ((const struct odd *)at)->p;
+        if ((at % __alignof__(void *) == 0 || plausible((sc_uptr)p)) && follow(p)) return 1;
+    }
     return 0;
 }
 
@@ -152,11 +175,8 @@ static sc_u32 reach(void)
 
 static void lend(const void *p, sc_uint pointer)
 {
-    sc_extent object;
     if (!p || sc.lent == ALL) return;
-    object = object_at(p);
-    if (object.size) add(object.at, object.size);
-    else if (pointer && !SC_CONSTANT(p)) add(p, SC_REACH);
+    if (!leads(p) && pointer && !SC_CONSTANT(p)) add(p, SC_REACH);
 }
 
 void sc_lend(const void *p, sc_uint pointer)

@@ -70,6 +70,31 @@ OPAQUE = {
         other="struct node { struct node *next; int pad[400], v; };\n"
         "int clip(struct node *p) { while (p->next) p = p->next; return p->v > 40 ? 200 : 1; }\n",
     ),
+    "a pointer in a packed struct": Escape(
+        take="clip(&odd)",
+        text=f"{BOX}static struct {{ char c; int *at; }} __attribute__((packed)) odd = {{1, &box}};\nint clip(void *p);\n",
+        other="struct odd { char c; int *at; } __attribute__((packed));\n"
+        "int clip(struct odd *p) { return *p->at > 40 ? 200 : 1; }\n",
+    ),
+    "a pointer kept as bytes": Escape(
+        take="clip(bytes)",
+        begin="{ int *at = &box; __builtin_memcpy(bytes + 3, &at, sizeof at); }",
+        text=f"{BOX}static unsigned char bytes[20];\nint clip(void *p);\n",
+        other="int clip(unsigned char *p) { int *at; __builtin_memcpy(&at, p + 3, sizeof at); return *at > 40 ? 200 : 1; }\n",
+    ),
+    "a pointer to the end": Escape(
+        take="how(row + 4)",
+        text="static int row[4];\n#define box row[3]\nint clip(int *p);\nstatic int (*volatile how)(int *) = clip;\n",
+        other="int clip(int *p) { return p[-1] > 40 ? 200 : 1; }\n",
+    ),
+    "a pointer in a struct, by pointer": Escape(
+        take="how(&boxes)",
+        give="box = {}; boxes.at = &box;",
+        text=f"{BOX}static struct {{ int n, *at; }} boxes = {{0, &box}};\nint clip(void *p);\n"
+        "static int (*volatile how)(void *) = clip;\n",
+        other="struct boxes { int n, *at; };\n"
+        "int clip(struct boxes *p) { int r = p->at && *p->at > 40 ? 200 : 1; p->at = 0; return r; }\n",
+    ),
     "far behind a pointer": Escape(
         give="box[600] = {};",
         take="clip(box)",
@@ -214,6 +239,12 @@ LEFT = {
         give="keep({});",
         take="keep(-1)",
         text="static int keep(int v) { __label__ l; static int kept; goto l; l: if (v >= 0) kept = v; return kept > 40; }\n",
+    ),
+    "called by a pointer": Escape(
+        take="how(&boxes)",
+        text=f"{BOX}static struct boxes {{ int n, *at; }} boxes = {{0, &box}};\n"
+        "static int through(struct boxes *p) { __label__ l; goto l; l: return *p->at > 40; }\n"
+        "static int (*volatile how)(struct boxes *) = through;\n",
     ),
 }
 # Inline assembly. `box` may be read by operand, by address, or by name.
