@@ -109,9 +109,10 @@ extern const SC_ROM sc_uptr __stop_sc_extents[] __attribute__((weak));
 /* Whether a value at an odd place is taken for a pointer: packed structs, and pointers copied as bytes, are rare. */
 static sc_u32 plausible(sc_uptr p)
 {
-    const SC_ROM sc_uptr *first = __start_sc_extents, *end = __stop_sc_extents;
+    const SC_ROM sc_uptr *first = __start_sc_extents;
+    sc_uptr count = ((sc_uptr)__stop_sc_extents - (sc_uptr)first) / sizeof *first; /* as integers: gcc takes end[-2] for an error */
     if (p - SC_STACK_BASE < SC_STACK_TOP - SC_STACK_BASE) return 1;
-    if (first != end && p >= first[0] && p <= end[-2] + SC_BYTES(end[-1])) return 1;
+    if (count && p >= first[0] && p <= first[count - 2] + SC_BYTES(first[count - 1])) return 1;
     return sc.block && object_at((const void *)p).size;
 }
 
