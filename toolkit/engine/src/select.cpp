@@ -92,13 +92,15 @@ struct Stride {
     u128 rest;      // plus this
 };
 
+constexpr unsigned WIDEST_STEP = 63;  // places in an object have 64 bits; formulas of 128 bits may have more zeros
+
 Stride stride_of(Id offset) {
     const Node &node = score::node(offset);
     if (node.kind == Kind::ADD && score::node(node.args[1]).is_const()) {
-        unsigned step = zeros(node.args[0], DEEP);
+        unsigned step = std::min(zeros(node.args[0], DEEP), WIDEST_STEP);
         return {step, score::node(node.args[1]).value & mask<u128>(step)};
     }
-    return {zeros(offset, DEEP), 0};
+    return {std::min(zeros(offset, DEEP), WIDEST_STEP), 0};
 }
 
 // Bits low ... low + width - 1, of a formula whose lower bits are all zero: arithmetic is done in few bits.
