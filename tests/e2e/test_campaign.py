@@ -24,7 +24,7 @@ KEYS = {
     "re_asked",
     "unchecked", "retried", "lost", "lost_tests", "within",
     "divergences", "concretized", "forks", "conditions", "solver", "coverage", "bugs", "unflipped", "incomplete", "link",
-    "memory", "fleet", "witness", "confined", "refused", "mcdc", "goal", "judged", "judged_unmatched",
+    "memory", "fleet", "witness", "confined", "refused", "mcdc", "goal", "statements", "judged", "judged_unmatched",
 }  # fmt: skip
 
 # 2^11 paths and a few microseconds each: long enough to be stopped on the way, short enough to finish.

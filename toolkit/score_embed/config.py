@@ -26,7 +26,7 @@ DEFAULT_CHECKS = frozenset({"null", "bounds", "division"})  # firmware lets numb
 MOST_INPUT = 65535  # bytes of a test's input
 STUBS = ("undefined", "none")
 STRATEGIES = ("mixed", "dfs", "exe", "bfs", "random", "coverage", "mcdc")
-GOALS = ("branch", "mcdc")
+GOALS = ("statement", "branch", "mcdc")
 
 
 @dataclass(frozen=True)

@@ -368,7 +368,7 @@ class Reader {
 // What this side and contract/ have to agree on, for a test.
 nb::dict contract() {
     nb::dict found;
-    found["SiteKind"] = int(SiteKind::CONSTANT), found["Place"] = int(Place::NONE), found["Op"] = int(Op::FLE);
+    found["SiteKind"] = int(SiteKind::MARK), found["Place"] = int(Place::NONE), found["Op"] = int(Op::FLE);
     found["ADDRESS"] = int(Op::ADDRESS), found["FADD"] = int(Op::FADD), found["Reserved"] = int(Reserved::SHARED);
     found["UNTAINT"] = int(Reserved::UNTAINT), found["CONSTANT"] = SELECT_CONSTANT;
     found["HASH_START"] = nb::make_tuple(Lanes().a, Lanes().b);

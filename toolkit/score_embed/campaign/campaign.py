@@ -131,7 +131,7 @@ class _Campaign:
         self._vectors = vectors
         self._taken: Taken | None = None  # by the test that is entered next
         self._is_own = False  # it was the user's before
-        self._is_reached = goals.reached(opened.settings.goal, ledger.coverage, vectors)
+        self._is_reached = goals.reached(opened.settings.goal, opened.record.sources(), ledger.coverage, vectors)
         self._tests = 0  # of this session
 
     def run(self, interrupt: Interrupt, status: Status) -> Stop:

@@ -45,7 +45,7 @@ class Ledger:
         self.totals = Totals()
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
         self.tally = Tally()  # of all explorers
-        self.coverage = Coverage(sources.directions)
+        self.coverage = Coverage(sources.directions, marks=sources.marks)
         self.bugs = BugList()
         self.refused: Counter[tuple[str, str, int]] = Counter()  # calls, by confinement
         self.has_bug = False  # a confirmed one that was new in this session

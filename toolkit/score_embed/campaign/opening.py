@@ -228,6 +228,7 @@ def build(
         cflags=settings.cflags,
         file_flags=read_flags(commands, (*sources, *settings.native)) if commands else None,
         verify=settings.verify,
+        tells_statements=settings.goal == "statement",
         checks=config.checks(settings.check),
         keep=folder / "instrumented" if settings.keep else None,
         beside=beside,

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from score_embed.cli.output import Printer, plain
-from score_embed.report import fingerprints, mcdc, text
+from score_embed.report import fingerprints, mcdc, statements, text
 from score_embed.report.findings import Findings
 from score_embed.results import answers
 from score_embed.results.shown import Arrays, readable
@@ -28,6 +28,7 @@ def result(found: Findings) -> None:
         console.print(_tests(found.paths, found.arrays))
     lines = [*text.bugs(found), *text.judged(found)]
     lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
+    lines += statements.totals(found.summary["statements"])
     lines += [*mcdc.totals(found.summary["mcdc"]), *mcdc.goal(found.summary["goal"], found.summary["within"])]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
 

@@ -102,7 +102,10 @@ def _inputs(settings: config.Settings) -> Inputs:
     objects = [path for path in settings.sources if path.suffix != ".c"]
     settings = replace(settings, entry="*")
     told, stubs, checks = opening.told(settings), opening.stubs(settings), config.checks(settings.check)
-    return Inputs(sources, settings.native, objects, flags, settings.cflags, told, stubs, settings.instrument, checks)
+    return Inputs(
+        *(sources, settings.native, objects, flags, settings.cflags, told, stubs, settings.instrument, checks),
+        tells_statements=settings.goal == "statement",
+    )
 
 
 def _dropped(commands: Path, sources: list[Path]) -> list[str]:

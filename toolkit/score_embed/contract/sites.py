@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Any
 
 from score_embed.contract.decisions import Condition, Decision, decision
+from score_embed.contract.statements import Stretch, stretch
 
 MAGIC = 0x5C0E
 FIRST_SITE = 16
@@ -48,6 +49,7 @@ class SiteKind(IntEnum):
     SPAN = 17
     SIZED = 18
     CONSTANT = 19  # a condition of a decision that the compiler decides: it has no probe
+    MARK = 20  # tells that a test came by, where no branch does
 
 
 # Flags of sites. They are looked at while events are decoded, and `&` of an IntFlag takes half a microsecond.
@@ -177,7 +179,7 @@ class Site:
     template: Template | None = None
     leaves: tuple[Leaf, ...] = ()  # call: the arguments; switch: the one controlling leaf
     labels: tuple[tuple[int, int], ...] = ()  # switch: (first, last) value of each label, unsigned, `bits` wide
-    coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k
+    coverage: int = 0  # cond: direction d has index coverage + d; switch: arm k has coverage + k; mark: its own
     flags: int = 0  # cond: CondFlag; opaque: OpaqueFlag; symbolic: InputFlag; select: SelectFlag
     size: int = 0  # symbolic: bytes; enter: number of scalar parameters; constant: its value; select, store: bytes of the object, 0 = not known; bounds: of the access
     stride: int = 0  # store: bytes from one element to the next, 0 = not known
@@ -206,6 +208,7 @@ class SiteTable:
     pointer_bits: int
     sites: Mapping[int, Site]
     decisions: tuple[Decision, ...] = ()  # those of several conditions
+    stretches: tuple[Stretch, ...] = ()  # of the statements, if they were to be told
 
     def __getitem__(self, site: int) -> Site:
         return self.sites[site]
@@ -220,7 +223,7 @@ class SiteTableError(ValueError):
 
 def parse_site_table(words: bytes, meta: bytes, pointer_bits: int) -> SiteTable:
     """Read `.sc_sites` and `.sc_meta` (little endian, `pointer_bits` a word). Raises SiteTableError."""
-    places, decided = _parse_meta(meta)
+    places, decided, stated = _parse_meta(meta)
     sites: dict[int, Site] = {}
     reader = _Words(words, pointer_bits // 8)
     while not reader.done():
@@ -232,7 +235,8 @@ def parse_site_table(words: bytes, meta: bytes, pointer_bits: int) -> SiteTable:
         decisions = tuple(_parse_decision(row, sites) for row in decided if _is_there(row, sites))
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise SiteTableError(f"the decisions in the section .sc_meta are damaged: {error}") from error
-    return SiteTable(pointer_bits, sites, decisions)
+    stretches = tuple(row for enter, row in stated if enter in sites)  # else the compiler left the function out
+    return SiteTable(pointer_bits, sites, decisions, stretches)
 
 
 class _Words:
@@ -268,10 +272,12 @@ class _Words:
         return sum((self.next() & ((1 << bits) - 1)) << bits * i for i in range(self.per_long))
 
 
-def _parse_meta(meta: bytes) -> tuple[dict[int, tuple[str, int, str, str]], list[Any]]:
-    """The places of sites, and the decisions: file, line, function, tree, conditions."""
+def _parse_meta(meta: bytes) -> tuple[dict[int, tuple[str, int, str, str]], list[Any], list[tuple[int, Stretch]]]:
+    """The places of sites; the decisions: file, line, function, tree, conditions; and stretches, each with the `enter` site
+    of its function."""
     places: dict[int, tuple[str, int, str, str]] = {}
     decisions: list[Any] = []
+    stretches: list[tuple[int, Stretch]] = []
     for text in meta.split(b"\0"):
         if not text:
             continue
@@ -281,9 +287,11 @@ def _parse_meta(meta: bytes) -> tuple[dict[int, tuple[str, int, str, str]], list
                 places[ident] = (unit["files"][file], line, unit["functions"][function], name)
             for file, line, function, tree, conditions in unit.get("decisions", ()):
                 decisions.append((unit["files"][file], line, unit["functions"][function], tree, conditions))
+            for enter, function, *row in unit.get("statements", ()):
+                stretches.append((enter, stretch(unit["functions"][function], unit["files"], row)))
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise SiteTableError(f"the section .sc_meta is damaged: {error}") from error
-    return places, decisions
+    return places, decisions, stretches
 
 
 def _is_there(row: Any, sites: Mapping[int, Site]) -> bool:
@@ -352,6 +360,8 @@ def _parse_body(reader: _Words, head: Site) -> Site:
             return replace(head, template=_parse_template(reader))
         case SiteKind.ENTER | SiteKind.CONSTANT:
             return replace(head, size=reader.next())
+        case SiteKind.MARK:
+            return replace(head, coverage=reader.next())
         case SiteKind.SELECT:
             dest = _parse_leaf(reader)
             size, flags = reader.next(), reader.next()

@@ -63,6 +63,15 @@ class Layer(StrEnum):
     SMT = "smt"
 
 
+class Statement(StrEnum):
+    """What is known of a statement of C."""
+
+    REACHED = "reached"
+    UNREACHABLE = "unreachable"  # proved
+    UNCERTAIN = "uncertain"  # a test came near it, and may have ended before it
+    OPEN = "open"
+
+
 class Came(StrEnum):
     """What an executed test was for the exploration."""
 

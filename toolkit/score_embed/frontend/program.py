@@ -31,6 +31,7 @@ from score_embed.frontend.models import Models, Parsed, has_allocator, prepare, 
 from score_embed.frontend.probes.bounds import CHECKED_BY_CALLERS
 from score_embed.frontend.probes.maybe import Analysis, IsPrivate, aliased_names, names_with_address
 from score_embed.frontend.probes.origins import Strays, find_strays
+from score_embed.frontend.probes.stretches import calls_of
 from score_embed.frontend.probes.waiting import Waiting
 from score_embed.frontend.types.ctype import Types
 from score_embed.frontend.types.data_model import DataModel
@@ -49,6 +50,7 @@ def instrument_program(
     checks: frozenset[str] = frozenset(),
     closed: bool = True,
     strict: bool = False,
+    tells_statements: bool = False,
     measure: Callable[[Path, str], Mapping[int, bytes]] | None = None,
     models: Models | None = None,
     progress: Callable[[str], None] = lambda step: None,
@@ -59,6 +61,7 @@ def instrument_program(
     `models`: of functions of the C library; `checks`: what is checked beside assertions, of config.CHECKS;
     `measure`: compiles a text as the file of that name would be, for the positions of bit-fields (see Layout);
     `progress`: is told each step as it begins;
+    `tells_statements`: the image tells which statements of C ran (contract/statements.py);
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
     units, library, heap = _parsed(sources, models or Models(), closed=closed, progress=progress)
@@ -82,6 +85,7 @@ def instrument_program(
             argument_order=argument_order,
             strict=strict,
             layout=layouts[number],
+            tells_statements=tells_statements and units[number].source != LIBRARY,
         ).lower()
 
     def printing(results: Sequence[Lowered], left: bool) -> _Printing:
@@ -93,7 +97,7 @@ def instrument_program(
         analysis = Analysis(bodies, is_private, waiting.may_end)
         outside = MAIN in defined - {body.name for body in bodies}
         numbering = Numbering(has_opaque_code=opaque, begins_outside=outside)
-        return _Printing(types, analysis, strays, numbering, verify=verify, checks=checks, strict=strict)
+        return _Printing(types, bodies, analysis, strays, numbering, verify=verify, checks=checks, strict=strict)
 
     texts, numbering, notes, bodies = _stable(units, lower, printing)
     if numbering.finds_objects:
@@ -176,6 +180,7 @@ class _Printing:
     def __init__(
         self,
         types: Types,
+        bodies: Sequence[Body],
         analysis: Analysis,
         strays: Strays,
         numbering: Numbering,
@@ -190,6 +195,7 @@ class _Printing:
         self.verify, self.checks, self.strict = verify, checks, strict
         self.numbering = numbering
         self.failed: dict[_Key, Note] = {}
+        self._calls = calls_of(bodies)
 
     def unit(self, unit: Unit, lowered: Lowered) -> str:
         """The instrumented C of a unit."""
@@ -211,7 +217,7 @@ class _Printing:
                 checks=checks,
                 strays=self.strays,
             )
-            return Emitter(probes).c()
+            return Emitter(probes, self._calls).c()
         except Exception as error:
             if self.strict and not isinstance(error, Unsupported):
                 raise

@@ -46,6 +46,7 @@ class Inputs:
     stubs: StubsWanted
     instrument: Sequence[str]
     checks: frozenset[str]
+    tells_statements: bool = False
 
 
 class Group:
@@ -57,6 +58,7 @@ class Group:
         how = Request(
             *(inputs.sources, inputs.native, objects, inputs.flags, None, inputs.told, NOTHING, inputs.stubs),
             *(inputs.instrument, False, inputs.checks, False),
+            tells_statements=inputs.tells_statements,
         )
         self._objects = objects
         self._front = FrontEnd(self._toolchain, how, progress)

@@ -103,6 +103,7 @@ def build_image(
     checks: frozenset[str] = DEFAULT_CHECKS,
     keep: Path | None = None,
     strict: bool = False,
+    tells_statements: bool = False,
     beside: Callable[[Plain], None] | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Image:
@@ -110,8 +111,8 @@ def build_image(
 
     `told`: what is said of the function `entry`; `whole`: what a whole program is given; `stubs`: what stands in for
     functions; `objects`: assembly, objects and archives, linked as they are;
-    `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`: see
-    instrument_program; `beside`: is told of the program as it is without probes; `progress`: is told each step as it
+    `file_flags`: a file's own flags, before `cflags`; `keep`: a folder that gets the instrumented C; `strict`,
+    `tells_statements`: see instrument_program; `beside`: is told of the program as it is without probes; `progress`: is told each step as it
     begins, by any thread.
     Raises UsageError (missing file or tool), BuildError (C that does not parse, compile or link).
     """
@@ -120,7 +121,10 @@ def build_image(
     toolchain = Toolchain(board)
     objects = [*board.firmware.objects, *objects]
     flags = {path: [*(file_flags or {}).get(path, ()), *cflags] for path in (*sources, *native)}
-    how = Request(sources, native, objects, flags, entry, told, whole, stubs, instrument, verify, checks, strict)
+    how = Request(
+        *(sources, native, objects, flags, entry, told, whole, stubs, instrument, verify, checks, strict),
+        tells_statements=tells_statements,
+    )
     front = FrontEnd(toolchain, how, progress)
     try:
         complete = front.complete()

@@ -56,6 +56,7 @@ class Request:
     verify: bool
     checks: frozenset[str]
     strict: bool
+    tells_statements: bool = False
 
     @property
     def closed(self) -> bool:
@@ -106,7 +107,8 @@ class FrontEnd:
         request = self._request
         how = (self._toolchain.board.argument_order, request.verify, sorted(request.checks), request.closed)
         library = self._library()
-        name = self._name("probes", program.sources, how, list(request.instrument), library.kinds, request.strict)
+        told = (request.strict, request.tells_statements)
+        name = self._name("probes", program.sources, how, list(request.instrument), library.kinds, told)
         kept = recall(name)
         if kept is not None:
             found, loads = _program_from(json.loads(kept))
@@ -186,6 +188,7 @@ class FrontEnd:
             checks=request.checks,
             closed=request.closed,
             strict=request.strict,
+            tells_statements=request.tells_statements,
             measure=Measured(toolchain, request.flags, cache_folder()),
             models=Models(library.texts(), load, library.heap),
             progress=self._progress,

@@ -74,7 +74,7 @@ def read(record: Store, most_paths: int = 0) -> Findings:
         tuple(record.first_paths(most_paths)),
         frozenset(one.test for one in found_elsewhere),
         tuple(timeline.moments) if (timeline := record.get(TIMELINE)) else (),
-        tuple(record.coverage_by_test()),
+        tuple(record.coverage_by_test(sources.marks)),
         bugs.judged,
         bugs.unmatched,
         record.pairs.waiting(),

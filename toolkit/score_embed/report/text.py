@@ -11,7 +11,7 @@ from typing import Any
 from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
-from score_embed.report import fingerprints, fleet, kinds, mcdc
+from score_embed.report import fingerprints, fleet, kinds, mcdc, statements
 from score_embed.report.findings import Findings
 from score_embed.results import answers, witnessed
 from score_embed.results.bugs import Bug
@@ -202,6 +202,7 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("accepted and refused", judged(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
+    yield from _titled("statement coverage", statements.lines(found.summary["statements"], found.summary["within"]))
     yield from _titled("MC/DC", mcdc.lines(found.summary["mcdc"], found.summary["within"]))
     yield from _titled("forks on values", _forks(found.summary["forks"]))
     yield from _titled("", incomplete(found.summary))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from msgspec import Struct
@@ -67,11 +68,15 @@ def function_name(site: Site) -> str:
 
 
 class Coverage:
-    """Which coverage indices some test has set."""
+    """Which coverage indices some test has set. `marks`: those that are no branch's; `passed` has them."""
 
-    def __init__(self, directions: Mapping[int, Direction], covered: Iterable[int] = ()) -> None:
-        self.directions = directions
-        self.covered = set(covered)
+    def __init__(
+        self, directions: Mapping[int, Direction], covered: Iterable[int] = (), marks: AbstractSet[int] = frozenset()
+    ) -> None:
+        self.directions, self._marks = directions, marks
+        self.covered: set[int] = set()
+        self.passed: set[int] = set()
+        self.add(covered)
         self.grown = time.monotonic()  # when a test last set a new one
 
     @property
@@ -80,9 +85,14 @@ class Coverage:
 
     def add(self, indices: Iterable[int]) -> list[int]:
         """The indices among these that are new."""
-        fresh = [i for i in indices if i in self.directions and i not in self.covered]
+        fresh = [
+            i
+            for i in indices
+            if (i in self.directions and i not in self.covered) or (i in self._marks and i not in self.passed)
+        ]
         if fresh:
-            self.covered.update(fresh)
+            self.passed.update(self._marks & set(fresh))
+            self.covered.update(i for i in fresh if i in self.directions)
             self.grown = time.monotonic()
         return fresh
 

@@ -13,7 +13,7 @@ from typing import Any
 from score_embed.contract.decisions import Decision
 from score_embed.contract.sites import shown
 from score_embed.contract.words import Stop, Vector
-from score_embed.results import mcdc
+from score_embed.results import mcdc, statements
 from score_embed.results.parts import VECTORS
 from score_embed.results.sourcemap import SourceMap, is_users
 from score_embed.results.storage import damaged
@@ -102,6 +102,10 @@ def goal(
     criterion: str, sources: SourceMap, covered: AbstractSet[int], state: VectorState | None, stopped: str
 ) -> dict[str, Any]:
     """Whether it is reached, and if not, whether the rest is proved to be impossible."""
+    if criterion == "statement":
+        rest = statements.counts(sources.stretches, covered, stopped)
+        missing = rest["total"] - rest["reached"]
+        return {"criterion": criterion, "reached": not missing, "proved": missing == rest["unreachable"] > 0, "missing": missing}
     branches = {index for index, at in sources.directions.items() if is_users(at.file, at.function)} - covered
     missing = len(branches)
     unknown = 0

@@ -6,13 +6,14 @@ of a campaign says what was tested then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
 from score_embed.contract.decisions import Decision
-from score_embed.contract.sites import MODEL, SiteKind, SiteTable
+from score_embed.contract.sites import MODEL, SiteKind, SiteTable, shown
+from score_embed.contract.statements import Stretch
 from score_embed.results.coverage import Direction, directions_of, function_name
 
 MOST_TEXT = 4_000_000  # bytes of a source file; the lines of a longer one are not kept
@@ -38,6 +39,8 @@ class SourceMap(Struct, frozen=True):
     losses: tuple[tuple[str, str, int], ...]  # (what, file, line) that no test of this program can follow
     texts: dict[str, tuple[str, ...]]  # the lines of each file
     decisions: tuple[Decision, ...] = ()  # of the user's functions, those of several conditions
+    stretches: tuple[Stretch, ...] = ()  # of the user's statements, if they are told
+    marks: frozenset[int] = frozenset()  # coverage indices that no branch has
 
     def text(self, file: str, line: int) -> str:
         """A line of the source as it was, without its indentation; "" if it is not known."""
@@ -67,12 +70,21 @@ def source_map(
         tuple(losses),
         {file: lines for file in files if (lines := _lines(root / file))},
         tuple(decision for decision in table.decisions if is_users(decision.file, decision.function)),
+        tuple(_users(table.stretches)),
+        frozenset(site.coverage for site in table.sites.values() if site.kind is SiteKind.MARK),
     )
 
 
 def is_users(file: str, function: str) -> bool:
     """Not a model of the C library, nor what `--entry` makes."""
     return not function.startswith(MODEL) and not file.startswith("<")
+
+
+def _users(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """By the functions' own names."""
+    for one in stretches:
+        if is_users(one.lines[0][0], one.function):
+            yield one._replace(function=shown(one.function))
 
 
 def _lines(path: Path) -> tuple[str, ...]:

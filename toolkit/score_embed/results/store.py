@@ -6,7 +6,9 @@ Its tables are here, but for those of the pairs (`results/pairs.py`); how it is 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -214,10 +216,10 @@ class Store:
         rows = typed(self._read("SELECT number FROM coverage"), list[tuple[int]], "coverage", self.folder)
         return [number for (number,) in rows]
 
-    def coverage_by_test(self) -> list[tuple[int, int]]:
-        """The tests that covered something new, in order, and how many numbers each."""
-        rows = self._read("SELECT test, count(*) FROM coverage GROUP BY test ORDER BY test")
-        return typed(rows, list[tuple[int, int]], "coverage", self.folder)
+    def coverage_by_test(self, besides: AbstractSet[int] = frozenset()) -> list[tuple[int, int]]:
+        """The tests that covered something new, in order, and how many numbers each, but for those of `besides`."""
+        rows = typed(self._read("SELECT test, number FROM coverage"), list[tuple[int, int]], "coverage", self.folder)
+        return sorted(Counter(test for test, number in rows if number not in besides).items())
 
     def bugs(self) -> list[Bug]:
         rows = self._read("SELECT data FROM bugs ORDER BY test")

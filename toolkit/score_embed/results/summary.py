@@ -19,7 +19,7 @@ from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Layer, Note, Stop
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
-from score_embed.results import criteria, witnessed
+from score_embed.results import criteria, statements, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Coverage
 from score_embed.results.judging import short_id, sort_out
@@ -45,7 +45,8 @@ def of(record: Store) -> dict[str, Any]:
         raise UsageError("the campaign in this folder has run no test yet", str(record.folder), hint)
     sources, totals, tally = record.sources(), progress.totals, progress.tally
     solver = tally.solver
-    coverage = Coverage(sources.directions, record.coverage())
+    coverage = Coverage(sources.directions, record.coverage(), sources.marks)
+    passed = coverage.covered | coverage.passed
     confined, refused = record.get(CONFINED), record.get(REFUSED) or ()
     state, fleet = record.get(WITNESS), record.get(FLEET)
     lost = list(record.lost.all())
@@ -85,9 +86,10 @@ def of(record: Store) -> dict[str, Any]:
             "seconds_by": {layer: round(solver.seconds_by.get(layer, 0.0), 3) for layer in Layer},
         },
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
-        # Empty: nobody wanted vectors, or a goal.
+        # Empty: nobody wanted statements, vectors, or a goal.
+        "statements": statements.of(sources, passed, stopped),
         "mcdc": criteria.of(sources, vectors, stopped) if vectors else {},
-        "goal": criteria.goal(program.goal, sources, coverage.covered, vectors, stopped) if program.goal else {},
+        "goal": criteria.goal(program.goal, sources, passed, vectors, stopped) if program.goal else {},
         "bugs": [_bug(bug, sources) for bug in bugs.open],
         "judged": [{**_bug(bug, sources), **_line(line)} for bug, line in bugs.judged],
         "judged_unmatched": [_line(line) for line in bugs.unmatched],

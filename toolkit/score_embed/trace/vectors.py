@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from score_embed.contract.decisions import AND, FALSE, NOT, SKIPPED, TRUE, Decision
 from score_embed.contract.descriptors import Reserved
-from score_embed.contract.sites import SiteTable
+from score_embed.contract.sites import SiteKind, SiteTable
 from score_embed.trace.cursor import Cursor, TraceError
 
 _Target = int | str  # the condition that is evaluated next, or how the decision comes out
@@ -118,6 +118,9 @@ class VectorReader:
                 depth = cursor.next_depth()
                 continue
             site = self._sites.get(ident)
+            if site is not None and site.kind is SiteKind.MARK:
+                cursor.varint()
+                continue
             if site is None or not site.is_branch:
                 raise _damaged(f"site {ident} is no condition", cursor)
             outcome = cursor.varint()

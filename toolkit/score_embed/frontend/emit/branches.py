@@ -13,7 +13,7 @@ from score_embed.contract.descriptors import Relation, RelationFlag
 from score_embed.contract.sites import CondFlag, SiteKind
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.emit.probes import ByStatement, Probes, on
-from score_embed.frontend.ir.body import Branch, Goto, Jump, Label, Switch, Tick
+from score_embed.frontend.ir.body import Begin, Branch, Goto, Jump, Label, Switch, Tick
 from score_embed.frontend.ir.exp import Const, Convert, Exp, Load, Raw, SlotRef
 from score_embed.frontend.probes.templates import TemplateText, long_words, oriented
 from score_embed.frontend.types.ctype import Pointer, as_int, declare, is_float, is_integer, unqualified
@@ -109,6 +109,7 @@ class BranchEmitter:
                 on(Jump, self._jump),
                 on(Label, self._label),
                 on(Tick, self._tick),
+                on(Begin, self._begin),
                 on(Switch, self._switch),
             ]
         )
@@ -123,7 +124,7 @@ class BranchEmitter:
         template = self.p.new_template()
         a, b = (Side(exp, self.p.said(exp)) for exp in (left, right))
         template.comparison(op, a.said, b.said)
-        coverage = self.p.numbering.take_coverage(2)
+        coverage = self.p.take_coverage(s, 2)
         words = [str(coverage), str(int(CondFlag.ASSUMPTION) if s.assumption else 0), *template.site_words()]
         site = self.p.site(SiteKind.COND, words)
         if s.decision is not None:
@@ -140,6 +141,14 @@ class BranchEmitter:
             probe = f"sc_branch(sc_f, {self.p.descriptor(site, [*head, *template.descriptor()])}, {holds})"
         return f"if ({'' if s.when else '!'}{probe}) goto {s.label};"
 
+    def mark(self, number: int) -> str:
+        """The probe of a mark of the function's, which is a branch that goes one way."""
+        coverage = self.p.take_mark(number)
+        d = self.p.descriptor(
+            self.p.site(SiteKind.MARK, [str(coverage)]), [str(coverage & 0xFFFF), str(coverage >> 16)]
+        )
+        return f"sc_branch(sc_f, {d}, 0);"
+
     def _goto(self, s: Goto) -> str:
         return f"goto {s.label};"
 
@@ -150,13 +159,16 @@ class BranchEmitter:
     def _label(self, s: Label) -> str:
         return f"{s.name}: ;"
 
+    def _begin(self, s: Begin) -> str:
+        return ""
+
     def _tick(self, s: Tick) -> str:
         return "sc_tick();"
 
     def _switch(self, s: Switch) -> str:
         bits = self.p.bits(s.slot.type)
         leaf = self.p.dest(s.slot)
-        coverage = self.p.numbering.take_coverage(len(s.cases) + 1)
+        coverage = self.p.take_coverage(s, len(s.cases) + 1)
         t = declare(unqualified(s.slot.type))
         words = [str(coverage), str(bits), *leaf.words(), str(len(s.cases))]
         for case in s.cases:

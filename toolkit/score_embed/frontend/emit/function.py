@@ -7,6 +7,8 @@ Sites are static arrays inside the function, where every name of the user's is i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from score_embed.contract.program import UNKNOWN_SIZE
 from score_embed.contract.sites import SiteKind
 from score_embed.frontend.c.own_names import HANDLER
@@ -17,6 +19,7 @@ from score_embed.frontend.emit.calls import CallEmitter
 from score_embed.frontend.emit.checks import CheckEmitter
 from score_embed.frontend.emit.memory import MemoryEmitter
 from score_embed.frontend.emit.probes import ByStatement, Probes
+from score_embed.frontend.probes.stretches import NO_CALLS, Calls, stretches
 
 _MOST_WORDS = 16_000  # of an array of the site table
 
@@ -24,13 +27,15 @@ OBJECTS = "#define SC_OBJECTS\n"  # before it, in all units, if the runtime has 
 
 
 class Emitter:
-    """Prints one lowered function: each kind of statement by the part that knows it."""
+    """Prints one lowered function: each kind of statement by the part that knows it. `calls`: of the whole program."""
 
-    def __init__(self, probes: Probes) -> None:
+    def __init__(self, probes: Probes, calls: Calls = NO_CALLS) -> None:
         self.p = probes
+        self._known_calls = calls
         self._calls = CallEmitter(probes)
+        self._branches = BranchEmitter(probes)
         self.by_statement: ByStatement = {
-            **BranchEmitter(probes).by_statement,
+            **self._branches.by_statement,
             **self._calls.by_statement,
             **CheckEmitter(probes).by_statement,
             **MemoryEmitter(probes).by_statement,
@@ -40,12 +45,16 @@ class Emitter:
         """The whole function as C."""
         body = self.p.body
         self.p.begin_table(self.p.site(SiteKind.ENTER, [str(body.scalars)], body.name))
+        stretched = stretches(body, self._known_calls.leaving)
         for statement in body.statements:
             self.p.at(statement)
+            self._put_marks(stretched.before.get(id(statement), ()))
             for note in self.p.notes(statement):
                 self.p.put(note)
             self.p.put(self.by_statement[type(statement)](statement))
+            self._put_marks(stretched.behind.get(id(statement), ()))
         self.p.put(self._calls.end())
+        self.p.tell(stretched.told, body.name in self._known_calls.interrupting)
         params = [
             f"sc_struct_param(sc_f, {self.p.descriptor(self.p.site(SiteKind.COPY, []), [])}, {i}, &{name}, sizeof {name});"
             for i, name in enumerate(body.structs)
@@ -66,6 +75,10 @@ class Emitter:
             *params,
         ]
         return "\n".join([*opening, *self.p.lines, "}\n"])
+
+    def _put_marks(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self.p.put(self._branches.mark(number))
 
     def _listed(self, name: str) -> str:
         """How an object of static storage is listed: one of a harness whose size nobody knows has no bounds."""

@@ -7,7 +7,7 @@ section beside the site table.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from score_embed.contract.sites import FIRST_SITE
 from score_embed.frontend.ir.body import Coord, Decision
 
 _SITES = 500  # of one text: where int has 16 bits no array has more than 32767 bytes
-_DECIDED = 12_000  # bytes of decisions in one text, but for one that has more
+_PORTION = 12_000  # bytes of decisions, or of stretches, in one text, but for one that has more
 
 
 @dataclass
@@ -47,6 +47,7 @@ class Meta:
     functions: list[str] = field(default_factory=list)
     sites: list[tuple[int, int, int, int, str]] = field(default_factory=list)
     decisions: dict[int, tuple[Decision, str, dict[int, int]]] = field(default_factory=dict)  # with their conditions' sites
+    stretches: list[list[Any]] = field(default_factory=list)  # of statements, if they are told
 
     def add(self, site: int, coord: Coord, function: str, name: str) -> None:
         self.sites.append((site, _index(self.files, coord.file), coord.line, _index(self.functions, function), name))
@@ -57,9 +58,15 @@ class Meta:
             known = self.decisions.setdefault(id(decision), (decision, function, {}))
             known[2][condition] = site
 
+    def tell(self, enter: int, function: str, lines: Sequence[Coord], row: Sequence[Any]) -> None:
+        """A stretch of statements of the function with this `enter` site; `row`: what contract/statements.py reads behind them."""
+        places = [[_index(self.files, line.file), line.line] for line in lines]
+        self.stretches.append([enter, _index(self.functions, function), places, *row])
+
     def c(self) -> str:
         texts = [self._text("sites", self.sites[at : at + _SITES]) for at in range(0, max(len(self.sites), 1), _SITES)]
         texts += [self._text("decisions", rows) for rows in _portions(self._decided())]
+        texts += [self._text("statements", rows) for rows in _portions(self.stretches)]
         return "".join(_array(n, text) for n, text in enumerate(texts))
 
     def _decided(self) -> Iterator[list[Any]]:
@@ -85,7 +92,7 @@ def _portions(rows: Iterable[list[Any]]) -> Iterator[list[Any]]:
     size = 0
     for row in rows:
         size += len(json.dumps(row))
-        if portion and size > _DECIDED:
+        if portion and size > _PORTION:
             yield portion
             portion, size = [], len(json.dumps(row))
         portion.append(row)

@@ -6,7 +6,7 @@ same template as the site, so that the two cannot disagree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from score_embed.contract.descriptors import MODEL_TABLE
@@ -27,6 +27,7 @@ from score_embed.frontend.probes.maybe import Maybe
 from score_embed.frontend.probes.origins import Strays, with_origins
 from score_embed.frontend.probes.pins import varying_part
 from score_embed.frontend.probes.selects import with_selects
+from score_embed.frontend.probes.stretches import MARK, Told
 from score_embed.frontend.probes.templates import LeafText, TemplateText, bits_text, long_words, memory_leaf
 from score_embed.frontend.types.ctype import CType, Pointer, Types, as_int, is_float, is_untracked, why_untracked
 
@@ -91,6 +92,7 @@ class Probes:
         self.sites: list[str] = []
         self._coord = body.coord
         self._known: Mapping[int, Exp] = {}  # what slots hold whose definitions have no probe
+        self._coverage: dict[tuple[int, int], int] = {}  # the index of each way of stretches.py
 
     def at(self, s: Stmt) -> None:
         """From now on probes are those of this statement."""
@@ -111,6 +113,23 @@ class Probes:
         self.sites.append(", ".join([hex(MAGIC), str(site), str(int(kind)), str(len(words)), *words]))
         self.meta.add(site, self._coord, self.body.name, name)
         return site
+
+    def take_coverage(self, s: Stmt, outcomes: int) -> int:
+        """The first of the coverage indices of a branch."""
+        first = self.numbering.take_coverage(outcomes)
+        self._coverage.update({(id(s), outcome): first + outcome for outcome in range(outcomes)})
+        return first
+
+    def take_mark(self, number: int) -> int:
+        """The coverage index of a mark."""
+        self._coverage[MARK, number] = index = self.numbering.take_coverage(1)
+        return index
+
+    def tell(self, told: Sequence[Told], beside: bool) -> None:
+        """The stretches of the function go into the image, once all of it is printed. `beside`: interrupts may run it."""
+        for one in told:
+            ways = [sorted(self._coverage[way] for way in some) for some in (one.begun, one.ended)]
+            self.meta.tell(self._first_site, self.body.name, one.lines, [one.sure, *ways, int(beside)])
 
     def begin_table(self, enter: int) -> None:
         """The table begins with the site that all others are counted from."""

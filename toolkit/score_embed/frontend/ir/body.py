@@ -23,6 +23,11 @@ class Stmt:
 
 
 @dataclass
+class Begin(Stmt):
+    """A statement of C begins here. It stands in the body only where statements are to be told."""
+
+
+@dataclass
 class Assign(Stmt):
     dest: SlotRef | Place
     exp: Exp

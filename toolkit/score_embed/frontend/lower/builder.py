@@ -14,7 +14,7 @@ from dataclasses import replace
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
 from score_embed.frontend.ir.addresses import base_of, is_arithmetic, rebased
-from score_embed.frontend.ir.body import Assign, Body, Coord, Goto, Label, Pin, SetPlain, Stmt, Truncate
+from score_embed.frontend.ir.body import Assign, Begin, Body, Coord, Goto, Label, Pin, SetPlain, Stmt, Truncate
 from score_embed.frontend.ir.exp import Convert, Exp, Load, LocalAddress, Place, Raw, Slot, SlotRef
 from score_embed.frontend.types.ctype import (
     Array,
@@ -37,11 +37,14 @@ _MOST_SLOTS = 4095  # a leaf word has 12 bits for its slot, and one slot is neve
 class Builder:
     """Collects the normal form of one function."""
 
-    def __init__(self, declarations: Declarations, body: Body, addressed: set[str]) -> None:
+    def __init__(
+        self, declarations: Declarations, body: Body, addressed: set[str], *, tells_statements: bool = False
+    ) -> None:
         self.declarations = declarations
         self.types = declarations.types
         self.body = body
         self.addressed = addressed
+        self._tells_statements = tells_statements
         self.definitions: dict[str, None] = {}  # structs, enums and typedefs of the function, in order
         self.counts: dict[str, SlotRef] = {}  # of arrays of variable length, by the names that types have for them
         self.is_unevaluated = False
@@ -56,6 +59,12 @@ class Builder:
 
     def add(self, statement: Stmt) -> None:
         self.body.statements.append(statement)
+
+    def begin(self, node: object) -> None:
+        """A statement of C begins. What we write ourselves is in no file of the user's."""
+        coord = self.where(node)
+        if self._tells_statements and not coord.file.startswith("<"):
+            self.add(Begin(coord))
 
     @contextmanager
     def buffered(self) -> Iterator[list[Stmt]]:

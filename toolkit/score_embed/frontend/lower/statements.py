@@ -34,6 +34,22 @@ from score_embed.frontend.types.ctype import (
     unqualified,
 )
 
+_INSIDE = (  # what these are made of is told
+    *(c_ast.Compound, c_ast.DeclList, c_ast.Case, c_ast.Default, c_ast.Label, c_ast.For, c_ast.DoWhile),
+    *(c_ast.EmptyStatement, c_ast.StaticAssert, c_ast.AttributeDeclaration, c_ast.Pragma, c_ast.Typedef, LocalLabels),
+)
+_FAILURES = frozenset({"__score_assume_fail", "__score_assert_fail", "__assert_fail", "__assert_func"})
+
+
+def _is_told(node: c_ast.Node) -> bool:
+    """Whether it counts as a statement of C: what computes or decides something, or jumps. That an assertion fails is nobody's
+    goal."""
+    if isinstance(node, c_ast.Decl):
+        return node.init is not None and "static" not in (node.storage or [])
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name in _FAILURES:
+        return False
+    return not isinstance(node, _INSIDE)
+
 
 class _SwitchContext:
     def __init__(self, slot: SlotRef) -> None:
@@ -95,6 +111,8 @@ class Statements:
         if node is None:
             return
         self.b.at(node)
+        if _is_told(node):
+            self.b.begin(node)
         handler = self.by_node.get(type(node))
         if handler is not None:
             handler(node)
@@ -117,6 +135,7 @@ class Statements:
                 self.cleanups.at_item(len(items) - 1)
                 self.statement(last)
                 return None
+            self.b.begin(last)
             value = self.e.value(last)
             return value if value is None or self.cleanups.depth == depth else self.places.kept(value)
 
@@ -196,11 +215,15 @@ class Statements:
         self._body(node.stmt, again, end)
         self.b.place_label(again)
         self.b.at(node.cond)
+        if self.b.declarations.constant(node.cond) != 0:  # `do … while (0)` decides nothing
+            self.b.begin(node.cond)
         self._turn(node.cond, top, True)
         self.b.place_label(end)
 
     def _for(self, node: c_ast.For) -> None:
         with self.cleanups.block(node):
+            if node.init is None and node.cond is not None:
+                self.b.begin(node)
             self.statement(node.init)
             top, again, end = self.b.label("for"), self.b.label("next"), self.b.label("end")
             self.b.place_label(top)

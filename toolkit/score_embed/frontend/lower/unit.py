@@ -111,7 +111,8 @@ class UnitLowering:
 
     `external`: functions that it finds instrumented in other units; `excluded`: those, and its own, that are left alone;
     `called`: those that the program calls by name;
-    `strict`: a fault of ours in one function is raised (for tests) instead of noted.
+    `strict`: a fault of ours in one function is raised (for tests) instead of noted;
+    `tells_statements`: where each statement of C begins is told.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class UnitLowering:
         argument_order: str,
         strict: bool,
         layout: Layout | None = None,
+        tells_statements: bool = False,
     ) -> None:
         self.unit = unit
         self.types = types
@@ -135,6 +137,7 @@ class UnitLowering:
         self.argument_order = argument_order
         self.strict = strict
         self.layout = layout
+        self._tells_statements = tells_statements
         self.declarations = Declarations(types)
         self._kept = KeptText(self.declarations)
         self.declarations.text = self._kept.of
@@ -304,7 +307,7 @@ class UnitLowering:
         self._kept.hoisted.clear()
         name, where = node.decl.name, node.decl.coord
         body = Body(name, name, "", unqualified(result), 0, [], coord=Coord(str(where.file), where.line))
-        builder = Builder(self.declarations, body, set())
+        builder = Builder(self.declarations, body, set(), tells_statements=self._tells_statements)
         try:
             with self.declarations.inner_scope():
                 node = passing_doubles(node, self.declarations)
