@@ -192,8 +192,41 @@ def test_a_campaign_that_was_stopped_goes_on_with_its_vectors(tmp_path: Path) ->
     assert rows(summary, "masking").popitem()[1] == ["shown"] * 3
 
 
+@pytest.mark.parametrize("name", ["decisions", "parser"])
+def test_a_fleet_says_the_same(tmp_path: Path, name: str) -> None:
+    """Its clients' vectors are one set, also over sessions of both kinds."""
+    how = ("--strategy", "mcdc", "--no-witness")
+    found = [
+        explore_files(tmp_path, [PROGRAMS / f"{name}.c"], *how, "--out", out, *more).summary
+        for out, more in (("one", ()), ("fleet", ("--clients", "3")), ("first", ("--clients", "2", "--max-tests", "3")))
+    ]
+    assert found[2]["stopped"] == "max-tests"
+    found[2] = json.loads(score_embed("run", "--resume", "first", "--clients", "1", "--json", cwd=tmp_path).stdout)
+    assert [one["stopped"] for one in found] == ["exhausted"] * 3
+    for fleet in found[1:]:
+        assert fleet["mcdc"]["unknown_tests"] == 0
+        assert fleet["mcdc"]["tests"] == fleet["paths"]
+        assert fleet["mcdc"]["table"] == found[0]["mcdc"]["table"]
+
+
+@pytest.mark.parametrize("goal", ["statement", "branch", "mcdc"])
+def test_a_goal_ends_a_fleet_early(tmp_path: Path, goal: str) -> None:
+    loop = """#include <score.h>
+    int main(void) {
+        unsigned char t[40];
+        int n = 0;
+        SYM_BYTES(t, sizeof t);
+        for (unsigned i = 0; i < sizeof t; i++) if (t[i] == 'a' || t[i] == 'b') n++;
+        return n;
+    }
+    """
+    found = explore(tmp_path, {"loop.c": loop}, "--goal", goal, "--clients", "2", "--time", "120")
+    assert found.summary["stopped"] == "goal"
+    assert found.summary["goal"] == {"criterion": goal, "reached": True, "proved": False, "missing": 0}
+
+
 @pytest.mark.parametrize(
-    "options", [("--goal", "mcdc", "--clients", "2"), ("--have", "x", "--first", "x"), ("--goal", "path"), ("--have", "none")]
+    "options", [("--have", ".", "--clients", "2"), ("--have", "x", "--first", "x"), ("--goal", "path"), ("--have", "none")]
 )
 def test_what_cannot_be_asked_for(tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "abc.c").write_text(ABC)

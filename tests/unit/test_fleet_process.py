@@ -19,6 +19,7 @@ from msgspec import structs
 
 from score_embed import config
 from score_embed.campaign.describing import Counted, Entry
+from score_embed.contract.decisions import Condition, decision
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
 from score_embed.errors import StorageError
@@ -38,12 +39,14 @@ from score_embed.fleet.server.checks import About, End, Settled
 from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
 from score_embed.results.bugs import Place
+from score_embed.results.coverage import Direction
 from score_embed.results.lost import LostTest
 from score_embed.results.parts import SOURCES
 from score_embed.results.progress import Memory
 from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.store import Store
 from score_embed.results.testcase import Named
+from score_embed.results.vectors import Taken
 from score_embed.solve.chain import SolverStats
 
 NO_TALLY = Tally().rows()
@@ -362,7 +365,9 @@ def test_mutated_frames_are_decode_errors(seed: int) -> None:
         service.decode(bytes(messages.MAX_FRAME + 1))
 
 
-MAP = SourceMap("/", {7: Position("p.c", 1, "f")}, {}, (), 0, (), (), {})
+BOTH = decision("p.c", 1, "f", (0, 1, "&&"), (Condition(7, "a"), Condition(7, "b")))
+DIRECTIONS = {3: Direction(7, "p.c", 1, "f", "true")}
+MAP = SourceMap("/", {7: Position("p.c", 1, "f")}, DIRECTIONS, (), 0, (), (), {}, (BOTH,))
 PARENT, CHILD = pair("one"), pair("two")
 
 
@@ -399,6 +404,7 @@ SOUND: list[tuple[Result, ...]] = [
     (result(PARENT, 1, noting(Note.WAITS_FOR_DEVICE.of(0xE000E010))),),
     (a_bug(Place("p.c", 3, "f", ("f", "main"))),),
     (result(PARENT, 0, verdict=Verdict.LOST, is_path=False, children=[CHILD]),),
+    (result(PARENT, 1, taken=Taken(((0, "TF"), (0, "F-")), (3,), 1)), result(CHILD, 1, taken=Taken((), (), 0))),
     (result(PARENT, 1, code=-(2**63)), result(CHILD, 1, code=2**63 - 1)),
 ]
 UNSOUND: dict[str, tuple[Result, ...]] = {
@@ -414,6 +420,12 @@ UNSOUND: dict[str, tuple[Result, ...]] = {
     "a question of nobody knows what": (brought(data_of(pending=1)),),
     "asked too often": (brought(data_of(pending=200, decided=bytes(16))),),
     "leads everywhere": (brought(data_of(targets=range(2**32 - 1))),),
+    "a vector of no decision": (result(PARENT, 1, taken=Taken(((1, "TT"),), (), 0)),),
+    "a vector of other conditions": (result(PARENT, 1, taken=Taken(((0, "T"),), (), 0)),),
+    "a vector that is none": (result(PARENT, 1, taken=Taken(((0, "Tx"),), (), 0)),),
+    "a direction of no branch": (result(PARENT, 1, taken=Taken((), (4,), 0)),),
+    "decisions below nothing": (result(PARENT, 1, taken=Taken((), (), -1)),),
+    "vectors of no path": (result(PARENT, 1, is_path=False, taken=Taken((), (), 0)),),
     "no payload": (Result(PARENT.id, b"", ()),),
     "nonsense": (Result(PARENT.id, b"nonsense", ()),),
     "lost, and nothing left of it": (result(PARENT, 0, verdict=Verdict.LOST, is_path=False),),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from score_embed.campaign.vectors import VectorReports, VectorRuns
 from score_embed.contract.decisions import Condition, decision
+from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.contract.program import Source
 from score_embed.contract.sites import Site, SiteKind, SiteTable, SiteTableError, parse_site_table
 from score_embed.frontend.program import instrument_program
@@ -172,12 +175,35 @@ def test_what_is_no_such_stream_is_refused(data: bytes) -> None:
         VectorReader(table()).read(data)
 
 
+class _Runs(VectorRuns):
+    """Tests that take what is given."""
+
+    def __init__(self, *taken: Taken | None) -> None:
+        self._given, self.learned = list(taken), list[tuple[int, str]]()
+
+    def look(self, test: Run, finished: Finished) -> Taken | None:
+        return self._given.pop(0)
+
+    def learn(self, fresh: Sequence[tuple[int, str]]) -> None:
+        self.learned += fresh
+
+
+def test_a_client_tells_of_a_vector_once() -> None:
+    """And of all that a test took which brought something new: a small set of tests is chosen among these."""
+    both, other, more = Taken(((0, "TT"), (0, "F-")), (1, 2), 0), Taken(((0, "F-"),), (2,), 3), Taken(((0, "F-"),), (2, 5), 0)
+    runs = _Runs(both, other, None, more, both)
+    reports = VectorReports(runs)
+    run, finished = Run(1, b""), Finished(Verdict.RETURN, 0, 0, 0, 0, (), 0, 0, True, 0, b"", (), 0, 0, b"")
+    assert [reports.look(run, finished) for _ in range(5)] == [both, Taken((), (), 3), None, more, Taken((), (), 0)]
+    assert runs.learned == [(0, "TT"), (0, "F-")]
+
+
 def test_a_book_goes_on_where_it_was_kept() -> None:
     book = VectorBook()
-    assert book.enter(1, Taken([(0, "TT")], [1, 3], 0), own=True) == [(0, "TT")]
-    assert book.enter(2, Taken([(0, "TT")], [1, 3], 0), own=False) == []
+    assert book.enter(1, Taken(((0, "TT"),), (1, 3), 0), own=True) == [(0, "TT")]
+    assert book.enter(2, Taken(((0, "TT"),), (1, 3), 0), own=False) == []
     book = VectorBook(book.state())
-    assert book.enter(3, Taken([(0, "F-"), (0, "TF")], [0, 1, 2], 1), own=False) == [(0, "F-"), (0, "TF")]
+    assert book.enter(3, Taken(((0, "F-"), (0, "TF")), (0, 1, 2), 1), own=False) == [(0, "F-"), (0, "TF")]
     book.skip()
     state = book.state()
     assert [row.test for row in state.brought] == [1, 3]

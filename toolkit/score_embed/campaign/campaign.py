@@ -18,7 +18,7 @@ from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.opening import Opened
 from score_embed.campaign.status import Status
-from score_embed.campaign.vectors import VectorRuns
+from score_embed.campaign.vectors import VectorBooks, VectorRuns, are_wanted
 from score_embed.campaign.worker import Tested, Worker
 from score_embed.contract.outcome import Run
 from score_embed.contract.words import Stop
@@ -62,12 +62,17 @@ def explore(opened: Opened) -> Stop:
         return _Campaign(opened, worker, work, begin(opened, worker, work)).run(interrupt, status)
 
 
+class _Vectors(NamedTuple):
+    runs: VectorRuns
+    books: VectorBooks
+
+
 class _Begun(NamedTuple):
     """What a session goes on with. `vectors`: if they are recorded; `own`: pairs of the user's tests."""
 
     ledger: Ledger
     search: Search
-    vectors: VectorRuns | None
+    vectors: _Vectors | None
     own: list[Pair]
 
 
@@ -101,22 +106,23 @@ def _restored(opened: Opened, worker: Worker, work: WorkNotes) -> _Begun:
     return _Begun(ledger, search, vectors, [])
 
 
-def _queue(opened: Opened, worker: Worker, vectors: VectorRuns | None) -> Queue:
+def _queue(opened: Opened, worker: Worker, vectors: _Vectors | None) -> Queue:
     settings = opened.settings
     if settings.strategy == "mcdc" and vectors is not None:
         explorer = worker.explorer
-        order = Deciding(worker.covered, lambda pair: vectors.may_show(pair, explorer.conditions))
+        order = Deciding(worker.covered, lambda pair: vectors.runs.may_show(pair, explorer.conditions))
         return Queue(order, opened.record.pairs)
     return Queue(STRATEGIES[settings.strategy](settings.seed, worker.covered), opened.record.pairs)
 
 
-def _vectors(opened: Opened) -> VectorRuns | None:
+def _vectors(opened: Opened) -> _Vectors | None:
     """What records vectors, if somebody wants them."""
-    settings = opened.settings
-    if "mcdc" not in (settings.goal, settings.strategy) and settings.have is None:
+    if not are_wanted(opened.settings):
         return None
     assert opened.target is not None
-    return VectorRuns(opened.target, opened.image.sites, opened.record)
+    runs, books = VectorRuns(opened.target, opened.image.sites), VectorBooks(opened.record)
+    runs.learn(books.all())
+    return _Vectors(runs, books)
 
 
 class _Campaign:
@@ -131,7 +137,8 @@ class _Campaign:
         self._vectors = vectors
         self._taken: Taken | None = None  # by the test that is entered next
         self._is_own = False  # it was the user's before
-        self._is_reached = goals.reached(opened.settings.goal, opened.record.sources(), ledger.coverage, vectors)
+        books = vectors.books if vectors is not None else None
+        self._is_reached = goals.reached(opened.settings.goal, opened.record.sources(), ledger.coverage, books)
         self._tests = 0  # of this session
 
     def run(self, interrupt: Interrupt, status: Status) -> Stop:
@@ -231,7 +238,7 @@ class _Campaign:
         self._done(pair, brought, test.finished.path_hash if test.outcome.is_path else None)
         self._tests += 1
         if self._vectors is not None and test.outcome.is_path:
-            self._taken = self._vectors.look(test.run, test.finished)
+            self._taken = self._vectors.runs.look(test.run, test.finished)
         self._is_own = not pair.place and self._settings.have is not None
         return test
 
@@ -257,7 +264,8 @@ class _Campaign:
         if test is not None:
             self._ledger.enter(self._worker.entry(test))
             if self._vectors is not None and test.outcome.is_path:
-                self._vectors.enter(self._ledger.totals.runs, self._taken, self._is_own)
+                fresh = self._vectors.books.enter(self._ledger.totals.runs, self._taken, self._is_own)
+                self._vectors.runs.learn(fresh)
 
     def _commit(self, stopped: Stop | None = None) -> None:
         """Put what was reached into the record; `stopped`: why no more tests follow."""
@@ -265,5 +273,5 @@ class _Campaign:
         self._ledger.queue = self._search.state()
         self._ledger.stopped = stopped
         if self._vectors is not None:
-            self._vectors.keep()
+            self._vectors.books.keep()
         self._ledger.commit()

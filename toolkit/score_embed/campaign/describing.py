@@ -19,6 +19,7 @@ from score_embed.results.lines import LineTable
 from score_embed.results.lost import LostTest
 from score_embed.results.progress import Memory
 from score_embed.results.testcase import Named, ValueKind
+from score_embed.results.vectors import Taken
 from score_embed.trace.path import SymbolicObject
 from score_embed.trace.trail import Trail
 
@@ -51,6 +52,7 @@ class Entry(Struct, frozen=True):
     lost: LostTest | None = None  # it is to be repeated
     depends: tuple[str, ...] | None = None  # of a bug that is new to whoever ran it: the inputs that its path depends on
     small: Small | None = None  # the same bug with a simpler input
+    taken: Taken | None = None  # of a path in a fleet: what it took of decisions, if vectors are recorded and it is known
 
 
 class Counted(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from score_embed.campaign.vectors import VectorRuns
+from score_embed.campaign.vectors import VectorBooks
 from score_embed.contract.statements import Stretch
 from score_embed.results.coverage import Coverage
 from score_embed.results.sourcemap import SourceMap, is_users
@@ -27,7 +27,7 @@ class _Statements:
 
 
 def reached(
-    criterion: str | None, sources: SourceMap, coverage: Coverage, vectors: VectorRuns | None
+    criterion: str | None, sources: SourceMap, coverage: Coverage, vectors: VectorBooks | None
 ) -> Callable[[], bool]:
     """What tells whether it is reached; without a goal nothing is."""
     if criterion is None:

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from score_embed.campaign.judging import is_doubtful
+from score_embed.config import Settings
+from score_embed.contract.decisions import Decision
 from score_embed.contract.outcome import Finished, Run, Target
 from score_embed.contract.sites import SiteTable
 from score_embed.explore.pair import Pair
 from score_embed.results import criteria, mcdc
+from score_embed.results.coverage import directions_of
 from score_embed.results.parts import VECTORS
+from score_embed.results.sourcemap import users_decisions
 from score_embed.results.store import Store
 from score_embed.results.vectors import Taken, VectorBook
 from score_embed.trace.cursor import TraceError
@@ -23,15 +27,52 @@ from score_embed.trace.vectors import VectorReader
 _LOOK_BACK = 64  # conditions of a path, for those of the same decision
 
 
-class VectorRuns:
-    """Of one campaign."""
+def are_wanted(settings: Settings) -> bool:
+    """Whether a campaign records vectors."""
+    return "mcdc" in (settings.goal, settings.strategy) or settings.have is not None
 
-    def __init__(self, target: Target, table: SiteTable, record: Store) -> None:
-        self._target, self._record = target, record
-        self._reader = VectorReader(table)
-        self._decisions = record.sources().decisions
-        self._numbers = _numbers(table, self._decisions)
+
+class VectorBooks:
+    """Where the record is: what all tests took, whoever ran them."""
+
+    def __init__(self, record: Store) -> None:
+        self._record, self._decisions = record, record.sources().decisions
         self._book = VectorBook(criteria.recorded(record))
+        self._missing = [mcdc.possible(decision) for decision in self._decisions]
+        _subtract(self._missing, self._decisions, self._book.all())
+
+    def all(self) -> list[tuple[int, str]]:
+        """The vectors so far, each with the number of its decision."""
+        return self._book.all()
+
+    def enter(self, number: int, taken: Taken | None, own: bool) -> list[tuple[int, str]]:
+        """Put it into the books, for test `number`; returns the vectors that are new. `own`: it was the user's before."""
+        if taken is None:
+            self._book.skip()
+            return []
+        fresh = self._book.enter(number, taken, own)
+        _subtract(self._missing, self._decisions, fresh)
+        return fresh
+
+    def keep(self) -> None:
+        """Let the next commit have all of it."""
+        self._record.put(VECTORS, self._book.state())
+
+    @property
+    def is_reached(self) -> bool:
+        """All that constants allow was shown."""
+        return not any(self._missing)
+
+
+class VectorRuns:
+    """Where a target is: what each test took, and what a flip may show that is new here."""
+
+    def __init__(self, target: Target, table: SiteTable) -> None:
+        self._target = target
+        self._reader = VectorReader(table)
+        self._decisions = users_decisions(table)  # as the record has them
+        self._numbers = _numbers(table, self._decisions)
+        self._directions = directions_of(table).keys()
         self._missing = [mcdc.possible(decision) for decision in self._decisions]
         self._answers: dict[tuple[int, tuple[tuple[int, bool], ...]], bool] = {}  # since a vector was new
         self._members = {
@@ -40,7 +81,6 @@ class VectorRuns:
             for at, condition in enumerate(decision.conditions)
             if condition.site
         }
-        self._subtract(self._book.all())
 
     def look(self, test: Run, finished: Finished) -> Taken | None:
         """What a test took that has just run; None if that cannot be seen. Raises TargetError as a test does."""
@@ -55,23 +95,11 @@ class VectorRuns:
         except TraceError:
             return None
         vectors = sorted((self._numbers[number], vector) for number, vector in found.taken if number in self._numbers)
-        return Taken(vectors, sorted(found.directions), found.left)
+        return Taken(tuple(vectors), tuple(sorted(found.directions & self._directions)), found.left)
 
-    def enter(self, number: int, taken: Taken | None, own: bool) -> None:
-        """Put it into the books, for test `number`. `own`: it was the user's before."""
-        if taken is None:
-            self._book.skip()
-            return
-        self._subtract(self._book.enter(number, taken, own))
-
-    def keep(self) -> None:
-        """Let the next commit have all of it."""
-        self._record.put(VECTORS, self._book.state())
-
-    def _subtract(self, fresh: Sequence[tuple[int, str]]) -> None:
-        """What new vectors show is not missing any more."""
-        for number, vector in fresh:
-            self._missing[number] -= mcdc.items(self._decisions[number], vector)
+    def learn(self, fresh: Sequence[tuple[int, str]]) -> None:
+        """These vectors are known from now on."""
+        _subtract(self._missing, self._decisions, fresh)
         if fresh:
             self._answers.clear()
 
@@ -100,10 +128,36 @@ class VectorRuns:
             self._answers[question] = not self._missing[number].isdisjoint(shows)
         return self._answers[question]
 
-    @property
-    def is_reached(self) -> bool:
-        """All that constants allow was shown."""
-        return not any(self._missing)
+
+class VectorReports:
+    """What a client of a fleet tells of vectors: all that a test took if some of it is new here, else that it took nothing
+    new."""
+
+    def __init__(self, runs: VectorRuns) -> None:
+        self._runs = runs
+        self._vectors: set[tuple[int, str]] = set()
+        self._directions: set[int] = set()
+
+    def look(self, test: Run, finished: Finished) -> Taken | None:
+        """See VectorRuns."""
+        taken = self._runs.look(test, finished)
+        if taken is None:
+            return None
+        fresh = [vector for vector in taken.vectors if vector not in self._vectors]
+        if not fresh and self._directions.issuperset(taken.directions):
+            return Taken((), (), taken.left)
+        self._vectors.update(fresh)
+        self._directions.update(taken.directions)
+        self._runs.learn(fresh)
+        return taken
+
+
+def _subtract(
+    missing: list[set[mcdc.Item]], decisions: Sequence[Decision], fresh: Sequence[tuple[int, str]]
+) -> None:
+    """What new vectors show is not missing any more."""
+    for number, vector in fresh:
+        missing[number] -= mcdc.items(decisions[number], vector)
 
 
 def _numbers(table: SiteTable, kept: tuple[object, ...]) -> dict[int, int]:

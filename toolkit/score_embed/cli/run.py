@@ -97,11 +97,9 @@ def explored(settings: config.Settings) -> Result:
 
 
 def require_one_client(settings: config.Settings) -> None:
-    """Vectors are recorded where the tests run, and the clients of a fleet do not report them yet."""
-    wanted = {"--goal": settings.goal, "--have": settings.have, "--strategy mcdc": settings.strategy == "mcdc"}
-    said = next((name for name, value in wanted.items() if value), None)
-    if said is not None and (settings.cluster is not None or (settings.clients or 1) > 1):
-        raise UsageError(f"{said} is for campaigns of one client", "command line", "Leave --clients and --cluster out.")
+    """Which tests of a fleet were the user's before nobody remembers."""
+    if settings.have is not None and (settings.cluster is not None or (settings.clients or 1) > 1):
+        raise UsageError("--have is for campaigns of one client", "command line", "Leave --clients and --cluster out.")
 
 
 def require_sources(settings: config.Settings) -> None:

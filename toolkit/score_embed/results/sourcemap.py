@@ -69,10 +69,15 @@ def source_map(
         tuple(notes),
         tuple(losses),
         {file: lines for file in files if (lines := _lines(root / file))},
-        tuple(decision for decision in table.decisions if is_users(decision.file, decision.function)),
+        users_decisions(table),
         tuple(_users(table.stretches)),
         frozenset(site.coverage for site in table.sites.values() if site.kind is SiteKind.MARK),
     )
+
+
+def users_decisions(table: SiteTable) -> tuple[Decision, ...]:
+    """Those of the user's functions, in the order of the record."""
+    return tuple(decision for decision in table.decisions if is_users(decision.file, decision.function))
 
 
 def is_users(file: str, function: str) -> bool:

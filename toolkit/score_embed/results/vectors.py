@@ -6,8 +6,7 @@ was new all that it took. A set of tests that is as small as can be is chosen am
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -35,13 +34,20 @@ class VectorState(Struct, frozen=True):
     left: int = 0  # decisions that tests left in their midst
 
 
-@dataclass(frozen=True)
-class Taken:
+class Taken(Struct, frozen=True, array_like=True):
     """By one test. `vectors`: the number of a decision and the vector."""
 
-    vectors: Sequence[tuple[int, str]]
-    directions: Sequence[int]  # coverage indices
+    vectors: tuple[tuple[int, str], ...]
+    directions: tuple[int, ...]  # coverage indices
     left: int
+
+
+def require_taken(taken: Taken, decisions: Sequence[Decision], directions: Container[int]) -> None:
+    """Raises ValueError if that, as somebody tells it, is nothing that a test of this program can take."""
+    for number, vector in taken.vectors:
+        _require_vector(number, vector, decisions)
+    if not all(index in directions for index in taken.directions) or not 0 <= taken.left < 1 << 32:
+        raise ValueError("a test took what the program does not have")
 
 
 def require(state: VectorState, decisions: Sequence[Decision]) -> None:
@@ -49,13 +55,17 @@ def require(state: VectorState, decisions: Sequence[Decision]) -> None:
     for one in decisions:
         _ = one.nodes
     for number, vector, _ in state.vectors:
-        if not 0 <= number < len(decisions):
-            raise ValueError(f"there is no decision {number}")
-        if len(vector) != len(decisions[number].conditions) or not {TRUE, FALSE, SKIPPED}.issuperset(vector):
-            raise ValueError(f"{vector!r} is no vector of decision {number}")
+        _require_vector(number, vector, decisions)
     for row in state.brought:
         if not all(0 <= number < len(state.vectors) for number in row.vectors):
             raise ValueError(f"test {row.test} has vectors that are not there")
+
+
+def _require_vector(number: int, vector: str, decisions: Sequence[Decision]) -> None:
+    if not 0 <= number < len(decisions):
+        raise ValueError(f"there is no decision {number}")
+    if len(vector) != len(decisions[number].conditions) or not {TRUE, FALSE, SKIPPED}.issuperset(vector):
+        raise ValueError(f"{vector!r} is no vector of decision {number}")
 
 
 def by_decision(state: VectorState, count: int) -> list[list[str]]:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from score_embed.campaign import goals
 from score_embed.campaign.ledger import Ledger
+from score_embed.campaign.vectors import VectorBooks
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note
 from score_embed.explore import checking
@@ -53,12 +55,14 @@ class _Attendance:
 
 
 class CampaignRecord:
-    def __init__(self, store: Store, image: bytes) -> None:
-        """`image`: the build id of what is tested."""
+    def __init__(self, store: Store, image: bytes, goal: str | None = None, *, vectors: bool = False) -> None:
+        """`image`: the build id of what is tested; `goal`: at which it ends; `vectors`: they are recorded."""
         store.survive_power_cuts()  # what a client was told to be kept it forgets
         store.pairs.remember()  # what a client reports twice is compared
         self.store, self._image = store, image
         self.ledger = Ledger(store, store.sources())
+        self._vectors = VectorBooks(store) if vectors else None
+        self.is_reached = goals.reached(goal, store.sources(), self.ledger.coverage, self._vectors)
         self._earlier = store.get(FLEET) or FleetFigures((), {}, 0, 0, 0.0)
         self._attendance: dict[str, _Attendance] = {}  # by client
         for client in self._earlier.clients:
@@ -151,6 +155,8 @@ class CampaignRecord:
             self.store.put(EPOCH, epoch)
             self.epoch = epoch
         self.store.put(FLEET, self._figures(counts, messages))
+        if self._vectors is not None:
+            self._vectors.keep()
         self.ledger.commit()
 
     def _figures(self, counts: Mapping[str, int], messages: Mapping[str, int]) -> FleetFigures:
@@ -197,6 +203,8 @@ class CampaignRecord:
         if isinstance(told, TestPayload):
             client.tests += 1
             ledger.enter(msgspec.structs.replace(told.entry, confirmed=False))  # nobody else has seen it yet
+            if self._vectors is not None and told.entry.is_path:
+                self._vectors.enter(ledger.totals.runs, told.entry.taken, False)
             self._claim(result, told, pair if who else b"")
             self.store.pairs.done(result.id, told.entry.path_hash if told.entry.is_path else None)
         else:

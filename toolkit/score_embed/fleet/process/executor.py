@@ -6,13 +6,17 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
+import msgspec
+
 from score_embed.campaign.folder import beside_target, start_target
+from score_embed.campaign.vectors import VectorReports, VectorRuns, are_wanted
 from score_embed.campaign.worker import Worker
+from score_embed.config import Settings
 from score_embed.contract.outcome import Finished
 from score_embed.errors import TargetError
 from score_embed.explore.checking import Seen, Told
 from score_embed.explore.pair import Pair, asked_later
-from score_embed.explore.strategy import STRATEGIES
+from score_embed.explore.strategy import STRATEGIES, Deciding, Strategy
 from score_embed.fleet import messages
 from score_embed.fleet.client.reporting import room
 from score_embed.fleet.messages import Result
@@ -42,8 +46,17 @@ class Executor:
             self._worker = Worker(self._target, settings, image, room)
             self._close = stack.pop_all().close
         self._worker.explorer.stop_if(wants_end)
-        self.queue = StrategyQueue(STRATEGIES[settings.strategy](settings.seed, self._worker.covered))
+        vectors = VectorRuns(self._target, image.sites) if are_wanted(settings) else None
+        self._vectors = VectorReports(vectors) if vectors is not None else None
+        self.queue = StrategyQueue(self._strategy(settings, vectors))
         self._tests = 0
+
+    def _strategy(self, settings: Settings, vectors: VectorRuns | None) -> Strategy:
+        """What decisions still lack is what this client has not seen of them."""
+        covered, explorer = self._worker.covered, self._worker.explorer
+        if settings.strategy == "mcdc" and vectors is not None:
+            return Deciding(covered, lambda pair: vectors.may_show(pair, explorer.conditions))
+        return STRATEGIES[settings.strategy](settings.seed, covered)
 
     def run(self, pair: messages.Pair) -> Result:
         """Run the pair that was just taken from the queue, or answer it.
@@ -74,6 +87,8 @@ class Executor:
         began = time.perf_counter()
         test = self._worker.finish(pair, self._worker.begin(pair, self._tests))
         entry = self._worker.entry(test)
+        if self._vectors is not None and test.outcome.is_path:
+            entry = msgspec.structs.replace(entry, taken=self._vectors.look(test.run, test.finished))
         seconds = time.perf_counter() - began
         try:
             data = payloads.encode(TestPayload(self._client, seconds, entry, self._worker.counted()))

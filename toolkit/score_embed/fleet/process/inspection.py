@@ -23,6 +23,7 @@ from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.results.bugs import Place
 from score_embed.results.sourcemap import SourceMap
+from score_embed.results.vectors import require_taken
 
 _MOST_TIMES = 1 << 32  # how often something was counted between two reports
 _MOST_BYTES = 1 << 33  # that a link has carried between them
@@ -50,6 +51,7 @@ class Inspector:
 
     def __init__(self, sources: SourceMap) -> None:
         self._sites = {0, *sources.sites}
+        self._decisions, self._directions = sources.decisions, sources.directions.keys()
         self._notes: set[tuple[str, int]] = set()  # what was told of, and of which site; for look-ups only, as the next
         self._calls: set[tuple[str, str, int]] = set()
         self._unflipped: set[tuple[int, Unflipped]] = set()
@@ -94,6 +96,13 @@ class Inspector:
             most = messages.MAX_INPUT if named.kind in ("bytes", "text") else _MOST_NUMBER
             if len(named.name) > _LONGEST or not (0 <= named.offset <= messages.MAX_INPUT and 0 <= named.size <= most):
                 raise Unsound("an input that is none")
+        if entry.taken is not None:
+            if not entry.is_path:
+                raise Unsound("vectors of a test that took no path")
+            try:
+                require_taken(entry.taken, self._decisions, self._directions)
+            except ValueError as error:
+                raise Unsound(str(error)) from None
         if entry.place is not None:
             if not entry.verdict.is_bug:
                 raise Unsound("the place of a bug, of a test that shows none")

@@ -43,11 +43,12 @@ _decoder: msgspec.msgpack.Decoder[TestPayload | AnswerPayload] = msgspec.msgpack
 
 
 def encode(payload: TestPayload | AnswerPayload) -> bytes:
-    """As much of it as a message may hold: the program's output goes first, then the names of its inputs."""
+    """As much of it as a message may hold: the program's output goes first, then the names of its inputs, and what it took
+    of decisions: its vectors are not known then."""
     if isinstance(payload, AnswerPayload):
         return _encoder.encode(payload)
     replace = msgspec.structs.replace
-    for smaller in ({}, {"output": b""}, {"output": b"", "objects": ()}):
+    for smaller in ({}, {"output": b""}, {"output": b"", "objects": ()}, {"output": b"", "objects": (), "taken": None}):
         data = _encoder.encode(replace(payload, entry=replace(payload.entry, **smaller)) if smaller else payload)
         if len(data) <= MAX_PAYLOAD:
             return data

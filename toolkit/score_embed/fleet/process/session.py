@@ -141,6 +141,8 @@ class FleetSession:
                 self._stopped = Stop.MAX_TESTS
             elif self._plan.until_bug and self._has_bug():
                 self._stopped = Stop.BUG
+            elif all(hosted.record.is_reached() for hosted in self._campaigns):
+                self._stopped = Stop.GOAL
             if self._stopped:
                 self._stop_at = time.monotonic() + _DRAIN
                 self._launcher.dismiss()
