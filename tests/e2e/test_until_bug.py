@@ -41,6 +41,20 @@ def resumed(folder: Path, *words: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.parametrize("clients", ["1", "2"])
+def test_it_does_not_end_with_a_bug_that_is_known(clients: str, tmp_path: Path) -> None:
+    """To the baseline; the second bug is none of it."""
+    one = BUGS.replace("SCORE_ASSERT(b[0] != 'a'); /* TWO */", "n++;")
+    explore(tmp_path, {"p.c": one}, "--out", "one")
+    assert score_embed("report", "one", "--write-baseline", "known.txt", cwd=tmp_path).returncode == 0
+    assert len((tmp_path / "known.txt").read_text().splitlines()) == 2
+    how = ("--until-bug", "--baseline", "known.txt", "--clients", clients)
+    assert explore(tmp_path, {"p.c": one}, "--out", "again", *how).summary["stopped"] == "exhausted"
+    found = explore(tmp_path, {"p.c": BUGS}, *how).summary
+    assert found["stopped"] == "bug"
+    assert any("TWO" in (tmp_path / "p.c").read_text().splitlines()[bug["line"] - 1] for bug in found["bugs"])
+
+
 def paths(folder: Path) -> set[int]:
     with closing(sqlite3.connect(folder / "out" / "campaign.db")) as record:
         return {row[0] for row in record.execute("SELECT path FROM tests WHERE is_new")}

@@ -15,11 +15,14 @@ import recorded
 from msgspec import structs
 
 from score_embed.cli import show
+from score_embed.contract.judged import ACCEPT, Judged
 from score_embed.contract.outcome import Verdict
 from score_embed.errors import UsageError, printable
 from score_embed.report import ctext, findings, fingerprints, gcovr, junit, kinds, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
 from score_embed.results import parts, summary
+from score_embed.results.baseline import OpenBugs, read_baseline
+from score_embed.results.judging import identity
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 
@@ -231,19 +234,52 @@ def test_a_baseline_knows_what_it_was_made_of(found: Findings, tmp_path: Path) -
     path = tmp_path / "known.txt"
     path.write_text(fingerprints.baseline([found, found]))
     assert len(path.read_text().splitlines()) == len(found.bugs) + 1 > 2
-    knowing = dataclasses.replace(found, baseline=fingerprints.read_baseline(path))
+    knowing = dataclasses.replace(found, baseline=read_baseline(path))
     assert all(fingerprints.known(knowing))
     assert fingerprints.new(knowing) == []
     assert {result["baselineState"] for result in results(knowing)} == {"unchanged"}
     first, *others = path.read_text().splitlines()[1:]
     path.write_text(f"# a comment\n\n{first}\n")
-    half = dataclasses.replace(found, baseline=fingerprints.read_baseline(path))
+    half = dataclasses.replace(found, baseline=read_baseline(path))
     assert len(fingerprints.new(half)) == len(others)
     assert sorted(result["baselineState"] for result in results(half)) == ["new"] * len(others) + ["unchanged"]
     levels = [line.split(": ")[1] for line in text.bugs(half) if line[0] != " "]
     assert levels.count("note") == 1
     assert not any("baselineState" in result for result in results(found))
     assert fingerprints.new(found) == list(found.bugs)
+
+
+def test_a_bug_is_open_unless_it_is_judged_or_known(found: Findings) -> None:
+    bug, other = found.bugs[:2]
+    ident = identity(bug, found.sources)
+    assert OpenBugs(found.sources, (), frozenset()).has(bug)
+    knowing = OpenBugs(found.sources, (), frozenset({f"{ident}:1"}))
+    assert not knowing.has(bug)
+    assert not knowing.has(bug)  # seen once more
+    assert knowing.has(other)
+    empty = SourceMap("/", {}, {}, (), 0, (), (), {})  # of which no line tells two bugs apart
+    alike = OpenBugs(empty, (), frozenset({f"{identity(bug, empty)}:1"}))
+    assert not alike.has(bug)
+    assert alike.has(structs.replace(bug, line=bug.line + 1))  # the baseline knows one of them
+    judged = Judged(ACCEPT, ident[:8], "meant", "hints:1")
+    assert not OpenBugs(found.sources, (judged,), frozenset()).has(bug)
+
+
+def test_what_the_baseline_knows_does_not_fail_in_junit(found: Findings, tmp_path: Path) -> None:
+    path = tmp_path / "known.txt"
+    path.write_text(fingerprints.baseline([found]))
+    first, *others = path.read_text().splitlines()[1:]
+    for lines, failing in (([], len(found.bugs)), ([first], len(others)), ([first, *others], 0)):
+        path.write_text("\n".join(lines))
+        root = ET.fromstring(junit.document(dataclasses.replace(found, baseline=read_baseline(path))))
+        (suite,) = root
+        tests = {bug.test for bug in found.bugs}
+        assert len(tests) == len(found.bugs) > 1
+        assert len(suite.findall("testcase/failure")) == failing
+        assert (root.get("failures"), suite.get("failures")) == (str(failing), str(failing))
+        skipped = suite.findall("testcase/skipped")
+        assert suite.get("skipped") == str(len(skipped)) == str(len(lines))
+        assert all((case.get("message") or "").startswith("the baseline knows: ") for case in skipped)
 
 
 def results(found: Findings) -> list[dict[str, Any]]:
@@ -257,7 +293,7 @@ def test_what_is_no_baseline(line: str, tmp_path: Path) -> None:
     path = tmp_path / "known.txt"
     path.write_bytes(b"# head\n" + line.encode("latin-1") + b"\n")
     with pytest.raises(UsageError) as error:
-        fingerprints.read_baseline(path)
+        read_baseline(path)
     assert error.value.where.endswith(":2")
     with pytest.raises(UsageError):
-        fingerprints.read_baseline(tmp_path / "nowhere")
+        read_baseline(tmp_path / "nowhere")

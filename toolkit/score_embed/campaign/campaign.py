@@ -28,6 +28,7 @@ from score_embed.explore.queue import Queue
 from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES, Deciding
 from score_embed.image.image import Image
+from score_embed.results.baseline import known_to
 from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
 from score_embed.results.testcase import read_own
@@ -97,7 +98,7 @@ def _own_pairs(opened: Opened, inputs: Sequence[bytes]) -> list[Pair]:
 
 def _restored(opened: Opened, worker: Worker, work: WorkNotes) -> _Begun:
     """Go on where the record ends."""
-    ledger = Ledger(opened.record, opened.record.sources())
+    ledger = Ledger(opened.record, opened.record.sources(), known_to(opened.settings))
     worker.knows(ledger.coverage.covered, ledger.bugs)
     opened.record.pairs.free()
     vectors = _vectors(opened)

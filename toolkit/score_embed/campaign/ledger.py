@@ -16,10 +16,10 @@ from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Came, Stop
 from score_embed.explore.tally import Tally
 from score_embed.results import completeness, summary
+from score_embed.results.baseline import OpenBugs
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
 from score_embed.results.hashes import HashSet
-from score_embed.results.judging import meaning
 from score_embed.results.lost import LostTest
 from score_embed.results.parts import JUDGED, PROGRAM, PROGRESS, REFUSED, TIMELINE, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
@@ -36,19 +36,20 @@ SHOWN_OUTPUT = 80  # characters of a test's output in its row
 class Ledger:
     """What a campaign has found so far; of a record that has progress, it goes on from there."""
 
-    def __init__(self, record: Store, sources: SourceMap) -> None:
+    def __init__(self, record: Store, sources: SourceMap, known: frozenset[str] = frozenset()) -> None:
+        """`known`: fingerprints of bugs at which no session ends."""
         self._record, self._sources = record, sources
         self._versions = record.get(VERSIONS) or {}
         program = record.get(PROGRAM)
         self._arrays = program.entry.arrays if program is not None and program.entry is not None else ()
-        self._judged = record.get(JUDGED) or ()
         self.totals = Totals()
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
         self.tally = Tally()  # of all explorers
         self.coverage = Coverage(sources.directions, marks=sources.marks)
         self.bugs = BugList()
+        self._open = OpenBugs(sources, record.get(JUDGED) or (), known)
         self.refused: Counter[tuple[str, str, int]] = Counter()  # calls, by confinement
-        self.has_bug = False  # a confirmed one that was new in this session
+        self.has_bug = False  # a confirmed and open one that was new in this session
         self._paths = HashSet()
         self._link, self._memory = LinkCounters(), Memory()
         self.queue = 0  # runs that the work list has seen
@@ -68,7 +69,7 @@ class Ledger:
         self.tally.add(progress.tally)
         self.coverage.add(self._record.coverage())
         for bug in self._record.bugs():
-            self.bugs.add(bug)
+            self._open.has(self.bugs.add(bug))
         self.refused.update({(call, file, line): count for call, file, line, count in self._record.get(REFUSED) or ()})
         self._paths = HashSet(self._record.paths.all())
         self._link, self._memory = progress.link, progress.memory
@@ -128,8 +129,9 @@ class Ledger:
         if bug is not None:
             self._record.put_bug(bug)
         is_first_of_bug = bug is not None and bug.test == number
-        if bug is not None and is_first_of_bug and entry.confirmed:
-            self.has_bug = self.has_bug or self._is_open(bug)
+        if bug is not None and is_first_of_bug:
+            is_open = self._open.has(bug)
+            self.has_bug = self.has_bug or (entry.confirmed and is_open)
         if fresh or is_first_of_bug or number == 1 or verdict is Verdict.LOST:
             test = self._test(number, entry, where)
             self._write_files(test, is_first_of_bug)
@@ -141,11 +143,12 @@ class Ledger:
         if not bug.confirmed:
             bug.confirmed = True
             self._record.put_bug(bug)
-        self.has_bug = self.has_bug or self._is_open(bug)
+        self.saw(bug)
 
-    def _is_open(self, bug: Bug) -> bool:
-        """Whether the user has said nothing of it."""
-        return meaning(bug, self._judged, self._sources) is None
+    def saw(self, bug: Bug) -> None:
+        """A bug at which a session may end, if it is open."""
+        is_open = self._open.has(bug)
+        self.has_bug = self.has_bug or is_open
 
     def set_aside(self, lost: LostTest) -> None:
         """A test that only runs again if somebody wants that."""

@@ -31,6 +31,7 @@ from score_embed.errors import BuildError, UsageError, printable
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.image.toolchain import SUFFIXES
+from score_embed.results.baseline import known_to
 from score_embed.results.parts import CONFINED, JUDGED, PROGRAM, SETTINGS, SOURCES, VERSIONS, Confined, Program
 from score_embed.results.sourcemap import source_map
 from score_embed.results.storage import damaged
@@ -314,7 +315,7 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
     sources = source_map(image.sites, image.notes, image.losses, Path.cwd())
     record.put(PROGRAM, described)
     record.put(SOURCES, sources)
-    ledger = Ledger(record, sources)
+    ledger = Ledger(record, sources, known_to(settings))
     if difference is not None:
         ledger.note(Note.FIRST_DIFFERS, difference.file, difference.line)
     return ledger

@@ -16,6 +16,7 @@ from score_embed.report import findings, fingerprints, fleet, gcovr, junit, lcov
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
 from score_embed.report.page import campaign, project
+from score_embed.results.baseline import read_baseline
 from score_embed.results.store import Store
 
 FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
@@ -49,7 +50,7 @@ def execute(values: argparse.Namespace) -> int:
     made = [*wanted.values(), *([values.write_baseline] if values.write_baseline is not None else [])]
     if len({path.absolute() for path in made}) < len(made):
         raise UsageError("two reports would go to the same file", "command line", "Give each a file of its own.")
-    known = fingerprints.read_baseline(values.baseline) if values.baseline is not None else None
+    known = read_baseline(values.baseline) if values.baseline is not None else None
     several = len(values.folders) > 1
     if several and (values.json or set(wanted) - {"html"} or not (made or known is not None)):
         hint = "Say --html FILE, --baseline FILE or --write-baseline FILE, or name one campaign."

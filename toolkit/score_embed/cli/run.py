@@ -21,6 +21,7 @@ from score_embed.errors import ScoreError, UsageError, printable
 from score_embed.report import findings, fingerprints
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
+from score_embed.results.baseline import read_baseline
 from score_embed.results.store import Store
 
 
@@ -52,7 +53,7 @@ def execute(values: argparse.Namespace) -> int:
     else:
         settings = config.resolve(given, os.environ, Path.cwd())
         require_sources(settings)
-    known = fingerprints.read_baseline(settings.baseline) if settings.baseline is not None else None
+    known = read_baseline(settings.baseline) if settings.baseline is not None else None
     result = explored(settings)
     with readers_may_leave():
         tell([result], settings.json, known)

@@ -30,6 +30,7 @@ from score_embed.pytest_plugin import files
 from score_embed.pytest_plugin.files import Declared
 from score_embed.pytest_plugin.plugin import MARK
 from score_embed.report import findings, fingerprints, mcdc, text
+from score_embed.results.baseline import read_baseline
 from score_embed.results.bugs import Bug
 from score_embed.results.storage import FILE as RECORD
 from score_embed.results.store import Store
@@ -211,7 +212,7 @@ class Explore(Test):
 
     def _known(self) -> frozenset[str] | None:
         path = self.case.declared.baseline
-        return fingerprints.read_baseline(path) if path is not None else None
+        return read_baseline(path) if path is not None else None
 
     def _failure(self, found: findings.Findings, new: Sequence[Bug]) -> Failure:
         said: list[str] = []

@@ -1,24 +1,21 @@
 """Fingerprints of bugs, by which they are known again, and the file of those that a project knows already (a baseline).
 
 A fingerprint is a bug's identity (results/judging.py), and a number where several have the same. A baseline is text that is
-committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it.
+committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it (results/baseline.py
+reads it).
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from score_embed import userfile
-from score_embed.errors import UsageError, printable
+from score_embed.errors import printable
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
 from score_embed.results.judging import identity
 
-_MOST_BYTES = 16 << 20  # of a baseline
-_LINE = re.compile(r"([0-9a-f]{32}:[1-9][0-9]*)(\s.*)?")
 _HEAD = (
     "# Bugs that are known: score-embed does not fail because of them. Made by `score-embed report --write-baseline`.\n"
 )
@@ -51,21 +48,6 @@ def known(found: Findings) -> list[bool]:
 def new(found: Findings) -> list[Bug]:
     """The bugs that do not."""
     return [bug for bug, is_known in zip(found.bugs, known(found), strict=True) if not is_known]
-
-
-def read_baseline(path: Path) -> frozenset[str]:
-    """The fingerprints of a baseline. Raises UsageError."""
-    hint = "Make one of your campaigns: score-embed report DIR… --write-baseline FILE. An empty file knows no bug."
-    data = userfile.read(path, "the baseline", _MOST_BYTES, hint)
-    made: set[str] = set()
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        match = _LINE.fullmatch(line.strip())
-        if match is None:
-            raise UsageError("this is no fingerprint", f"{path}:{number}", hint)
-        made.add(match[1])
-    return frozenset(made)
 
 
 def baseline(campaigns: Iterable[Findings]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from score_embed.report import text
+from score_embed.report import fingerprints, text
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
 from score_embed.results.store import TestRow
@@ -17,22 +18,31 @@ _ILLEGAL = re.compile(
 )
 
 
+class _Shown(NamedTuple):
+    """A bug that a test shows; `is_known`: to the baseline."""
+
+    bug: Bug
+    is_known: bool
+
+
 def document(found: Findings) -> str:
     """The XML text."""
-    bugs: dict[int, list[Bug]] = {}
-    for bug in found.bugs:
-        bugs.setdefault(bug.test, []).append(bug)
+    bugs: dict[int, list[_Shown]] = {}
+    for bug, is_known in zip(found.bugs, fingerprints.known(found), strict=True):
+        bugs.setdefault(bug.test, []).append(_Shown(bug, is_known))
+    failing = sum(any(not one.is_known for one in shown) for shown in bugs.values())
     summary = found.summary
     counts = {
         "tests": str(len(found.kept)),
-        "failures": str(len(bugs)),
+        "failures": str(failing),
         "errors": "0",
         "time": f"{summary['seconds']:.3f}",
     }
     root = ET.Element("testsuites", {"name": "score-embed", **counts})
     name = f"{found.program.name} on {found.program.board}"
     began = found.program.began.removesuffix("Z")  # the schema's time has no zone; it is UTC
-    more = {"package": "score-embed", "id": "0", "timestamp": _legal(began), "hostname": "localhost", "skipped": "0"}
+    skipped = {"skipped": str(len(bugs) - failing)}
+    more = {"package": "score-embed", "id": "0", "timestamp": _legal(began), "hostname": "localhost", **skipped}
     suite = ET.SubElement(root, "testsuite", {"name": _legal(name), **counts, **more})
     properties = ET.SubElement(suite, "properties")
     for key, value in _properties(found).items():
@@ -57,19 +67,26 @@ def _properties(found: Findings) -> dict[str, str]:
     }
 
 
-def _case(suite: ET.Element, found: Findings, test: TestRow, bugs: Sequence[Bug]) -> None:
-    """A test that ended in a bug may show another one to the second witness."""
-    shown = (f"{bug.kind} in {bug.place.function or '?'} ({bug.place})" for bug in bugs)
+def _case(suite: ET.Element, found: Findings, test: TestRow, bugs: Sequence[_Shown]) -> None:
+    """A test that ended in a bug may show another one to the second witness. One whose bugs the baseline knows, all of
+    them, is skipped."""
+    shown = (f"{bug.kind} in {bug.place.function or '?'} ({bug.place})" for bug, _ in bugs)
     name = ", ".join(shown) or f"test {test.stem}"
     # How long a single test took is not known.
     case = ET.SubElement(
         suite, "testcase", {"name": _legal(name), "classname": _legal(found.program.name), "time": "0"}
     )
-    for bug in bugs:
+    lines = [f"verdict: {test.verdict} {test.code}", *(f"{key} = {value}" for key, value in test.inputs.items())]
+    for bug, is_known in bugs:
         message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs, found.arrays) or 'any input'}{text.witness(bug)}"
+        if is_known:
+            lines.append(f"the baseline knows: {message}")
+            continue
         failure = ET.SubElement(case, "failure", {"type": _legal(bug.kind), "message": _legal(message)})
         failure.text = _legal("\n".join(text.bug(bug, found.sources, found.folder, found.arrays)) + "\n")
-    lines = [f"verdict: {test.verdict} {test.code}", *(f"{key} = {value}" for key, value in test.inputs.items())]
+    if bugs and all(one.is_known for one in bugs):
+        message = "the baseline knows: " + ", ".join(f"{bug.kind} at {bug.place}" for bug, _ in bugs)
+        ET.SubElement(case, "skipped", {"message": _legal(message)})
     if test.output:
         lines.append(f"output: {test.output}")
     ET.SubElement(case, "system-out").text = _legal("\n".join(lines) + "\n")

@@ -16,7 +16,8 @@ from msgspec import structs
 from score_embed.config import Settings
 from score_embed.errors import printable
 from score_embed.results import parts
-from score_embed.results.bugs import Place
+from score_embed.results.baseline import OpenBugs, known_to
+from score_embed.results.bugs import Bug, Place
 from score_embed.results.provenance import digest_of
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
@@ -60,7 +61,8 @@ class Witness:
         self._record, self._settings = record, settings
         self._process = WitnessProcess(program, not settings.unconfined)
         self._judged: Judge | None = None
-        self.has_found = False  # in this session, a confirmed bug
+        self.has_found = False  # in this session, a confirmed bug that is open
+        self._open = OpenBugs(record.sources(), record.get(parts.JUDGED) or (), known_to(settings))
         self._known: set[tuple[str, Place]] = set()
         for found in record.found_by_witness():
             self._known.add((found.finding.kind, found.finding.place))
@@ -183,7 +185,8 @@ class Witness:
 
     def _report(self, test: TestRow, finding: Finding) -> None:
         self._known.add((finding.kind, finding.place))
-        self.has_found = self.has_found or finding.confirmed
+        if finding.confirmed and self._open.has(Bug.at(finding.place, finding.kind, {}, test.number)):
+            self.has_found = True
         self._record.put_witnessed(test.number, FOUND, finding)
         where = str(finding.place)
         versions = self._record.get(parts.VERSIONS) or {}

@@ -15,7 +15,8 @@ import msgspec
 
 from score_embed.campaign import goals
 from score_embed.campaign.ledger import Ledger
-from score_embed.campaign.vectors import VectorBooks
+from score_embed.campaign.vectors import VectorBooks, are_wanted
+from score_embed.config import Settings
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note
 from score_embed.explore import checking
@@ -27,6 +28,7 @@ from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.server.campaign import FAILURES
 from score_embed.fleet.server.checks import About, Claim, Derived, End, Settled
 from score_embed.fleet.server.frontier import Opened, Write
+from score_embed.results.baseline import known_to
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.lost import LostTest
@@ -55,14 +57,15 @@ class _Attendance:
 
 
 class CampaignRecord:
-    def __init__(self, store: Store, image: bytes, goal: str | None = None, *, vectors: bool = False) -> None:
-        """`image`: the build id of what is tested; `goal`: at which it ends; `vectors`: they are recorded."""
+    def __init__(self, store: Store, image: bytes, settings: Settings | None = None) -> None:
+        """`image`: the build id of what is tested; `settings`: without them it has no goal, and knows no bug."""
+        settings = settings or Settings()
         store.survive_power_cuts()  # what a client was told to be kept it forgets
         store.pairs.remember()  # what a client reports twice is compared
         self.store, self._image = store, image
-        self.ledger = Ledger(store, store.sources())
-        self._vectors = VectorBooks(store) if vectors else None
-        self.is_reached = goals.reached(goal, store.sources(), self.ledger.coverage, self._vectors)
+        self.ledger = Ledger(store, store.sources(), known_to(settings))
+        self._vectors = VectorBooks(store) if are_wanted(settings) else None
+        self.is_reached = goals.reached(settings.goal, store.sources(), self.ledger.coverage, self._vectors)
         self._earlier = store.get(FLEET) or FleetFigures((), {}, 0, 0, 0.0)
         self._attendance: dict[str, _Attendance] = {}  # by client
         for client in self._earlier.clients:
@@ -143,7 +146,7 @@ class CampaignRecord:
     def has_nobody_else(self, claim: Claim) -> None:
         """A bug that its client has seen twice stays unconfirmed, but is one where a session is to end with a bug."""
         if isinstance(claim.key, Found) and claim.key.twice:
-            self.ledger.has_bug = True
+            self.ledger.saw(claim.key.bug)
 
     def attended(self, client: str, seconds: float) -> None:
         """The client was there for so much longer."""

@@ -13,7 +13,6 @@ from score_embed.board.profile import Board, find_profile, load_board
 from score_embed.campaign import ending, first_test, opening
 from score_embed.campaign.ending import Result
 from score_embed.campaign.opening import Opened
-from score_embed.campaign.vectors import are_wanted
 from score_embed.campaign.worker import Worker
 from score_embed.errors import UsageError
 from score_embed.explore.pair import first_pairs
@@ -144,7 +143,7 @@ def _find_first_test(opened: Opened) -> None:
 
 def host(opened: Opened, stack: ExitStack) -> Hosted:
     record, settings = opened.record, opened.settings
-    kept = CampaignRecord(record, opened.image.build_id, settings.goal, vectors=are_wanted(settings))
+    kept = CampaignRecord(record, opened.image.build_id, settings)
     job = OfferedJob(kept.number, settings, opened.board, opened.image)
     second = witness.of(record, settings)
     work = stack.enter_context(WorkNotes(record.folder))
