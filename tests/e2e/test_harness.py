@@ -439,3 +439,41 @@ def test_inputs_of_bugs_are_made_small(board: str, tmp_path: Path) -> None:
     plain = explore(tmp_path, {"p.c": LARGE}, *options, "--no-minimise", "--out", "o3").summary
     assert plain["bugs"][0]["inputs"] == json.loads(first.read_text())["inputs"]
     assert (plain["paths"], plain["runs"]) == (summary["paths"], summary["runs"])
+
+
+ENDLESS = """
+struct node { int key; struct node *next; };
+int skip(const unsigned char *buf, unsigned len, const struct node *other, const char *name)
+{
+    unsigned at = 0;
+    int sum = other ? other->key : 1;
+    if (name[0] != 'x')
+        return 0;
+    while (at < len) {
+        if (buf[at] == 0x2a)
+            sum++;
+        else
+            at++;
+    }
+    return sum;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_inputs_of_hangs_are_made_small(board: str, tmp_path: Path) -> None:
+    options = ("--entry", "skip", "--no-witness", "--until-bug", "--board", board, "--max-branches", "50000")
+    summary = explore(tmp_path, {"p.c": ENDLESS}, *options).summary
+    (bug,) = summary["bugs"]
+    inputs = bug["inputs"]
+    assert (bug["kind"], bug["confirmed"], bug["rests_on"]) == ("hang", True, [])
+    assert (inputs["len"], inputs["buf"], inputs["name"]) == (1, "2a" + "00" * 15, '"x"')
+    assert inputs["other != NULL"] == 0
+    small = next((tmp_path / "out" / "bugs").glob("*-small.json"))
+    assert json.loads(small.read_text())["inputs"] == inputs
+    again = explore(tmp_path, {"p.c": ENDLESS}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2").summary
+    assert [(bug["kind"], bug["function"]) for bug in again["bugs"]] == [("hang", "skip")]
+    plain = explore(tmp_path, {"p.c": ENDLESS}, *options, "--no-minimise", "--out", "o3").summary
+    assert plain["bugs"][0]["inputs"] != inputs
+    assert (plain["paths"], plain["runs"]) == (summary["paths"], summary["runs"])
+    assert not list((tmp_path / "o3" / "bugs").glob("*-small.json"))

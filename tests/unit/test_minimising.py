@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from score_embed.campaign.minimising import MOST_RUNS, Enough, is_needed, smaller
+from score_embed.results.minimising import MOST_RUNS, Enough, needed, smaller
 from score_embed.results.testcase import Named, Value, named_inputs
 
 OBJECTS = (
@@ -77,8 +77,30 @@ def test_it_may_be_broken_off() -> None:
 
 def test_a_null_is_needed_if_the_bug_goes_without_it() -> None:
     null = DATA[:30] + b"\0" + DATA[31:]
-    assert is_needed("p != NULL", null, null, OBJECTS, lambda data: data[30] == 0)
-    assert not is_needed("p != NULL", null, null, OBJECTS, lambda data: True)
-    assert not is_needed("p != NULL", DATA, null, OBJECTS, lambda data: data[30] == 0)
-    assert is_needed("p != NULL", DATA, DATA, OBJECTS, lambda data: True)
-    assert is_needed("len", DATA, null, OBJECTS, lambda data: True)
+
+    def left(depends: tuple[str, ...] | None, data: bytes, again: Callable[[bytes], bool]) -> tuple[str, ...]:
+        return needed(depends, data, null if data is not DATA else DATA, OBJECTS, again)
+
+    p = ("p != NULL",)
+    assert left(p, null, lambda data: data[30] == 0) == p
+    assert left(p, null, lambda data: True) == ()
+    assert needed(p, DATA, null, OBJECTS, lambda data: data[30] == 0) == ()
+    assert left(p, DATA, lambda data: True) == p
+    assert needed(("len",), DATA, null, OBJECTS, lambda data: True) == ("len",)
+    assert "p != NULL" not in needed(None, null, null, OBJECTS, lambda data: True)
+    assert set(needed(None, null, null, OBJECTS, lambda data: data[30] == 0)) == {part.name for part in OBJECTS}
+
+
+def test_too_many_runs_throw_nothing_away() -> None:
+    """What nobody looked at any more counts as needed."""
+
+    def again(data: bytes) -> bool:
+        raise Enough
+
+    null = DATA[:30] + b"\0" + DATA[31:]
+    assert needed(("p != NULL",), null, null, OBJECTS, again) == ("p != NULL",)
+
+
+def test_bytes_move_to_the_front_before_their_count_is_made_small() -> None:
+    result, _ = found(lambda v: "05" in str(v["buf"])[: 2 * int(v["len"])])
+    assert result == ZERO | {"len": 1, "buf": "05" + "00" * 15}

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from score_embed import config
-from score_embed.campaign.describing import Counted, Describer, Entry, Small
+from score_embed.campaign.describing import Counted, Describer, Entry
 from score_embed.campaign.judging import is_doubtful
-from score_embed.campaign.minimising import Enough, is_needed, smaller
-from score_embed.campaign.running import ENDLESS, Runner
+from score_embed.campaign.running import Runner
+from score_embed.campaign.simpler import Simpler, Simplifier
 from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Verdict
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
@@ -32,8 +32,6 @@ from score_embed.solve.chain import default_chain
 from score_embed.trace.concrete import Forks
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.trail import Trail
-
-_MOST_ENDLESS = 2  # runs that do not end, while an input is made small: each takes long
 
 
 class Tested(NamedTuple):
@@ -54,6 +52,7 @@ class Worker:
         self._free_ram = target.info.free_ram
         self.runner = Runner(target, settings, image)
         self.describer = Describer(image)
+        self._simplifier = Simplifier(self.runner, self.describer)
         self._settings, self._image = settings, image
         self.explorer = Explorer(self._trail(), default_chain(), self._bounds(), room)
         self.covered: set[int] = set()
@@ -115,8 +114,8 @@ class Worker:
                 self._bugs.add(bug)
                 depends = self.explorer.depends(finished) if outcome.objects else None
                 confirmed = self._shows_again(run, finished)
-                if confirmed and self._minimises and not is_doubtful(finished) and verdict not in ENDLESS:
-                    small, depends = self._made_small(run.input[: finished.input_used], objects, depends, bug)
+                if confirmed and self._minimises and not is_doubtful(finished):
+                    small, depends = self._made_small(run, finished, objects, depends)
         return Entry(
             run.input if verdict is Verdict.LOST else run.input[: finished.input_used],
             verdict,
@@ -138,39 +137,13 @@ class Worker:
         )
 
     def _made_small(
-        self, data: bytes, objects: Sequence[Named], depends: tuple[str, ...] | None, bug: tuple[str, Place]
-    ) -> tuple[Small | None, tuple[str, ...] | None]:
-        """A simpler input with the same bug, and on what of it the bug depends: no null that might as well be none."""
-        endless = 0
-
-        def again(tried: bytes) -> bool:
-            nonlocal endless
-            done = self.runner.attempt(tried)
-            endless += done.verdict in ENDLESS
-            if endless > _MOST_ENDLESS:
-                raise Enough
-            return self._is(bug, done) and done.input_used <= len(tried)
-
+        self, run: Run, finished: Finished, objects: Sequence[Named], depends: tuple[str, ...] | None
+    ) -> Simpler:
         try:
-            made = smaller(data, objects, again)
-            if depends is not None:
-                depends = tuple(name for name in depends if is_needed(name, data, made, objects, again))
-            if made == data:
-                return None, depends
-            done = self.runner.attempt(made)
-        except Enough:
-            return None, depends
+            return self._simplifier.of(run, finished, objects, depends)
         except TargetError as error:
             self._lost = error  # the bug is a bug; who runs the next test is told
             return None, depends
-        if not self._is(bug, done):
-            return None, depends
-        return Small(made, done.path_hash, self.describer.layout(done, made)), depends
-
-    def _is(self, bug: tuple[str, Place], done: Finished) -> bool:
-        if is_doubtful(done) or not done.verdict.is_bug:
-            return False
-        return (kind_of(done.verdict, done.code), self.describer.place(done)) == bug
 
     def lost(self, test: Tested) -> LostTest | None:
         """What is to be repeated of a run whose targets died."""

@@ -56,7 +56,7 @@ def smaller(data: bytes, objects: Sequence[Named], again: Again, most: int = MOS
     work = _Smaller(data, again, most)
     try:
         left = _without(work, parts)
-        for part in left:
+        for part in sorted(left, key=lambda part: part.kind not in ("text", "bytes")):  # counts follow what they count
             _one(work, part)
     except Enough:
         pass
@@ -83,6 +83,8 @@ def _one(work: _Smaller, part: Named) -> None:
         _text(work, part)
     elif part.kind == "bytes":
         _bytes(work, part, 0, part.size)
+        begun = work.of(part).lstrip(b"\0")
+        work.try_(part, begun.ljust(part.size, b"\0"))
     elif part.kind != "float":
         _number(work, part)
 
@@ -134,13 +136,23 @@ def _bytes(work: _Smaller, part: Named, begin: int, end: int) -> None:
     _bytes(work, part, begin, middle)
 
 
-def is_needed(name: str, data: bytes, made: bytes, objects: Sequence[Named], again: Again) -> bool:
-    """Whether the bug of the input `made` depends on an input of that name as that of `data` did: a null that was none before, or that
-    may as well be none, has no part in it."""
+def needed(
+    depends: Sequence[str] | None, data: bytes, made: bytes, objects: Sequence[Named], again: Again
+) -> tuple[str, ...]:
+    """Of the inputs that the bug may depend on (None: on any) those of which it is not shown that it does not: a null that was none
+    before, or that may as well be none, has no part in it. Asks for one run for each null."""
+    names = [part.name for part in objects] if depends is None else depends
+    return tuple(name for name in names if _is_needed(name, data, made, objects, again))
+
+
+def _is_needed(name: str, data: bytes, made: bytes, objects: Sequence[Named], again: Again) -> bool:
     part = next((part for part in objects if part.name == name), None)
     if part is None or not name.endswith(_GIVEN) or part.value(made):
         return True
     if part.value(data):
         return False
     given = (1).to_bytes(part.size, "little")
-    return not again(made[: part.offset] + given + made[part.offset + part.size :])
+    try:
+        return not again(made[: part.offset] + given + made[part.offset + part.size :])
+    except Enough:
+        return True
