@@ -384,3 +384,62 @@ def test_a_function_s_harness_is_not_to_blame(tmp_path: Path) -> None:
         folder.mkdir()
         found = explore(folder, {"p.c": ENTRY}, "--entry", function, "--check", "none")
         assert found.bug_kinds == kinds
+
+
+LARGE = (
+    HEAD
+    + """
+struct node { int key; struct node *next; };
+static char wide[32] __attribute__((aligned(8)));
+int take(const unsigned char *buf, unsigned len, const struct node *other, const char *name)
+{
+    if (len > 5 && buf[3] == 0x2a && name[0] == 'x')
+        return (int) *(volatile uint32_t *) (wide + (buf[4] | 1)) + (other ? other->key : 1); /* misaligned */
+    return 0;
+}
+"""
+)
+
+
+def test_inputs_of_what_only_it_saw_are_made_small(tmp_path: Path) -> None:
+    options = ("--entry", "take", "--check", "none")
+    found = explore(tmp_path, {"p.c": LARGE}, *options)
+    (bug,) = found.summary["bugs"]
+    inputs = bug["inputs"]
+    assert (bug["kind"], bug["confirmed"], bug["rests_on"]) == ("misaligned", True, [])
+    assert (inputs["len"], inputs["buf"], inputs["name"]) == (6, "0000002a" + "00" * 12, '"x"')
+    assert inputs["other != NULL"] == 0
+    small = next((found.folder / "bugs").glob("*-small.json"))
+    assert json.loads(small.read_text())["inputs"] == inputs
+    report = score_embed("report", str(found.folder), cwd=tmp_path).stdout
+    assert f"{small.stem}.bin" in report
+    assert score_embed("report", str(found.folder), "--json", cwd=tmp_path).stdout == (found.folder / "summary.json").read_text()
+    again = explore(tmp_path, {"p.c": LARGE}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2").summary
+    assert [(bug["kind"], bug["line"]) for bug in again["bugs"]] == [(bug["kind"], bug["line"])]
+    plain = explore(tmp_path, {"p.c": LARGE}, *options, "--no-minimise", "--out", "o3")
+    assert plain.summary["bugs"][0]["inputs"] != inputs
+    assert plain.summary["bugs"][0]["small"] == ""
+    assert not list((tmp_path / "o3" / "bugs").glob("*-small.json"))
+
+
+def test_a_smaller_input_goes_to_the_same_objects(tmp_path: Path) -> None:
+    """With `more` 0 the same line is as wrong, but the input is then another object's."""
+    program = LARGE.replace("int take(", "int unused(") + """
+int main(void)
+{
+    unsigned char more, first = 0, offset;
+    SYM_U8(more);
+    if (more > 3)
+        SYM_U8(first);
+    SYM_U8(offset);
+    if (offset == 9)
+        return (int) *(volatile uint32_t *) (wide + 1) + first;
+    return 0;
+}
+"""
+    found = explore(tmp_path, {"p.c": program}, "--check", "none")
+    for bug in found.summary["bugs"]:
+        inputs = bug["inputs"]
+        assert inputs["offset"] == 9
+        assert ("first" in inputs) == (inputs["more"] > 3)
+        assert inputs["more"] in (0, 4)

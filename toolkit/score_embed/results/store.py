@@ -269,16 +269,15 @@ class Store:
         findings = "witnessed CROSS JOIN tests ON number = test WHERE data NOT NULL"  # in this order: few have any
         statement = f"SELECT data, number, input, layout, verdict, place FROM {findings} ORDER BY test"
         rows = typed(self._read(statement), list[tuple[str, int, bytes, int, str, str]], "findings", self.folder)
-        return [
-            Found(
-                decoded(data, Finding, "findings", self.folder),
-                number,
-                named_inputs(self._layouts.layout(layout), given),
-                verdict,
-                place,
-            )
-            for data, number, given, layout, verdict, place in rows
-        ]
+        found: list[Found] = []
+        for data, number, given, layout, verdict, place in rows:
+            finding = decoded(data, Finding, "findings", self.folder)
+            objects = self._layouts.layout(layout)
+            if finding.small:  # the sanitizer ended it before it asked for all
+                given = finding.small
+                objects = tuple(part for part in objects if part.offset + part.size <= len(given))
+            found.append(Found(finding, number, named_inputs(objects, given), verdict, place))
+        return found
 
     def witness_counts(self, paths: int) -> Counts:
         """How many tests the second witness has run, and has not; `paths`: that took a new path. It runs only those and

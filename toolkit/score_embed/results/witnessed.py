@@ -35,7 +35,8 @@ def alike(kind: str, other: str) -> bool:
 
 
 class Finding(Struct, frozen=True):
-    """What a sanitizer reported. `witness`: which one."""
+    """What a sanitizer reported. `witness`: which one; `small`: the simpler input that it reports the same of, empty if none
+    was found, None if nobody has looked; `depends`: as of a bug."""
 
     kind: str
     file: str
@@ -44,6 +45,8 @@ class Finding(Struct, frozen=True):
     stack: tuple[str, ...]
     witness: str
     confirmed: bool = False
+    small: bytes | None = None
+    depends: tuple[str, ...] | None = None
 
     @staticmethod
     def at(place: Place, kind: str, witness: str) -> Finding:
@@ -64,7 +67,8 @@ class WitnessState(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Found:
-    """A finding, the test it was made in, and how that test had ended for us (`place`: empty if not in a bug)."""
+    """A finding, the test it was made in, and how that test had ended for us (`place`: empty if not in a bug). `inputs`: of the
+    simpler input, if there is one."""
 
     finding: Finding
     test: int
@@ -90,7 +94,10 @@ def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
     for one in found:
         if not _is_known(ours, one):
             finding = one.finding
-            others.add(Bug.at(finding.place, finding.kind, one.inputs, one.test, finding.confirmed, finding.witness))
+            seen = finding.confirmed, finding.witness, finding.depends
+            bug = Bug.at(finding.place, finding.kind, one.inputs, one.test, *seen)
+            bug.small = (finding.small or b"").hex()
+            others.add(bug)
     return sorted([*ours, *others], key=lambda bug: (bool(bug.rests_on), bug.test))
 
 

@@ -15,9 +15,9 @@ from score_embed.confine.rights import Rights
 from score_embed.confine.start import start
 
 _HELLO = struct.Struct("<4s4xQQ")
-_ANSWER = struct.Struct("<IIII")
+_ANSWER = struct.Struct("<IIIIII")
 _SIZE = struct.Struct("<I")
-_MAGIC = b"SCW1"
+_MAGIC = b"SCW2"
 PATIENCE = 10.0  # seconds for an answer: a test has one, and a busy machine is slow
 _PIPE = 1 << 17  # bytes: an input fits in, whatever the process does
 _MOST_TEXT = 1 << 16
@@ -26,12 +26,15 @@ _SECOND = 1e6  # microseconds
 
 @dataclass(frozen=True)
 class Answer:
-    """How a test ended. `status`: as wait() gives it; `was_killed`: it took too long, or too much memory."""
+    """How a test ended. `status`: as wait() gives it; `was_killed`: it took too long, or too much memory; `used`: bytes of its input
+    that it asked for; `layout`: which objects they went to, as a number."""
 
     status: int
     was_killed: bool
     seconds: float
     text: str  # what the sanitizers printed
+    used: int = 0
+    layout: int = 0
 
 
 class Died(Exception):
@@ -60,6 +63,14 @@ class WitnessProcess:
         except OSError as error:
             self.close()
             raise Died(str(error)) from None
+
+    def run(self, data: bytes) -> Answer:
+        """The same, and its answer. Raises Died."""
+        self.send(data)
+        while True:
+            answer = self.take(PATIENCE)
+            if answer is not None:
+                return answer
 
     def take(self, seconds: float = 0.0) -> Answer | None:
         """The answer, if it comes within so many seconds. Raises Died."""
@@ -133,7 +144,7 @@ class WitnessProcess:
             self.span, self._greeted = (begin, end), True
         if not self._greeted or len(self._got) < _ANSWER.size:
             return None
-        status, killed, microseconds, length = _ANSWER.unpack_from(self._got)
+        status, killed, microseconds, used, layout, length = _ANSWER.unpack_from(self._got)
         if length > _MOST_TEXT:
             self.close()
             raise Died("it does not speak as it should")
@@ -141,4 +152,4 @@ class WitnessProcess:
             return None
         text = bytes(self._got[_ANSWER.size : _ANSWER.size + length]).decode("utf-8", "replace")
         del self._got[: _ANSWER.size + length]
-        return Answer(status, bool(killed), microseconds / _SECOND, text)
+        return Answer(status, bool(killed), microseconds / _SECOND, text, used, layout)

@@ -19,16 +19,19 @@ from score_embed.results import parts
 from score_embed.results.baseline import OpenBugs, known_to
 from score_embed.results.bugs import Bug, Place
 from score_embed.results.provenance import digest_of
+from score_embed.results.shown import readable
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
-from score_embed.results.testcase import TestCase
-from score_embed.results.witnessed import AGAIN, CLEAN, FOUND, LOST, Finding, WitnessState
+from score_embed.results.testcase import TestCase, named_inputs
+from score_embed.results.witnessed import AGAIN, CLEAN, FOUND, LOST, Finding, WitnessState, all_bugs
 from score_embed.witness.judging import Judge
 from score_embed.witness.process import Answer, Died, WitnessProcess
+from score_embed.witness.smaller import Again, made_small
 
 PROGRAM = "witness.elf"  # in the campaign's folder
 SHARE = 0.1  # of the campaign's time
 KEPT_SECONDS, PATHS_SECONDS = 2.0, 1.0  # at the end: for kept tests, for other distinct paths; both together the longer
+SMALL_SECONDS, HURRIED_SECONDS = 3.0, 1.0  # then: to make inputs of bugs small; the same for who is in a hurry
 _BATCH = 16  # tests asked of the record at once: what is kept meanwhile waits no longer
 _PAUSE = 0.0005  # seconds between two looks at the process
 _TURN = 0.5  # seconds to wait for an answer at the end; then we look whether the process still lives
@@ -96,8 +99,32 @@ class Witness:
         while self._running is not None or (self._has_time(time.monotonic() - began, hurried) and self._next()):
             if self._running is not None:
                 self._take(_TURN)
+        if not self._settings.no_minimise:
+            self._make_small(time.monotonic() + (HURRIED_SECONDS if hurried else SMALL_SECONDS))
         self._save()
         self.close()
+
+    def _make_small(self, until: float) -> None:
+        """The inputs of what only this witness saw. What there is no time for is made small when the campaign goes on."""
+        found = {one.test: one.finding for one in self._record.found_by_witness()}
+        for bug in all_bugs(self._record.bugs(), self._record.found_by_witness()):
+            finding = found.get(bug.test)
+            if not bug.witness or finding is None or finding.small is not None or self._deaths > _MOST_DEATHS:
+                continue
+            test = self._record.test(bug.test)
+            assert test is not None
+            again = Again(self._process, self._judged_finding, until)
+            made = made_small(test.input, test.objects, finding, again)
+            self._seconds += again.seconds
+            if made is None:
+                continue
+            finding = structs.replace(finding, confirmed=True, small=made.data, depends=made.depends)
+            self._record.put_witnessed(test.number, FOUND, finding)
+            if made.data:
+                self._write(test, finding)
+
+    def _judged_finding(self, answer: Answer) -> Finding | None:
+        return self._judge.finding(answer.text, self._process.span)
 
     def _has_time(self, seconds: float, hurried: bool) -> bool:
         """At the end: for one more test?"""
@@ -170,7 +197,7 @@ class Witness:
     # Answers ------------------------------------------------------------------------------------------------
 
     def _book(self, test: TestRow, answer: Answer) -> None:
-        finding = self._judge.finding(answer.text, self._process.span)
+        finding = self._judged_finding(answer)
         first, self._first, self._running = self._first, None, None
         if first is not None:  # the second time
             confirmed = finding is not None and (finding.kind, finding.place) == (first.kind, first.place)
@@ -188,19 +215,28 @@ class Witness:
         if finding.confirmed and self._open.has(Bug.at(finding.place, finding.kind, {}, test.number)):
             self.has_found = True
         self._record.put_witnessed(test.number, FOUND, finding)
-        where = str(finding.place)
+        self._write(test, finding)
+
+    def _write(self, test: TestRow, finding: Finding) -> None:
+        """The files of a finding, or of its simpler input."""
+        program = self._record.get(parts.PROGRAM)
+        arrays = program.entry.arrays if program is not None and program.entry is not None else ()
+        data = finding.small or test.input
         versions = self._record.get(parts.VERSIONS) or {}
+        inputs = named_inputs((part for part in test.objects if part.offset + part.size <= len(data)), data)
         case = TestCase(
-            test.number,
-            test.input,
-            test.inputs,
-            finding.kind,
-            _NO_CODE,
-            test.path_hash,
-            where,
-            test.output,
-            versions,
-            finding.witness,
+            number=test.number,
+            input=data,
+            inputs=inputs,
+            verdict=finding.kind,
+            code=_NO_CODE,
+            path_hash=test.path_hash,
+            where=str(finding.place),
+            output="" if finding.small else test.output,
+            versions=versions,
+            witness=finding.witness,
+            is_small=bool(finding.small),
+            shown=readable(inputs, arrays),
         )
         try:
             case.write(self._record.folder / "bugs")
