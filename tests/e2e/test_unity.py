@@ -101,3 +101,45 @@ def test_a_runner_that_finds_the_tests_by_their_names(tmp_path: Path) -> None:
     source = tmp_path / "src" / "frame.c"
     source.write_text(source.read_text().replace("return -1;", "return -2;"))
     assert "FAIL" in built(tmp_path, *flags, "test_frame_regression.c", "runner.c").values()
+
+
+DIVIDES = """
+struct node { int key; struct node *next; };
+int share(const unsigned char *buf, unsigned len, const struct node *other, const char *name)
+{
+#ifdef MENDED
+    if (len > 5 && buf[5] == 0) return 0;
+#endif
+    if (len > 5 && buf[3] == 0x2a && name[0] == 'x')
+        return 100 / buf[5] + (other ? other->key : 0);
+    return 0;
+}
+"""
+
+
+def test_tests_of_bugs_have_the_simpler_input(tmp_path: Path) -> None:
+    """What does not matter is zero in them; they fail as long as the bug is there."""
+    found = explore(tmp_path, {"p.c": DIVIDES}, "--entry", "share", "--no-witness")
+    (bug,) = found.summary["bugs"]
+    row = f"{bug['test']:06d}"
+    small = next((found.folder / "bugs").glob(f"{row}-small.bin")).read_bytes()
+    plain = next(path for path in (found.folder / "bugs").glob(f"{row}-*.bin") if "small" not in path.name).read_bytes()
+    assert small != plain
+    made = score_embed("export", "out", "--unity", "t.c", "--corpus", "c", "--tests", "kept", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    text = (tmp_path / "t.c").read_text()
+    test = text[text.index("_bug_division_by_zero(void)\n{") :].partition("}\n")[0]
+    numbers = re.findall(r"\w+", test.partition("input[] = {")[2].partition("}")[0])
+    assert bytes(int(number, 0) for number in numbers) == small
+    assert next((tmp_path / "c").glob(f"{row}-*.bin")).read_bytes() == small
+    for flags, failures in (((), 1), (("-DMENDED",), 0)):
+        command = ["gcc", "-w", *flags, "-I", str(UNITY), "t.c", str(UNITY / "unity.c"), "-o", "t"]
+        subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+        done = subprocess.run(["./t"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert f" {failures} Failures" in done.stdout, done.stdout
+    assert score_embed("run", "--regress", "out", "p.c", "--entry", "share", cwd=tmp_path).returncode == 1
+    mended = score_embed("run", "--regress", "out", "p.c", "--entry", "share", "--json", "--", "-DMENDED", cwd=tmp_path)
+    assert '"mended"' in mended.stdout, mended.stdout + mended.stderr
+    board = score_embed("export", "out", "--board-input", "b.c", cwd=tmp_path)
+    assert board.returncode == 0, board.stderr
+    assert f"score_input_size = {len(small)};" in (tmp_path / "b.c").read_text()

@@ -187,7 +187,8 @@ class Ledger:
         small = entry.small
         inputs = named_inputs(small.objects, small.input) if small else named_inputs(entry.objects, entry.input)
         bug = Bug.at(entry.place, kind, inputs, number, entry.confirmed, depends=entry.depends)
-        bug.small = small.input.hex() if small else ""
+        if small is not None:
+            bug.small, bug.objects = small.input.hex(), small.objects
         return self.bugs.add(bug)
 
     def _test(self, number: int, entry: Entry, where: str) -> TestCase:

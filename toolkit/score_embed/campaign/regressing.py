@@ -24,6 +24,7 @@ from score_embed.campaign.status import Steps
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.errors import UsageError
 from score_embed.image.image import Image
+from score_embed.results import simple
 from score_embed.results.bugs import Bug, kind_of
 from score_embed.results.sourcemap import SourceMap, source_map
 from score_embed.results.store import Store, TestRow
@@ -79,7 +80,7 @@ def run(settings: config.Settings, folder: Path) -> Regression:
     Raises UsageError if there are none, BuildError, TargetError, StorageError.
     """
     with Store.read(folder) as record:
-        rows = record.kept_tests()
+        rows = simple.kept(record)
         witnessed = {found.test for found in record.found_by_witness()}
     if not rows:
         raise UsageError(

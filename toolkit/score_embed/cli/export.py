@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 
 from score_embed.campaign import folder as workplace
 from score_embed.campaign import trust
@@ -14,7 +15,7 @@ from score_embed.image.image import load_image
 from score_embed.report import findings, inputs, spreadsheet, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import write, write_pieces
-from score_embed.results import criteria, salvage
+from score_embed.results import criteria, salvage, simple
 from score_embed.results.store import Store, TestRow
 
 CHOICES = ("kept", "paths", "all", "fewest")
@@ -97,10 +98,11 @@ def _save(values: argparse.Namespace) -> int:
 
 def _tests(record: Store, values: argparse.Namespace, default: str) -> Iterable[TestRow]:
     if values.test is not None:
-        return [_numbered(record, values.test)]
+        test = [_numbered(record, values.test)]
+        return simple.with_simple(record, test) if default == "kept" else test
     match values.tests or default:
         case "kept":
-            return record.kept_tests()
+            return simple.kept(record)
         case "paths":
             return record.path_tests()
         case "fewest":
@@ -121,10 +123,12 @@ def _fewest(record: Store) -> Iterable[TestRow]:
 
 def _one(record: Store, found: Findings, number: int | None) -> TestRow:
     if number is not None:
-        return _numbered(record, number)
+        return simple.with_simple(record, [_numbered(record, number)])[0]
     if not found.bugs:
         raise UsageError("the campaign found no bug", str(record.folder), "Name the test with --test N.")
-    return _numbered(record, found.bugs[0].test)
+    bug = found.bugs[0]
+    test = simple.simple(record, _numbered(record, bug.test), bug)
+    return replace(test, verdict=bug.kind, place=str(bug.place), code=0) if bug.witness else test
 
 
 def _numbered(record: Store, number: int) -> TestRow:

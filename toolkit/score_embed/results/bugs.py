@@ -18,7 +18,7 @@ from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable
 from score_embed.results.coverage import function_name
 from score_embed.results.lines import LineTable
 from score_embed.results.shown import rests_on
-from score_embed.results.testcase import Value
+from score_embed.results.testcase import Named, Value
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Bug(Struct):
     witness: str = ""  # who else saw it, where the test itself ended well: a sanitizer
     depends: tuple[str, ...] | None = None  # the inputs that its path depends on, what is asked last first; None: not known
     small: str = ""  # the input that `inputs` are of, in hexadecimal, if that is simpler than its test's
+    objects: tuple[Named, ...] = ()  # … and what it consists of; not in summary.json
 
     @staticmethod
     def at(

@@ -276,7 +276,8 @@ class Store:
             if finding.small:  # the sanitizer ended it before it asked for all
                 given = finding.small
                 objects = tuple(part for part in objects if part.offset + part.size <= len(given))
-            found.append(Found(finding, number, named_inputs(objects, given), verdict, place))
+            simple = objects if finding.small else ()
+            found.append(Found(finding, number, named_inputs(objects, given), verdict, place, simple))
         return found
 
     def witness_counts(self, paths: int) -> Counts:

@@ -121,7 +121,9 @@ def _beyond(refused: Iterable[tuple[str, str, int, int]]) -> tuple[str, ...]:
 
 def _bug(bug: Bug, sources: SourceMap) -> dict[str, Any]:
     """`id`: by which `score-hints.yaml` may name it."""
-    return {**to_builtins(bug), "rests_on": bug.rests_on, "id": short_id(bug, sources)}
+    made = to_builtins(bug)
+    del made["objects"]
+    return {**made, "rests_on": bug.rests_on, "id": short_id(bug, sources)}
 
 
 def _line(line: Judged) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from score_embed.results.bugs import Bug, BugList, Place
-from score_embed.results.testcase import Value
+from score_embed.results.testcase import Named, Value
 
 CLEAN, FOUND, AGAIN, LOST = "clean", "found", "again", "lost"  # AGAIN: a finding that an earlier test has
 
@@ -75,6 +75,7 @@ class Found:
     inputs: Mapping[str, Value]
     verdict: str
     place: str
+    objects: tuple[Named, ...] = ()  # of the simpler input
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def all_bugs(own: Iterable[Bug], found: Iterable[Found]) -> list[Bug]:
             finding = one.finding
             seen = finding.confirmed, finding.witness, finding.depends
             bug = Bug.at(finding.place, finding.kind, one.inputs, one.test, *seen)
-            bug.small = (finding.small or b"").hex()
+            bug.small, bug.objects = (finding.small or b"").hex(), one.objects
             others.add(bug)
     return sorted([*ours, *others], key=lambda bug: (bool(bug.rests_on), bug.test))
 

@@ -19,6 +19,7 @@ from score_embed.image.group import Group
 from score_embed.report import findings, makefile, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import folder_of, write
+from score_embed.results import simple
 from score_embed.results.bugs import Bug
 from score_embed.results.judging import short_id
 from score_embed.results.parts import PROGRESS
@@ -171,7 +172,7 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         row.why = "; ".join(dict.fromkeys(_place(item, row.function) for item in lost))
         path = folder_of(tests) / f"{test_name(row)}.c"
         with suppress(UsageError):  # of a function that --stub replaces no test can be written
-            write(path, unity.document(found, record.kept_tests(), path))
+            write(path, unity.document(found, simple.kept(record), path))
 
 
 def _found(bug: Bug, found: Findings) -> Found:
