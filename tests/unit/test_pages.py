@@ -15,6 +15,7 @@ from msgspec import structs
 
 from score_embed.campaign.ending import Result
 from score_embed.cli import main, run
+from score_embed.contract.judged import Judged
 from score_embed.contract.words import Unflipped
 from score_embed.errors import StorageError
 from score_embed.report import branches, findings
@@ -140,6 +141,29 @@ def test_an_older_text_does_not_count(tmp_path: Path) -> None:
     assert "Of these files the newest text is shown" in text
     assert "int f;" in text
     assert "switch (x) {" not in text
+
+
+def test_judged_bugs_are_listed_apart(tmp_path: Path) -> None:
+    """With the line that says so; they are not open."""
+    recorded.write(tmp_path)
+    found = read(tmp_path)
+    bug, line = found.bugs[0], Judged("accept", "8a31f0c2", "issue 41 <mended>", "score-hints.yaml:3")
+    gone = Judged("refuse", "gone.c:9", "moved", "score-hints.yaml:7")
+    apart = dataclasses.replace(found, bugs=found.bugs[1:], judged=((bug, line),), unmatched=(gone,))
+    for text in (campaign.document(apart), project.document([apart], tmp_path)):
+        assert text.count("<article") == len(found.bugs) - 1
+        row = text.partition("Accepted and refused")[2].partition("</table>")[0]
+        for shown in ("accepted", bug.kind, bug.function, "accept 8a31f0c2", "score-hints.yaml:3", "issue 41 &lt;mended&gt;"):
+            assert shown in row
+        assert "1 accepted" in text
+    assert "refuse gone.c:9" in campaign.document(apart)
+    assert "Accepted and refused" not in campaign.document(found)
+    both = project.document([apart, found], tmp_path)  # there it is open
+    assert both.count("<article") == len(found.bugs)
+    assert "Accepted and refused" not in both
+    alone = dataclasses.replace(apart, bugs=())
+    assert "None is open." in campaign.document(alone)
+    assert "None was found." not in project.document([alone], tmp_path)
 
 
 def test_moments_are_few_and_the_last_is_now() -> None:

@@ -34,7 +34,7 @@ ENDS = {
     Stop.KILLED: "its process was killed; this is its last commit, at most a second earlier",
     Stop.RUNNING: "it is running now; this is its last commit",
 }
-_DONE = {ACCEPT: "accepted", REFUSE: "refused"}
+DONE = {ACCEPT: "accepted", REFUSE: "refused"}
 _MOST_LOST = 10  # lost tests that are shown
 CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.GOAL, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
@@ -72,8 +72,13 @@ def headline(summary: Mapping[str, Any]) -> str:
 
 def set_apart(judged: Mapping[str, int]) -> str:
     """How many bugs the user has accepted and refused; mostly nothing."""
-    said = [f"{judged[word]} {done}" for word, done in _DONE.items() if judged.get(word)]
-    return f" ({', '.join(said)})" if said else ""
+    said = said_apart(judged)
+    return f" ({said})" if said else ""
+
+
+def said_apart(judged: Mapping[str, int]) -> str:
+    """The same without brackets."""
+    return ", ".join(f"{judged[word]} {done}" for word, done in DONE.items() if judged.get(word))
 
 
 def ended(summary: Mapping[str, Any]) -> str:
@@ -125,7 +130,7 @@ def judged(found: Findings) -> Iterator[str]:
     """The bugs of which the user has said something, a line each, and what was said of none."""
     for bug, line in found.judged:
         within = f" in {bug.function}" if bug.function else ""
-        yield f"{bug.place}: {_DONE[line.word]}: {kinds.happened(bug.kind)}{within}: {line.why} [{bug.kind}]"
+        yield f"{bug.place}: {DONE[line.word]}: {kinds.happened(bug.kind)}{within}: {line.why} [{bug.kind}]"
     if found.unmatched:
         yield "said of no bug that was found here:"
         yield from (f"  {line.at}: {line.word} {line.what}" for line in found.unmatched)

@@ -15,8 +15,9 @@ from score_embed.report import branches as all_branches
 from score_embed.report import kinds, text
 from score_embed.report.branches import Branch, Function
 from score_embed.report.findings import Findings
-from score_embed.report.page import charts, mcdc, reasons
+from score_embed.report.page import charts, judged, mcdc, reasons
 from score_embed.report.page.charts import Chart
+from score_embed.report.page.judged import ShownJudged
 from score_embed.report.page.render import page
 from score_embed.report.page.sources import NEAR, Remark, Sources, directions, sources
 from score_embed.results import witnessed
@@ -84,7 +85,7 @@ def document(found: Findings) -> str:
     """The HTML text."""
     branches = all_branches.of(found)
     shown = sources(found.sources.texts, branches, _remarks(found))
-    summary = found.summary
+    summary, apart = found.summary, _judged(found, shown)
     values: dict[str, Any] = {
         "found": found,
         "summary": summary,
@@ -92,6 +93,9 @@ def document(found: Findings) -> str:
         "end": text.ENDS.get(summary["stopped"], ""),
         "tone": TONES.get(summary["stopped"], _FAIR),
         "bugs": [_bug(found, bug, number, shown) for number, bug in enumerate(found.bugs)],
+        "judged": apart,
+        "said_apart": judged.count(apart),
+        "unmatched": found.unmatched,
         "sources": shown,
         "functions": shown_functions(branches, shown, _bugs_of(found), _entries(found)),
         "gaps": gaps(branches, shown),
@@ -141,6 +145,10 @@ def _bug(found: Findings, bug: Bug, number: int, shown: Sources) -> ShownBug:
         [_shown(name, value) for name, value in readable(bug.inputs, found.arrays).items()],
         _commands(found, bug),
     )
+
+
+def _judged(found: Findings, shown: Sources) -> list[ShownJudged]:
+    return [judged.row(bug, line, bug.file, shown.anchor(bug.file, bug.line)) for bug, line in found.judged]
 
 
 def _commands(found: Findings, bug: Bug) -> list[tuple[str, str]]:

@@ -16,10 +16,11 @@ from score_embed.report import branches as all_branches
 from score_embed.report import kinds, text
 from score_embed.report.branches import Branch
 from score_embed.report.findings import Findings
-from score_embed.report.page import reasons
+from score_embed.report.page import judged, reasons
 from score_embed.report.page.campaign import FILE, TONES, gaps, shown_functions
+from score_embed.report.page.judged import ShownJudged
 from score_embed.report.page.render import page
-from score_embed.report.page.sources import Remark, sources
+from score_embed.report.page.sources import Remark, Sources, sources
 from score_embed.results.judging import identity
 
 _MOST_SEEN = 5  # campaigns that are named with a bug
@@ -71,6 +72,7 @@ def document(campaigns: Sequence[Findings], beside: Path) -> str:
     for one in defects:
         one.anchor = shown.anchor(one.file, one.line)
     sides = [side for branch in branches for side in branch.sides]
+    apart = _judged(campaigns, names, shown)
     values: dict[str, Any] = {
         "campaigns": [_campaign(found, beside) for found in campaigns],
         "programs": _programs(campaigns),
@@ -81,6 +83,9 @@ def document(campaigns: Sequence[Findings], beside: Path) -> str:
         "told": reasons.MEANING,
         "older": sorted(names[file] for file in texts.older),
         "bugs": defects,
+        "judged": apart,
+        "said_apart": judged.count(apart),
+        "unmatched": (),  # a line may mean a bug of another campaign
         "sources": shown,
         "functions": shown_functions(branches, shown, Counter((one.file, one.function) for one in defects), _no_lines),
         "gaps": gaps(branches, shown),
@@ -140,6 +145,18 @@ def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[De
     return list(made.values())
 
 
+def _judged(campaigns: Sequence[Findings], names: Mapping[str, str], shown: Sources) -> list[ShownJudged]:
+    """Each once, with the line that was said last of it; none that is open in any campaign."""
+    left = {identity(bug, found.sources) for found in campaigns for bug in found.bugs}
+    made: dict[str, ShownJudged] = {}
+    for found in sorted(campaigns, key=lambda each: each.program.began):
+        for bug, line in found.judged:
+            absolute = str(found.absolute(bug.file)) if bug.file else ""
+            file = names.get(absolute, absolute)
+            made[identity(bug, found.sources)] = judged.row(bug, line, file, shown.anchor(file, bug.line))
+    return [row for ident, row in made.items() if ident not in left]
+
+
 def _campaign(found: Findings, beside: Path) -> dict[str, Any]:
     summary = found.summary
     own = Path(found.folder).absolute() / FILE
@@ -156,6 +173,7 @@ def _campaign(found: Findings, beside: Path) -> dict[str, Any]:
         "runs": summary["runs"],
         "seconds": summary["seconds"],
         "bugs": len(found.bugs),
+        "judged": len(found.judged),
     }
 
 
