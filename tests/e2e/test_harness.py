@@ -477,3 +477,36 @@ def test_inputs_of_hangs_are_made_small(board: str, tmp_path: Path) -> None:
     assert plain["bugs"][0]["inputs"] != inputs
     assert (plain["paths"], plain["runs"]) == (summary["paths"], summary["runs"])
     assert not list((tmp_path / "o3" / "bugs").glob("*-small.json"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("n > ", "expression expected"),
+        ("n > m", "undeclared"),
+        ("(n > 3", "syntax error"),
+        ("n > 3)", "syntax error"),
+        ("p->x", "not a structure"),
+        ("1 +* n", "unary"),
+    ],
+)
+def test_wrong_c_in_a_hint_is_an_error_of_its_line(wrong: str, said: str, tmp_path: Path) -> None:
+    """Wherever the hint stands; the harness is no file that anybody sees. Also from the build cache."""
+    program = "int f(int n, const char *p)\n{\n    return n > 3 && p[0] == 2;\n}\n"
+    yaml = "functions:\n  f:\n    assume:\n      - n > 1\n      - "
+    for place, source, hints, options in (
+        ("--assume", program, "", ("--assume", wrong)),
+        ("score-hints.yaml:5", program, f'{yaml}"{wrong}"\n', ()),
+        ("score-hints.yaml:2", program, f'refuse:\n  "f({wrong})": it never is\n', ()),
+        ("p.c:3", f"/* score: n in -9..9\n *\n * assume {wrong} */\n{program}", "", ()),
+    ):
+        if place.endswith("yaml:2") and wrong.count("(") != wrong.count(")"):
+            continue  # where the condition ends is not known then
+        (tmp_path / "p.c").write_text(source)
+        (tmp_path / "score-hints.yaml").write_text(hints)
+        for _ in range(2):
+            done = score_embed("run", "--entry", "f", "--no-witness", "p.c", *options, cwd=tmp_path)
+            assert done.returncode == 2, done.stderr
+            assert done.stderr.startswith(f"{place}: error: "), done.stderr
+            assert said in done.stderr
+            assert "<entry>" not in done.stderr

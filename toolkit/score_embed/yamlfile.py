@@ -53,6 +53,10 @@ class Section:
     def where(self, key: str = "") -> str:
         return self.places.get(key, self.place)
 
+    def where_item(self, key: str, at: int) -> str:
+        """The place of an item of a list."""
+        return self.places.get(f"{key}[{at}]", self.where(key))
+
     def over(self, base: Section) -> Section:
         """These keys over those of `base`, groups key by key; every key keeps its place."""
         values, places = {**base.values, **self.values}, {**base.places, **self.places}
@@ -206,6 +210,8 @@ def _value(path: Path, node: yaml.Node) -> object:
             if key in values:
                 raise UsageError(f"the key {userfile.shown(key)} appears twice", where, "Remove one of the two.")
             values[key], places[key] = _value(path, value_node), where
+            if isinstance(value_node, yaml.SequenceNode):
+                places.update({f"{key}[{at}]": _where(path, item) for at, item in enumerate(value_node.value)})
         return Section(_where(path, node), values, places)
     if isinstance(node, yaml.SequenceNode):
         _check_tag(path, node, f"{_TAG}seq")

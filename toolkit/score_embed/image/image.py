@@ -135,6 +135,9 @@ def build_image(
     except Unbounded:
         raise
     except BuildError as error:
+        at_hint = front.blamed(error)
+        if at_hint is not error:
+            raise at_hint from None
         from score_embed.image.complaints import explained  # it asks the compiler again
 
         raise explained(error, toolchain, sources, native, flags) from None
@@ -162,7 +165,7 @@ def build_image(
             try:
                 built = compiled(toolchain, Path(work), program, files, verify=verify)
             except BuildError as error:
-                raise _of_inputs(error, program) from None
+                raise front.blamed(_of_inputs(error, program)) from None
             publish(built, elf)
             trim(cache_folder())
     return load_image(elf)

@@ -20,7 +20,7 @@ from msgspec import convert, to_builtins
 from score_embed.command import workers
 from score_embed.contract.entry import Entry, Told
 from score_embed.contract.program import Complete, Note, Program, Source, StubsWanted, Whole
-from score_embed.errors import UsageError
+from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.harness.beside import read as read_comments
@@ -29,6 +29,7 @@ from score_embed.frontend.harness.hints import read as read_hints
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, forget, recall, remember
+from score_embed.image.hinted import OPTION, blamed
 from score_embed.image.library import Library, has_allocator
 from score_embed.image.toolchain import Toolchain
 
@@ -70,6 +71,7 @@ class FrontEnd:
     def __init__(self, toolchain: Toolchain, request: Request, progress: Callable[[str], None]) -> None:
         self._toolchain, self._request, self._progress = toolchain, request, progress
         self._raw: dict[Path, str] = {}
+        self._made: Sequence[Source] = ()  # with the harness
         with workers() as pool:
             flags = dict.fromkeys(tuple(request.flags[path]) for path in request.sources)
             models = pool.map(toolchain.data_model, flags)
@@ -104,6 +106,7 @@ class FrontEnd:
 
     def instrumented(self, program: Complete) -> Program:
         """Its C with probes."""
+        self._made = program.sources
         request = self._request
         how = (self._toolchain.board.argument_order, request.verify, sorted(request.checks), request.closed)
         library = self._library()
@@ -164,7 +167,9 @@ class FrontEnd:
     def _harness(self, sources: Sequence[Source], hints: Hints) -> Harness:
         from score_embed.frontend.harness.entry import add_harness
 
-        return add_harness(sources, own_names.emitted(self._request.entry or ""), self.model, hints)
+        made = add_harness(sources, own_names.emitted(self._request.entry or ""), self.model, hints)
+        self._made = made.sources
+        return made
 
     def _instrumented(self, program: Complete, library: Library) -> tuple[Program, list[_Loaded]]:
         from score_embed.frontend.models import Models
@@ -241,7 +246,18 @@ class FrontEnd:
             if beside != Hints():
                 hints = hints.over(beside)
                 break
-        return replace(hints, assume=(*hints.assume, *told.assume), globals=(*hints.globals, *told.globals), all_null=told.all_null)
+        return replace(
+            hints,
+            assume=(*hints.assume, *told.assume),
+            globals=(*hints.globals, *told.globals),
+            all_null=told.all_null,
+            places=(*hints.places, *((text, OPTION) for text in told.assume)),
+        )
+
+    def blamed(self, error: BuildError) -> BuildError | UsageError:
+        """An error in the C of a hint stands where the hint does."""
+        entry = self._request.entry
+        return blamed(error, self._made, self.hints(entry).written()) if entry else error
 
     def _written(self, path: Path) -> str:
         """A file as its author wrote it; "" if it cannot be read."""

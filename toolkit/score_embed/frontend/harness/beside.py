@@ -78,6 +78,7 @@ def read(text: str, file: str, function: str) -> Hints:
         return Hints()
     arguments: dict[str, Hint] = {}
     assume: list[str] = []
+    places: list[tuple[str, str]] = []
     variables: list[str] = []
     for comment in comments(text).get(function, ()):
         for clause, line in _clauses(comment):
@@ -85,13 +86,14 @@ def read(text: str, file: str, function: str) -> Hints:
             words = clause.split()
             if words[0] == "assume" and len(words) > 1:
                 assume.append(clause.partition("assume")[2].strip())
+                places.append((assume[-1], where))
             elif words[0] == "globals" and len(words) > 1:
                 variables += words[1:]
             elif words[0] in arguments:
                 raise UsageError(f"{userfile.shown(words[0])} has hints twice", where, "Write all of them in one place.")
             else:
                 arguments[words[0]] = hint(_section(words, where))
-    return Hints(arguments, assume=tuple(assume), globals=tuple(variables))
+    return Hints(arguments, assume=tuple(assume), globals=tuple(variables), places=tuple(places))
 
 
 def _clauses(comment: Comment) -> Iterator[tuple[str, int]]:

@@ -21,7 +21,7 @@ name of its type. What a function's own key says wins.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -75,6 +75,7 @@ class Hints:
     globals: tuple[str, ...] = ()
     all_null: bool = False  # every pointer may be null, whatever the code looks at
     never: tuple[Never, ...] = ()  # what does not hold when the function is called
+    places: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)  # of what is assumed: C, and where it stands
 
     def over(self, other: Hints) -> Hints:
         """These, and what another place says besides; of an argument only one of them."""
@@ -83,7 +84,18 @@ class Hints:
             arguments={**other.arguments, **self.arguments},
             assume=(*other.assume, *self.assume),
             globals=(*other.globals, *self.globals),
+            places=(*other.places, *self.places),
         )
+
+    def written(self) -> Iterator[tuple[str, str]]:
+        """All C of the user's, and where it is written."""
+        yield from self.places
+        for one in self.never:
+            yield one.condition, one.at
+        for hint in (*self.arguments.values(), *self.types.values()):
+            for text in (hint.value, hint.low, hint.high):
+                if text:
+                    yield text, hint.at
 
     def of(self, label: str, members: tuple[str, ...] = ()) -> Hint:
         """What is said of an object. `members`: what it is called as a member (`node.next`)."""
@@ -109,7 +121,9 @@ def read(path: Path, function: str) -> Hints:
         return Hints(_not_null({}, never), types, never=never)
     own = functions.section(function)
     arguments = {name: hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
-    return Hints(_not_null(arguments, never), types, own.texts("assume"), own.texts("globals"), never=never)
+    assume = own.texts("assume")
+    places = tuple((text, own.where_item("assume", at)) for at, text in enumerate(assume))
+    return Hints(_not_null(arguments, never), types, assume, own.texts("globals"), never=never, places=places)
 
 
 def _not_null(arguments: dict[str, Hint], never: Sequence[Never]) -> dict[str, Hint]:
