@@ -198,3 +198,29 @@ def test_a_caller_confirms_a_bug(tmp_path: Path) -> None:
     assert lines[0].startswith("c.c:4: a null pointer is used in second [null-dereference]; confirmed in context: ")
     assert "rests on: n->next may be NULL" in lines[0]
     assert lines[1].startswith("c.c:5: ")
+
+
+def test_bugs_of_a_baseline_do_not_count(tmp_path: Path) -> None:
+    """Which is made of the functions' campaigns. With another one the same run is judged anew, and nothing is explored."""
+    (tmp_path / "p.c").write_text(
+        "int one(int x) { return 10 / (x - 3); }\nint two(int x) { if (x == 5) return 10 / (x - 5); return x; }\n"
+    )
+    words = ("unit", "--time", "20", "--out", "out", "p.c")
+    assert score_embed(*words, cwd=tmp_path).returncode == 1
+    campaigns = ["out/functions/one", "out/functions/two"]
+    made = score_embed("report", *campaigns[:1], "--write-baseline", "some.txt", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert score_embed("report", *campaigns, "--write-baseline", "all.txt", cwd=tmp_path).returncode == 0
+    some = score_embed(*words, "--baseline", "some.txt", cwd=tmp_path)
+    assert some.returncode == 1
+    assert "bugs 2, 1 of them known" in some.stdout
+    listed = [line for line in some.stdout.splitlines() if line.startswith(("p.c:", "note: known: p.c:"))]
+    assert [line.startswith("note: known: p.c:1:") for line in listed] == [False, True]
+    known = score_embed(*words, "--baseline", "all.txt", cwd=tmp_path)
+    assert known.returncode == 0, known.stdout
+    assert "bugs 2, 2 of them known" in known.stdout
+    fresh = score_embed("unit", "--time", "20", "--out", "o2", "p.c", "--baseline", "all.txt", cwd=tmp_path)
+    assert fresh.returncode == 0, fresh.stdout + fresh.stderr
+    gone = score_embed(*words, "--baseline", "gone.txt", cwd=tmp_path)
+    assert gone.returncode == 2
+    assert gone.stderr.startswith("gone.txt: error:")

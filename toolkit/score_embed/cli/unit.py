@@ -7,6 +7,7 @@ import fnmatch
 import os
 import sys
 import time
+from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from score_embed.cli.run import require_sources
 from score_embed.errors import printable
 from score_embed.image.compile_commands import dropped_flags, known_sources, read_flags
 from score_embed.image.group import Inputs
-from score_embed.report import unit_table
+from score_embed.report import fingerprints, unit_table
 from score_embed.unit import contexts
 from score_embed.unit.project import Project
 from score_embed.unit.rows import NOT_BUILT, Book, Row
@@ -31,7 +32,7 @@ _HELP = """Explore each function of a project, as `run --entry FUNC` does, and w
 The same command with the same --out goes on where it was stopped or killed."""
 _NOT_OURS = frozenset(
     {"out", "resume", "retry-lost", "trust", "first", "time", "clients", "cluster", "entry", "assume", "argv"}
-    | {"stdin-bytes", "no-witness", "verify", "keep", "port", "baseline"}
+    | {"stdin-bytes", "no-witness", "verify", "keep", "port"}
 )
 _TIME = 10.0
 _MOST_FLAGS = 12
@@ -59,7 +60,8 @@ def execute(values: argparse.Namespace) -> int:
         settings = replace(settings, sources=tuple(known_sources(commands)))
     require_sources(settings)
     opening.check_sources(settings)
-    settings = replace(settings, time=values.time, no_witness=True)
+    baseline = fingerprints.read_baseline(settings.baseline) if settings.baseline is not None else frozenset()
+    settings = replace(settings, time=values.time, no_witness=True, baseline=None)
     folder: Path = values.out or DEFAULT / f"unit-{time.strftime('%Y%m%d-%H%M%S')}"
     book = Book(folder, [str(path) for path in settings.sources], _words(values))
     board = find_board(settings.board, settings.run, None)
@@ -83,12 +85,12 @@ def execute(values: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             print(printable(f"continue with the same command and --out {folder}"), file=sys.stderr)
             raise
-    return _told(book, settings.json)
+    return _told(book, settings.json, baseline)
 
 
 def _words(values: argparse.Namespace) -> list[str]:
     """The options that decide what is found: who gives others begins anew."""
-    apart = ("sources", "execute", "out", "clients", "json", "command", "cflags")
+    apart = ("sources", "execute", "out", "clients", "json", "command", "cflags", "baseline")
     found = [f"{name}={value}" for name, value in sorted(vars(values).items()) if value and name not in apart]
     return [*found, *values.cflags]
 
@@ -119,8 +121,8 @@ def _dropped(commands: Path, sources: list[Path]) -> list[str]:
     ]
 
 
-def _told(book: Book, as_json: bool) -> int:
-    """Print what was found; returns the exit code."""
+def _told(book: Book, as_json: bool, baseline: Set[str]) -> int:
+    """Print what was found; returns the exit code. `baseline`: fingerprints of bugs that do not count."""
     rows = book.rows
     if as_json:
         print(book.json())
@@ -128,11 +130,12 @@ def _told(book: Book, as_json: bool) -> int:
         console = Printer(highlight=False)
         if rows:
             console.print(unit_table.table(rows))
-        for line in unit_table.bugs(contexts.ranked(rows)):
+        for line in unit_table.bugs(contexts.ranked(rows), baseline):
             console.print(plain(line), soft_wrap=True)
-        for line in unit_table.totals(rows, book.state.notes):
+        known = sum(bug.fingerprint in baseline for row in rows for bug in row.found)
+        for line in unit_table.totals(rows, book.state.notes, known):
             console.print(plain(line), soft_wrap=True)
         console.print(plain(f"results: {book.folder}"), soft_wrap=True)
-    if any(row.bugs for row in rows):
+    if any(bug.fingerprint not in baseline for row in rows for bug in row.found):
         return 1
     return 3 if not rows or all(row.stopped == NOT_BUILT for row in rows) else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Protocol
 
 from rich.table import Table
@@ -45,6 +45,7 @@ class Found(Protocol):
     id: str
     context: tuple[str, ...]
     firm: bool
+    fingerprint: str
 
 
 _MOST_BUGS = 20  # that are listed
@@ -79,8 +80,8 @@ def line(row: Row) -> str:
     return printable(f"{row.function}: {row.paths} paths{branches}{bugs}; {ended(row)}")
 
 
-def totals(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[str]:
-    """All functions together."""
+def totals(rows: Sequence[Row], notes: Sequence[str], known: int = 0) -> Iterator[str]:
+    """All functions together. `known`: how many of the bugs a baseline knows."""
     how = Counter(row.stopped or "not explored yet" for row in rows)
     covered, branches = sum(row.covered for row in rows), sum(row.branches for row in rows)
     percent = f" ({100 * covered // branches} %)" if branches else ""
@@ -89,13 +90,15 @@ def totals(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[str]:
     yield (
         f"{len(rows)} functions: {ends}; {sum(row.paths for row in rows)} paths, "
         f"branches of their own {covered}/{branches}{percent}, bugs {sum(row.bugs for row in rows)}"
+        f"{f', {known} of them known' if known else ''}"
         f"{set_apart({ACCEPT: sum(row.accepted for row in rows), REFUSE: sum(row.refused for row in rows)})}"
     )
     yield from (printable(f"said of no bug that was found: {line}") for line in unmatched(rows))
 
 
-def bugs(ranked: Sequence[tuple[Row, Found]]) -> Iterator[str]:
-    """The bugs, the likeliest first: where, what, and whether a caller shows it, too."""
+def bugs(ranked: Sequence[tuple[Row, Found]], baseline: Set[str] = frozenset()) -> Iterator[str]:
+    """The bugs, the likeliest first, those of a baseline last: where, what, and whether a caller shows it, too."""
+    ranked = sorted(ranked, key=lambda each: each[1].fingerprint in baseline)
     for row, bug in ranked[:_MOST_BUGS]:
         where = f"{bug.file}:{bug.line}" if bug.file else "unknown place"
         said = f"{where}: {kinds.happened(bug.kind)}{f' in {bug.function}' if bug.function else ''} [{bug.kind}]"
@@ -104,7 +107,8 @@ def bugs(ranked: Sequence[tuple[Row, Found]]) -> Iterator[str]:
             said += f"; confirmed in context: {', '.join(bug.context)}{firmly}"
         if bug.rests_on:
             said += f"; rests on: {'; '.join(bug.rests_on)}"
-        yield printable(f"{said}; id {bug.id}, test {bug.test} of {row.function}")
+        known = "note: known: " if bug.fingerprint in baseline else ""
+        yield printable(f"{known}{said}; id {bug.id}, test {bug.test} of {row.function}")
     if len(ranked) > _MOST_BUGS:
         yield f"… and {len(ranked) - _MOST_BUGS} more bugs: they are in unit.json"
 

@@ -35,6 +35,7 @@ class Found(Struct, kw_only=True):
     id: str
     context: tuple[str, ...] = ()
     firm: bool = False
+    fingerprint: str = ""  # by which a baseline knows it
 
 
 class Row(Struct, kw_only=True):

@@ -16,7 +16,7 @@ from score_embed.contract.words import Stop
 from score_embed.errors import NothingToExplore, ScoreError, UsageError
 from score_embed.frontend.harness.entries import Function
 from score_embed.image.group import Group
-from score_embed.report import findings, makefile, unity
+from score_embed.report import findings, fingerprints, makefile, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import folder_of, write
 from score_embed.results import simple
@@ -164,7 +164,7 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         row.paths, row.tests = summary["paths"], summary["runs"]
         row.branches, row.covered = len(own), sum(index in found.covered for index in own)
         row.bugs = len(found.bugs)
-        row.found = [_found(bug, found) for bug in found.bugs]
+        row.found = [_found(bug, found, key) for bug, key in zip(found.bugs, fingerprints.of(found), strict=True)]
         said = Counter(line.word for _, line in found.judged)
         row.accepted, row.refused = said[ACCEPT], said[REFUSE]
         row.unmatched = tuple(f"{line.at}: {line.word} {line.what}" for line in found.unmatched)
@@ -175,7 +175,7 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
             write(path, unity.document(found, simple.kept(record), path))
 
 
-def _found(bug: Bug, found: Findings) -> Found:
+def _found(bug: Bug, found: Findings, fingerprint: str) -> Found:
     return Found(
         kind=bug.kind,
         file=bug.file,
@@ -185,6 +185,7 @@ def _found(bug: Bug, found: Findings) -> Found:
         rests_on=tuple(bug.rests_on),
         test=bug.test,
         id=short_id(bug, found.sources),
+        fingerprint=fingerprint,
     )
 
 
