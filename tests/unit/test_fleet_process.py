@@ -447,6 +447,9 @@ UNSOUND: dict[str, tuple[Result, ...]] = {
     "a note of its own": (result(PARENT, 1, noting("send money")),),
     "too many times": (result(PARENT, 1, noting(Note.GAVE_UP, 7, 2**63)),),
     "too many answers": (result(PARENT, 1, TallyRows((), (), 0, 0, SolverStats(sat=2**63))),),
+    "questions left below nothing": (
+        result(PARENT, 1, TallyRows((), (), 0, 0, SolverStats(gave_up={Layer.FINITE: -1}))),
+    ),
     "answers below nothing": (result(PARENT, 1, TallyRows((), (), 0, 0, SolverStats(sat=-1))),),
     "for ever": (result(PARENT, 1, TallyRows((), (), 0, 0, SolverStats(seconds=1e300))),),
 }

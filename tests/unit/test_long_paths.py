@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from events import Stream, assign, compare, condition, leaf_step, replay, slot, symbolic, table
 from exploring import next_pair, search
 from test_concolic import finish
 
 from score_embed.contract.sites import CondFlag, Op, Site, SiteKind, Step, Template
+from score_embed.explore.bounds import Bounds
+from score_embed.explore.checking import Checker, Seen, told
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
@@ -16,6 +20,7 @@ from score_embed.explore.search import Search
 from score_embed.explore.strategy import DepthFirst
 from score_embed.solve.chain import Chain, DomainLayer, Gate, default_chain
 from score_embed.solve.effort import Limit
+from score_embed.solve.query import Stopped
 from score_embed.solve.smt import SmtLayer
 from score_embed.trace.trail import Trail
 
@@ -139,6 +144,49 @@ def test_a_path_of_many_branches_does_not_hold_up_the_end() -> None:
     made.explorer.stop_if(lambda: False)
     assert made.next() == left
     assert [child.neg_limit for child in recorded(made, left, path)] == [1, 2001]
+
+
+def test_neither_does_the_way_to_a_flip_that_waits() -> None:
+    """Its path is followed once more, and the end comes before its condition is there."""
+    made = search(SITES, DATA, default_chain())
+    first, path = next_pair(made), wide(3000)
+    (*_, last) = recorded(made, first.but(neg_limit=2999), path)
+    assert last.pending
+    recorded(made, first, narrow(1))
+    made.explorer.stop_if(lambda: True)
+    (left,) = recorded(made, last, path)
+    assert (left.pending, left.neg_limit, left.id == last.id) == (last.pending, last.neg_limit, False)
+
+
+def test_neither_does_the_way_to_where_a_path_is_taken_up() -> None:
+    made = search(SITES, DATA)
+    path = narrow(3000, 2000)
+    pair = next_pair(made).but(neg_limit=1999)
+    made.explorer.stop_if(lambda: True)
+    (left,) = recorded(made, pair, path)
+    assert (left.neg_limit, left.place, left.input) == (1999, pair.place, pair.input)
+    assert left.id not in (pair.id, b"")
+    checker = Checker(Trail(SITES), default_chain(), Bounds(), told(pair, [left]))
+    assert checker.check(pair, finish(path), DATA) == Seen(False, ())  # another client finds nothing wrong with it
+    made.explorer.stop_if(lambda: False)
+    assert [child.neg_limit for child in recorded(made, left, path)] == [2001]
+
+
+@pytest.mark.parametrize("looks", [3, 300])
+def test_neither_does_one_question_of_very_many_conditions(looks: int) -> None:
+    """Each layer looks whether the end has come, also between two conditions of a question."""
+    made = search(SITES, DATA, default_chain())
+    (*_, last) = recorded(made, next_pair(made).but(neg_limit=999), wide(1000))
+    last = last.but(pending=2)  # search is for the first time only
+    asked = itertools.count()
+    made.explorer.stop_if(lambda: next(asked) >= looks)
+    with pytest.raises(Stopped):
+        made.explorer.ask(last)
+    assert next(asked) == looks + 1
+    made.explorer.stop_if(lambda: False)
+    outcome = made.explorer.ask(last)
+    assert outcome is not None
+    assert not made.explorer.unflipped
 
 
 def test_a_run_brings_as_many_children_as_there_is_room_for() -> None:

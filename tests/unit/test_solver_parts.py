@@ -9,13 +9,15 @@ import pytest
 from score_embed.contract.words import Layer
 from score_embed.formula import build, floats
 from score_embed.formula.expr import Expr, Kind, Memo, evaluate, intern_table
+from score_embed.formula.select import select
 from score_embed.solve import chain, effort, equality, finite, smt, terms
 from score_embed.solve.chain import Chain, Gate, Late, ModelLayer, SolverStats, TablesLayer, default_chain
 from score_embed.solve.choices import ChoicesLayer
 from score_embed.solve.effort import Limit
 from score_embed.solve.equality import EqualityLayer
+from score_embed.solve.finite import FiniteLayer
 from score_embed.solve.integral import integral
-from score_embed.solve.query import Answer, Query, Result
+from score_embed.solve.query import Answer, Query, Result, Stopped
 from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 from score_embed.solve.terms import Translator
@@ -120,6 +122,77 @@ def test_z3_is_among_them() -> None:
     finally:
         over.set()
         thread.join()
+
+
+# Tables of values -------------------------------------------------------------------------------------------------
+
+
+class Asked:
+    """A layer that says how often it was asked, and knows nothing."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def solve(self, query: Query) -> Answer:
+        self.times += 1
+        return Answer(Result.UNKNOWN, Layer.SMT)
+
+
+def ring(turns: int) -> Query:
+    """`for (i = tail; i != head; i = next[i]) …`: each condition is about both bytes, and no turn is the last."""
+    following = bytes((place + 1) % 16 for place in range(16))
+    place, slicer = build.binary(Kind.AND, build.byte(0), const(15, 8)), Slicer()
+    head = build.byte(1)
+    for _ in range(turns):
+        slicer.add(build.negate(build.binary(Kind.EQ, place, head)))
+        found = select(build.zext(place, 32), following, 1, None)
+        assert found is not None
+        place = found
+    return slicer.query(build.binary(Kind.EQ, place, head), bytes([0, 99]))
+
+
+def test_tables_of_values_take_a_bounded_number_of_steps() -> None:
+    inner, limit = Asked(), Limit()
+    layer = FiniteLayer(inner, limit)
+    assert layer.solve(ring(15)).result is Result.SAT
+    few = layer.finite.steps
+    assert layer.solve(ring(40)).result is Result.UNSAT
+    assert few < layer.finite.steps < 5_000_000
+    assert not limit.gave_up
+    layer = FiniteLayer(inner, limit, steps=few)
+    assert layer.solve(ring(15)).result is Result.SAT  # the same on every machine
+    assert layer.solve(ring(40)).result is Result.UNKNOWN
+    assert (inner.times, limit.gave_up) == (1, {Layer.FINITE: 1})
+
+
+def test_thousands_of_conditions_are_left_to_others() -> None:
+    """The joins would take seconds."""
+    inner, limit = Asked(), Limit()
+    layer = FiniteLayer(inner, limit)
+    assert layer.solve(ring(6000)).result is Result.UNKNOWN
+    assert (inner.times, limit.gave_up) == (1, {Layer.FINITE: 1})
+
+
+def test_tables_of_values_end_with_the_campaign() -> None:
+    inner, limit = Asked(), Limit()
+    layer = FiniteLayer(inner, limit)
+    limit.stop = lambda: True
+    with pytest.raises(Stopped):
+        layer.solve(ring(400))
+    assert not inner.times
+    limit.stop = lambda: False
+    assert layer.solve(ring(400)).result is Result.UNSAT  # what was begun does no harm
+
+
+def test_what_a_layer_left_is_counted_with_its_question() -> None:
+    limit = Limit()
+    chain = Chain(FiniteLayer(Asked(), limit, steps=100), limit=limit)
+    for effort_, left in enumerate([1, 2, 3, 4]):
+        chain.solve(ring(40), effort=effort_ % chain.efforts)
+        assert chain.stats.gave_up.get(Layer.FINITE, 0) + limit.gave_up[Layer.FINITE] == left
+    stats = SolverStats()
+    stats.add(chain.stats)
+    assert stats.gave_up == {Layer.FINITE: 4}
 
 
 # Equalities -------------------------------------------------------------------------------------------------------

@@ -110,6 +110,16 @@ def test_so_does_the_end_of_the_time(hurried: threading.Event) -> None:
         assert not wish.wanted
 
 
+def test_who_asks_need_not_wait_for_the_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not run while the engine does."""
+    monkeypatch.setattr(interrupt, "_POLL", 60.0)  # so long it does not look
+    with Interrupt(lambda: None) as wish:
+        wish.deadline = time.monotonic() + 9
+        assert not wish.pressing()
+        wish.deadline = time.monotonic() - 9
+        assert wish.pressing()
+
+
 def test_a_query_of_z3_is_hurried(hurried: threading.Event) -> None:
     a, b = (build.from_bytes([build.byte(i) for i in range(start, start + 8)]) for start in (0, 8))
     product = build.binary(Kind.EQ, build.binary(Kind.MUL, a, b), build.const(0xD1CE5B4D3A291707, 64))

@@ -212,7 +212,7 @@ class Round {
             for (const std::vector<u8> &row : rows) cells.insert(cells.end(), row.begin(), row.end());
             relations.push_back(std::make_shared<const Relation>(mine, cells, rows.size()));
         }
-        RelationPtr found = joined(relations, 1 << 16);
+        RelationPtr found = joined(relations, 1 << 16, effort_);
         auto has = [](const Relation &relation, const std::vector<u8> &all) {
             for (std::size_t i = 0; i < relation.rows; ++i) {
                 bool same = true;
@@ -244,8 +244,9 @@ class Round {
     std::vector<Ref> pool_;
     Memo memo_;
     Chosen chosen_;
-    Grids grids_{64};
-    Finite finite_{100'000, [] {}};
+    Effort effort_{~u64(0), [] {}};
+    Grids grids_{64, effort_};
+    Finite finite_{100'000, u64(1) << 22, [] {}};
 };
 
 }  // namespace

@@ -143,6 +143,7 @@ class Descent final : public Follower, Visitor {
         now.decides = nb::cast<bool>(run.attr("decides_bytes")), now.may_wait = nb::cast<bool>(run.attr("may_wait"));
         now.data = nb::cast<nb::bytes>(run.attr("data"));
         now_ = &now;
+        first_ = nullptr;
         struct Done {
             Now *&now;
             ~Done() { now = nullptr; }
@@ -159,7 +160,8 @@ class Descent final : public Follower, Visitor {
         return found;
     }
 
-    // What is left of a run whose path was followed in vain: the condition at neg_limit, and the decisions before it.
+    // What is left of a run whose path was followed in vain: the condition at neg_limit, and the decisions before it. None:
+    // it was not followed so far.
     nb::object first(nb::handle trail) const {
         if (!first_) return nb::none();
         return nb::make_tuple(before_first_, trail_of(trail).python_condition(first_));
@@ -204,7 +206,7 @@ class Descent final : public Follower, Visitor {
         std::size_t limit = now.pair->neg_limit;
         if (index == limit)
             first_ = condition, before_first_ = decisions_.before(index);
-        else if (index > limit && index % LOOK_UP == 0 && nb::cast<bool>(now.stop()))
+        else if (index % LOOK_UP == 0 && nb::cast<bool>(now.stop()))
             throw InVain();  // many branches take long, also without questions
         // A switch has several conditions at a place.
         if (index > now.last && condition->start != path.conditions.back()->start) {
@@ -350,6 +352,12 @@ void add_descents(nb::module_ &m) {
             const std::vector<Ref> &path = self.slicer->path();
             if (index >= path.size()) throw nb::index_error();
             return path[index];
+        })
+        .def("about", [](const Passed &self, const Deps &deps) {
+            nb::list found;
+            for (const Ref &condition : self.slicer->path())
+                if (node(condition).deps.meets(deps)) found.append(owned(handle_of(condition)));
+            return found;
         });
 
     nb::class_<Slicer>(m, "Slicer")

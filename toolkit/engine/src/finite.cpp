@@ -8,16 +8,19 @@ namespace score {
 namespace {
 
 constexpr std::size_t MOST = 1 << 16;   // rows of a join
-constexpr std::ptrdiff_t WORK = 1 << 18;  // rows of all joins that a question makes
+constexpr u64 OVERHEAD_STEPS = 32;      // of a variable or a relation, however small it is
 constexpr std::size_t OVERHEAD = 64;    // cells that an empty relation takes as much memory as
 
 // Also those that others are made of.
-Variables all_variables(const std::vector<RelationPtr> &relations) {
+Variables all_variables(const std::vector<RelationPtr> &relations, Effort &effort) {
     Variables found, waiting;
     std::set<u64> known;
-    for (const RelationPtr &relation : relations)
+    for (const RelationPtr &relation : relations) {
+        effort.spend(relation->variables.size());
         waiting.insert(waiting.end(), relation->variables.begin(), relation->variables.end());
+    }
     while (!waiting.empty()) {
+        effort.spend(OVERHEAD_STEPS);
         VariablePtr next = std::move(waiting.back());
         waiting.pop_back();
         if (!known.insert(next->number).second) continue;
@@ -65,13 +68,17 @@ struct Each {  // every element, and its value
 Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
                       const Input &data) {
     if (kept_ > most_) forget();
-    std::vector<RelationPtr> conditions{condition(target)};
-    for (std::size_t i = 0; conditions.back() && i < several.size(); ++i) conditions.push_back(condition(several[i]));
-    if (!conditions.back()) return {Decided::TOO_LARGE, {}};
+    effort_.begin();
     try {
+        std::vector<RelationPtr> conditions{condition(target)};
+        for (std::size_t i = 0; conditions.back() && i < several.size(); ++i)
+            conditions.push_back(condition(several[i]));
+        if (!conditions.back()) return {Decided::TOO_LARGE, {}};
         return decide(conditions, Sets(sets.begin(), sets.end()), data);
     } catch (const TooLarge &) {
         return {Decided::TOO_LARGE, {}};
+    } catch (const GaveUp &) {
+        return {Decided::GAVE_UP, {}};
     }
 }
 
@@ -86,17 +93,20 @@ RelationPtr Finite::keep(RelationPtr relation) {
 }
 
 RelationPtr Finite::condition(Id condition) {
+    effort_.spend(OVERHEAD_STEPS);
     u64 name = node(condition).uid;
     if (auto known = conditions_.find(name); known != conditions_.end()) return known->second;
     GridPtr grid = grids_.of(condition);
     if (!grid) return nullptr;
+    effort_.spend(grid->values.size() * (1 + grid->variables.size()));
     return conditions_[name] =
                keep(relation_of(grid->variables, grid->variables, grid->values.size(), Where{grid->values}));
 }
 
 Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data) {
-    Variables variables = all_variables(conditions);
+    Variables variables = all_variables(conditions, effort_);
     std::vector<RelationPtr> relations = conditions;
+    effort_.spend(OVERHEAD_STEPS * (relations.size() + variables.size() + sets.size()));
     for (const VariablePtr &variable : variables) {
         if (!variable->made_of.empty())
             relations.push_back(definition(variable));
@@ -108,21 +118,18 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
         if (!relation->rows) return {Decided::UNSAT, {}};
         if (!relation->variables.empty()) buckets[relation->variables[0]->number].push_back(relation);
     }
-    std::ptrdiff_t work = WORK;
     std::vector<EliminatedPtr> steps;
     for (const VariablePtr &variable : variables) {
         const std::vector<RelationPtr> &mine = buckets[variable->number];
+        effort_.spend(OVERHEAD_STEPS * (1 + mine.size()));
         std::set<u64> numbers;
         for (const RelationPtr &relation : mine) numbers.insert(relation->number);
         std::vector<u64> key{variable->number};
         key.insert(key.end(), numbers.begin(), numbers.end());
         auto known = joins_.find(key);
         if (known == joins_.end()) {
-            tick_();
             known = joins_.emplace(std::move(key), eliminated(variable, mine)).first;
-            std::size_t rows = known->second->own.size();
-            kept_ += 2 * rows + OVERHEAD;
-            if ((work -= std::ptrdiff_t(rows)) < 0) throw TooLarge();
+            kept_ += 2 * known->second->own.size() + OVERHEAD;
         }
         steps.push_back(known->second);
         if (const RelationPtr &left = steps.back()->left) {
@@ -143,6 +150,7 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
     Decided found{Decided::SAT, {}};
     for (std::size_t i = variables.size(); i--;) {
         const Eliminated &step = *steps[i];
+        effort_.spend(step.others.size());
         u64 key = 0;
         for (const VariablePtr &other : step.others) key = key * other->count + chosen.at(other->number);
         auto [low, high] = std::equal_range(step.keys.begin(), step.keys.end(), key);
@@ -158,6 +166,7 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
 RelationPtr Finite::definition(const VariablePtr &variable) {
     RelationPtr &found = made_of_[variable->number];
     if (!found) {
+        effort_.spend(variable->choice.size() * (2 + variable->made_of.size()));
         Variables variables = variable->made_of;
         variables.push_back(variable);
         const Variables &axes = variable->made_of;
@@ -186,8 +195,9 @@ Finite::EliminatedPtr Finite::eliminated(const VariablePtr &variable, const std:
         std::iota(made->own.begin(), made->own.end(), u8(0));
         return made;
     }
-    RelationPtr together = joined(relations, MOST);
+    RelationPtr together = joined(relations, MOST, effort_);
     std::size_t width = together->variables.size();
+    effort_.spend(OVERHEAD_STEPS + together->rows * (3 * width + bits_of(together->rows)));
     made->others.assign(together->variables.begin() + 1, together->variables.end());
     std::vector<std::size_t> columns(width - 1);
     std::iota(columns.begin(), columns.end(), std::size_t(1));

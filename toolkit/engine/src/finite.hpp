@@ -6,28 +6,32 @@
 // elimination: A unifying framework for reasoning", 1999). A scanner's slice is a chain, and this is one walk along it.
 //
 // Questions of a path have most of their conditions in common, and those of neighbouring paths, too. So what came of a
-// join is kept, by the constraints that went into it. What would be too large is not decided.
+// join is kept, by the constraints that went into it. What would be too large, or takes too many steps, is not decided.
 #pragma once
 
+#include "effort.hpp"
 #include "evaluate.hpp"
 #include "relation.hpp"
 
 namespace score {
 
 struct Decided {
-    enum { TOO_LARGE, UNSAT, SAT } result;
+    enum { TOO_LARGE, GAVE_UP, UNSAT, SAT } result;
     std::vector<std::pair<u32, u8>> values;  // of input bytes: those of the run where they are as good as others
 };
 
 class Finite {
   public:
-    // `kept`: cells of all rows that are remembered, about. `tick` is called now and then; what it throws ends the question.
-    Finite(std::size_t kept, std::function<void()> tick) : most_(kept), tick_(std::move(tick)), grids_(4096, tick_) {}
+    // `kept`: cells of all rows that are remembered, about. `most`: steps of a question. `look` is called now and then; what
+    // it throws ends the question.
+    Finite(std::size_t kept, u64 most, std::function<void()> look)
+        : most_(kept), effort_(most, std::move(look)), grids_(4096, effort_) {}
     Finite(const Finite &) = delete;
 
     Decided solve(Id target, const std::vector<Id> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
                   const Input &data);
     std::size_t remembered() const { return joins_.size(); }  // joins
+    u64 steps() const { return effort_.spent(); }             // of the last question
 
   private:
     // `keys`: the values that the `others` have together with a variable, coded, rising; `own`: its value in each row.
@@ -51,7 +55,7 @@ class Finite {
     RelationPtr what_is_left(Variables variables, std::vector<u8> cells, std::size_t rows);
 
     std::size_t most_;
-    std::function<void()> tick_;
+    Effort effort_;
     Grids grids_;
     std::unordered_map<u64, RelationPtr> made_of_;           // by an inner variable's number
     std::map<std::pair<u64, ByteSet>, RelationPtr> sets_;    // by an input byte's number and its set

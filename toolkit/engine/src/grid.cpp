@@ -15,6 +15,7 @@ constexpr std::size_t MOST_VALUES = 256;      // of an inner variable
 constexpr std::size_t FEWEST = 16;            // elements of a table that is worth one
 constexpr std::size_t MOST_JOINED = 1 << 20;  // elements of an inner variable's table times its values
 constexpr std::size_t KEPT = 1 << 23;         // elements of all tables together
+constexpr u64 OVERHEAD = 32;                  // steps of a node, however small its table is
 constexpr u64 CHOOSING = set_of({Kind::TABLE, Kind::ITE});  // their results are few, and much is made of them
 
 u64 last_number = 0;
@@ -115,12 +116,12 @@ GridPtr Grids::of(Id expr) {
             continue;
         }
         const Node &node = score::node(id);
+        effort_.spend(OVERHEAD);
         std::size_t before = stack.size();
         bool has_none = node.width > WIDEST_WORD || node.kind >= Kind::FADD;
         for (unsigned i = 0; i < node.arity && !has_none; ++i)
             if (!known_.count(node.args[i])) stack.push_back(node.args[i]);
         if (stack.size() > before) continue;
-        tick_();
         GridPtr grid = has_none ? nullptr : made(id);
         known_[id].grid = std::move(grid);
         arena().mourn(id, this);
@@ -148,6 +149,7 @@ GridPtr Grids::made(Id id) {
         parts.push_back(known_.at(node.args[i]).grid);
         if (!parts.back()) return nullptr;
     }
+    for (const GridPtr &part : parts) effort_.spend(OVERHEAD * part->variables.size());
     parts = in_few_values(node, parts);
     if (size_of(parts) > MOST) return nullptr;
     GridPtr grid = computed(node, parts);
@@ -175,6 +177,7 @@ GridPtr Grids::computed(const Node &node, const std::vector<GridPtr> &parts) {
     auto made = std::make_shared<Grid>();
     made->variables = union_of(parts);
     std::size_t size = std::size_t(size_of(parts));
+    effort_.spend((1 + 2 * parts.size()) * size);
     std::vector<std::vector<u64>> arguments;
     const u64 *values[3] = {};
     for (const GridPtr &part : parts)
@@ -195,6 +198,7 @@ GridPtr Grids::few_of(Id id, const GridPtr &grid) {
 
 // These values as those of an inner variable, if they are few; else the same grid.
 GridPtr Grids::reduced(const GridPtr &grid) {
+    effort_.spend(8 * grid->values.size());
     std::optional<Partition> found = partition(grid->values);
     if (!found) return grid;
     size_ += grid->values.size() * (grid->variables.size() + 1);

@@ -8,7 +8,6 @@
 // Formulas wider than 64 bits and floating-point numbers have no table.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "arena.hpp"
+#include "effort.hpp"
 
 namespace score {
 
@@ -59,13 +59,12 @@ using GridPtr = std::shared_ptr<const Grid>;  // null: there is none of a bearab
 // Makes grids and keeps those of formulas that are alive.
 class Grids final : Mourner {
   public:
-    // `at_ease`: elements that a table may have before a part of it becomes a variable. `tick` is called now and then.
-    explicit Grids(std::size_t at_ease = 4096, std::function<void()> tick = [] {})
-        : at_ease_(at_ease), tick_(std::move(tick)) {}
+    // `at_ease`: elements that a table may have before a part of it becomes a variable.
+    Grids(std::size_t at_ease, Effort &effort) : at_ease_(at_ease), effort_(effort) {}
     Grids(const Grids &) = delete;
     ~Grids() { forget(); }
 
-    GridPtr of(Id expr);
+    GridPtr of(Id expr);  // may throw GaveUp
 
   private:
     struct Known {
@@ -82,7 +81,7 @@ class Grids final : Mourner {
     const VariablePtr &byte(u32 index);
 
     std::size_t at_ease_;
-    std::function<void()> tick_;
+    Effort &effort_;
     std::unordered_map<Id, Known> known_;
     std::map<u32, VariablePtr> bytes_;
     using Key = std::pair<std::vector<u64>, std::vector<u8>>;  // numbers of what it is made of, and the choice

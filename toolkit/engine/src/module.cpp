@@ -299,11 +299,9 @@ nb::object decided_by(Finite &finite, Given target, const std::vector<Given> &se
                    const std::vector<std::pair<u32, ByteSet>> &sets, nb::handle data) {
     Data input(data);
     Decided found = finite.solve(target, std::vector<Id>(several.begin(), several.end()), sets, input);
-    if (found.result == Decided::TOO_LARGE) return nb::make_tuple(false, nb::none());
-    if (found.result == Decided::UNSAT) return nb::make_tuple(true, nb::none());
     nb::dict values;
     for (auto [index, value] : found.values) values[nb::int_(index)] = nb::int_(value);
-    return nb::make_tuple(true, values);
+    return nb::make_tuple(int(found.result), values);
 }
 
 unsigned checked_width(unsigned width) {
@@ -386,12 +384,14 @@ NB_MODULE(_core, m) {
     m.def("search", searched, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"), nb::arg("most"));
 
     nb::class_<Finite>(m, "Finite")
-        .def("__init__", [](Finite *self, std::size_t kept) {
-            new (self) Finite(kept, [] {
+        .def("__init__", [](Finite *self, std::size_t kept, u64 most, nb::object look) {
+            new (self) Finite(kept, most, [look = std::move(look)] {
                 if (PyErr_CheckSignals() < 0) nb::raise_python_error();
+                look();
             });
-        }, nb::arg("kept"))
+        }, nb::arg("kept"), nb::arg("most"), nb::arg("look"))
         .def_prop_ro("remembered", &Finite::remembered)
+        .def_prop_ro("steps", &Finite::steps)
         .def("solve", decided_by, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"));
 
     m.def("within", [](Given offset, Word last) { return within(offset, i128(last.value)); });

@@ -7,6 +7,7 @@ namespace score {
 
 namespace {
 
+constexpr u64 OVERHEAD = 64;           // steps of a join, however small it is
 constexpr u128 CODES = u128(1) << 62;  // combinations that can be told apart by a number
 u64 last_number = 0;
 
@@ -21,7 +22,9 @@ std::size_t shared_with(const Relation &a, const Relation &b) {
     }));
 }
 
-RelationPtr joined(const Relation &a, const Relation &b, std::size_t most) {
+RelationPtr joined(const Relation &a, const Relation &b, std::size_t most, Effort &effort) {
+    effort.spend(OVERHEAD + a.rows * (a.variables.size() + bits_of(b.rows)) +
+                 b.rows * (b.variables.size() + bits_of(b.rows)));
     std::vector<std::size_t> mine, theirs;
     for (std::size_t column = 0; column < a.variables.size(); ++column)
         if (std::size_t other = column_of(b, a.variables[column]); other < b.variables.size())
@@ -35,7 +38,7 @@ RelationPtr joined(const Relation &a, const Relation &b, std::size_t most) {
     for (std::size_t i = 0; i < variables.size(); ++i)
         from_a[i] = column_of(a, variables[i]), from_b[i] = column_of(b, variables[i]);
     std::vector<u8> cells;
-    std::size_t rows = 0;
+    std::size_t rows = 0, told = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         auto low = std::lower_bound(known.begin(), known.end(), std::pair(wanted[i], u32(0)));
         for (; low != known.end() && low->first == wanted[i]; ++low) {
@@ -43,6 +46,8 @@ RelationPtr joined(const Relation &a, const Relation &b, std::size_t most) {
             for (std::size_t k = 0; k < variables.size(); ++k)
                 cells.push_back(from_a[k] < a.variables.size() ? a.row(i)[from_a[k]] : b.row(low->second)[from_b[k]]);
         }
+        effort.spend((rows - told) * variables.size());
+        told = rows;
     }
     return std::make_shared<Relation>(std::move(variables), std::move(cells), rows);
 }
@@ -64,7 +69,8 @@ std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> 
     return codes;
 }
 
-RelationPtr joined(std::vector<RelationPtr> relations, std::size_t most) {
+RelationPtr joined(std::vector<RelationPtr> relations, std::size_t most, Effort &effort) {
+    effort.spend(relations.size() * bits_of(relations.size()));
     std::stable_sort(relations.begin(), relations.end(),
                      [](const RelationPtr &a, const RelationPtr &b) { return a->rows < b->rows; });
     RelationPtr result = relations.front();
@@ -72,11 +78,12 @@ RelationPtr joined(std::vector<RelationPtr> relations, std::size_t most) {
     while (!relations.empty()) {  // that with the most variables in common, of those the one of the fewest rows
         std::size_t best = 0, shared = 0;
         for (std::size_t k = 0; k < relations.size(); ++k) {
+            effort.spend(relations[k]->variables.size() * result->variables.size());
             std::size_t now = shared_with(*relations[k], *result);
             if (k && (now < shared || (now == shared && relations[k]->rows >= relations[best]->rows))) continue;
             best = k, shared = now;
         }
-        result = joined(*result, *relations[best], most);
+        result = joined(*result, *relations[best], most, effort);
         relations.erase(relations.begin() + std::ptrdiff_t(best));
     }
     return result;

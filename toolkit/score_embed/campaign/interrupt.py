@@ -1,7 +1,8 @@
 """Ctrl-C (and SIGTERM) as a wish: the first one lets the running test end and the campaign save, the second stops now.
 
 A solver's question can take long, and Python's signal handlers wait for its end. So a thread watches: if a signal
-came or the time is over, and the test in work does not end by itself within a moment, it hurries the solver.
+came or the time is over, and the test in work does not end by itself within a moment, it hurries the solver. Loops of our
+own ask `pressing` now and then: it looks at the clock itself, because the thread does not run while the engine does.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_PATIENCE = 1.0  # seconds that a test may go on: most end in far less, and then nothing is left half done
+_PATIENCE = 0.25  # seconds that a test may go on: most end in far less, and then nothing is left half done
 _POLL = 0.1
 
 
@@ -30,7 +31,7 @@ class Interrupt:
         self.wanted = False
         self.deadline: float | None = None  # of time.monotonic
         self._hurry, self._quiet = hurry, quiet
-        self._pressing = False
+        self._signalled = float("inf")
         self._before: dict[signal.Signals, Any] = {}
         self._wake, self._watched = socket.socketpair()
         self._watcher = threading.Thread(target=self._watch, name="interrupt", daemon=True)
@@ -54,9 +55,13 @@ class Interrupt:
 
     def pressing(self) -> bool:
         """Is the end overdue: should also the test in work be broken off?"""
-        return self._pressing
+        return time.monotonic() >= self._overdue()
+
+    def _overdue(self) -> float:
+        return min(self._signalled, self.deadline if self.deadline is not None else self._signalled) + _PATIENCE
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        self._signalled = min(self._signalled, time.monotonic())
         if self._quiet:
             self.wanted = True
             return
@@ -66,17 +71,14 @@ class Interrupt:
         print("\nstopping after this test; once more to stop at once", file=sys.stderr, flush=True)
 
     def _watch(self) -> None:
-        signalled = float("inf")
         while True:
             try:
                 numbers = self._watched.recv(64)  # Python writes a signal's number at once, whatever runs
                 if not numbers:
                     return
                 if any(number in _SIGNALS for number in numbers):
-                    signalled = min(signalled, time.monotonic())
+                    self._signalled = min(self._signalled, time.monotonic())
             except TimeoutError:
                 pass
-            wished = min(signalled, self.deadline if self.deadline is not None else signalled)
-            if time.monotonic() >= wished + _PATIENCE:
-                self._pressing = True
+            if self.pressing():
                 self._hurry()

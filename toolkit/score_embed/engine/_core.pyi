@@ -249,16 +249,20 @@ def search(
 class Finite:
     """Decides slices by the values of the few variables that they depend on; remembers what it made of them."""
 
-    def __init__(self, kept: int) -> None:
-        """`kept`: cells of all rows that are remembered, about."""
+    def __init__(self, kept: int, most: int, look: Callable[[], None]) -> None:
+        """`kept`: cells of all rows that are remembered, about; `most`: steps of a question. `look` is called each few ten
+        thousand steps; what it raises ends the question."""
     @property
     def remembered(self) -> int:
         """Joins, for memory tests."""
+    @property
+    def steps(self) -> int:
+        """That the last question took."""
     def solve(
         self, target: Expr, several: Sequence[Expr], sets: Sequence[tuple[int, int]], data: bytes
-    ) -> tuple[bool, dict[int, int] | None]:
-        """Whether it was decided, and then input bytes so that `target`, `several` and the bytes' `sets` hold, if there are
-        any: those of `data` where they are as good as others."""
+    ) -> tuple[int, dict[int, int]]:
+        """0: it would be too large; 1: it took too many steps; 2: there are no input bytes so that `target`, `several` and
+        the bytes' `sets` hold; 3: these are some, those of `data` where they are as good as others."""
 
 # --- symbolic addresses ----------------------------------------------------------------------------------------
 
@@ -615,6 +619,8 @@ class Passed(Sequence[Expr]):
     @overload
     def __getitem__(self, index: slice) -> Self: ...
     def __len__(self) -> int: ...
+    def about(self, deps: int, /) -> list[Expr]:
+        """Those that depend on any of these input bytes, in order."""
 
 class Slicer:
     """The conditions so far. `mark` names a state, `undo` goes back to it."""
@@ -711,7 +717,8 @@ class Descent:
         1: all of it; 2: conditions up to about `last`, a child stands for the others; 3: in vain, the end came first.
         """
     def first(self, trail: Trail, /) -> tuple[bytes, Condition] | None:
-        """Of the last run, the condition at its pair's neg_limit, and the id of the decisions before it."""
+        """Of the last run, the condition at its pair's neg_limit, and the id of the decisions before it. None if it was not
+        followed so far."""
     def weight(self, target: Expr, /) -> int:
         """How many conditions over two bytes or more the question has."""
     def slice_of(self, target: Expr, /) -> int:

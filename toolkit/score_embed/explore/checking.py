@@ -16,7 +16,7 @@ from score_embed.contract.outcome import Finished
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.concolic import Explorer, Flips, other_side
 from score_embed.explore.lineage import Origin
-from score_embed.explore.pair import LeftOut, Pair, asked_later, child, pending_flip, rest, rest_id
+from score_embed.explore.pair import LeftOut, Pair, asked_later, child, pending_flip, put_off, rest, rest_id
 from score_embed.solve.chain import Chain
 from score_embed.solve.query import Result, Stopped
 from score_embed.trace.path import Condition
@@ -89,7 +89,9 @@ class Checker(Explorer):
         if pair.pending:
             self._require(asked_later(pair))
         elif until < len(conditions):
-            self._require(rest(pair, self._descent.decisions(until), data, until, conditions[until], Origin()))
+            left = rest(pair, self._descent.decisions(until), data, until, conditions[until], Origin())
+            if until != pair.neg_limit or not self._is_told(put_off(pair)):
+                self._require(left)
         else:
             self._missing[mark(pair)] = None  # there is nothing to be left
 

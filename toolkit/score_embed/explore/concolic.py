@@ -28,6 +28,7 @@ from score_embed.explore.pair import (
     Pair,
     child,
     pending_flip,
+    put_off,
     rest,
     set_aside,
     without,
@@ -247,10 +248,11 @@ class Explorer:
             self._chain.stats.count_byte_sets(answered, unsat, seconds)
         if followed is _Followed.IN_VAIN:
             first = descent.first(self._trail)
-            assert first is not None
-            before, condition = first
-            all_of_it = rest(pair, before, asked_for, pair.neg_limit, condition, descent.origin)
-            flips.restart(all_of_it)
+            if first is None:
+                flips.restart(put_off(pair))
+            else:
+                before, condition = first
+                flips.restart(rest(pair, before, asked_for, pair.neg_limit, condition, descent.origin))
         elif flips.waiting:
             route = self._routes.keep(Route(self._trail))
             for waiting in flips.waiting:

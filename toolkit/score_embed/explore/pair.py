@@ -23,8 +23,8 @@ from score_embed.trace.path import Condition
 
 __all__ = [
     "ID_BYTES", "MOST_LEFT_OUT", "ROOT", "Known", "LeftOut", "Pair", "asked_later", "child", "decided", "first_pair",
-    "first_pairs", "is_pair", "is_serialised", "once_more", "other_first", "own_part", "pending_flip", "rest", "rest_id",
-    "set_aside", "without",
+    "first_pairs", "is_pair", "is_serialised", "once_more", "other_first", "own_part", "pending_flip", "put_off", "rest",
+    "rest_id", "set_aside", "without",
 ]  # fmt: skip
 
 ID_BYTES = 16
@@ -113,6 +113,11 @@ def rest_id(pair: Pair, neg_limit: int) -> bytes:
 def once_more(pair: Pair) -> Pair:
     """A pair that is done, to be done again because nobody believes any more who did it; under another id."""
     return pair.but(id=blake2b(pair.id + b"again", digest_size=ID_BYTES).digest(), decided=pair.decided or pair.id)
+
+
+def put_off(pair: Pair) -> Pair:
+    """A pair whose run's path was not followed as far as to its neg_limit: all of it once more, under the id of its rest."""
+    return asked_later(pair) if pair.pending else pair.but(id=rest_id(pair, pair.neg_limit), decided=pair.decided or pair.id)
 
 
 def asked_later(pair: Pair) -> Pair:

@@ -354,6 +354,8 @@ def _solver(solver: Mapping[str, Any]) -> Iterator[str]:
     for layer, count in solver["by"].items():
         if count:
             yield f"{layer.ljust(10)} answered {count} in {solver['seconds_by'][layer]:.2f} s"
+    for layer, count in solver.get("gave_up", {}).items():
+        yield f"{layer.ljust(10)} left {answered(count)} to the next layer: too many steps"
 
 
 def _link(summary: Mapping[str, Any]) -> Iterator[str]:

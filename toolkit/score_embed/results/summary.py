@@ -84,6 +84,7 @@ def of(record: Store) -> dict[str, Any]:
             "seconds": round(solver.seconds, 3),
             "by": {layer: solver.by.get(layer, 0) for layer in Layer},
             "seconds_by": {layer: round(solver.seconds_by.get(layer, 0.0), 3) for layer in Layer},
+            "gave_up": {layer: solver.gave_up[layer] for layer in Layer if layer in solver.gave_up},
         },
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
         # Empty: nobody wanted statements, vectors, or a goal.

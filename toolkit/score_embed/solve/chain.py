@@ -9,7 +9,7 @@ uses it, and counts.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
@@ -189,7 +189,8 @@ class ValidatingLayer:
 
 
 class SolverStats(Struct):
-    """Flips answered, by result and by layer, and the time they took. `seconds_by`: of the flips that the layer answered."""
+    """Flips answered, by result and by layer, and the time they took. `seconds_by`: of the flips that the layer answered.
+    `gave_up`: questions that the layer left to the next one because they took more steps than it may."""
 
     sat: int = 0
     unsat: int = 0
@@ -197,6 +198,7 @@ class SolverStats(Struct):
     seconds: float = 0.0
     by: dict[Layer, int] = field(default_factory=lambda: dict.fromkeys(Layer, 0))
     seconds_by: dict[Layer, float] = field(default_factory=lambda: dict.fromkeys(Layer, 0.0))
+    gave_up: dict[Layer, int] = field(default_factory=dict)
 
     def count_byte_sets(self, sat: int, unsat: int, seconds: float) -> None:
         """So many flips more, which the engine answered as DomainLayer does."""
@@ -213,12 +215,18 @@ class SolverStats(Struct):
         else:
             self.unknown += 1
 
+    def count_given_up(self, left: Mapping[Layer, int]) -> None:
+        """So many questions more that a layer left because of its limit."""
+        for layer, count in left.items():
+            self.gave_up[layer] = self.gave_up.get(layer, 0) + count
+
     def add(self, other: SolverStats) -> None:
         """What somebody else has counted."""
         self.sat, self.unsat, self.unknown = self.sat + other.sat, self.unsat + other.unsat, self.unknown + other.unknown
         self.seconds += other.seconds
         for layer, count in other.by.items():
             self._count(layer, count, other.seconds_by.get(layer, 0.0))
+        self.count_given_up(other.gave_up)
 
     def _count(self, layer: Layer, count: int, seconds: float) -> None:
         self.by[layer] = self.by.get(layer, 0) + count
@@ -234,13 +242,21 @@ class Chain:
         """`gate`: behind it are the dear layers; `limit`: theirs. Without a gate, all layers are cheap."""
         self.first = first
         self.stats = stats or SolverStats()
-        self._gate, self._limit = gate, limit
+        self._gate, self._limit = gate, limit or Limit()
         self._efforts = _efforts(limit.rlimit) if limit else (0,)
-        self.stop: Callable[[], bool] = lambda: False  # when it says so, `solve` raises Stopped
         self.check = first.check if isinstance(first, ValidatingLayer) else None
         first = first.inner if isinstance(first, ValidatingLayer) else first
         # Whether the engine may answer as this layer would, before a question is put into words.
         self.decides_bytes = isinstance(first, DomainLayer)
+
+    @property
+    def stop(self) -> Callable[[], bool]:
+        """When it says so, `solve` raises Stopped."""
+        return self._limit.stop
+
+    @stop.setter
+    def stop(self, wanted: Callable[[], bool]) -> None:
+        self._limit.stop = wanted
 
     @property
     def efforts(self) -> int:
@@ -273,18 +289,21 @@ class Chain:
         `effort`: how often the question was asked before, from 0 to `efforts` - 1; before the last time, an answer
         "unknown" does not count.
         """
-        if self.stop():
-            raise Stopped
-        if self._limit is not None:
-            self._limit.rlimit = self._efforts[effort]
-            self._limit.trial, self._limit.again = effort == 0, effort > 1
+        limit = self._limit
+        limit.look()
+        limit.rlimit = self._efforts[effort]
+        limit.trial, limit.again = effort == 0, effort > 1
         began = time.perf_counter()
         answer = self._checked(strict)
         if loose is not None and answer.result is not Result.SAT:
+            limit.look()
             answer = self._checked(loose)
         if answer.result is Result.UNKNOWN and self.stop():
             raise Stopped  # broken off, not given up
         stats = self.stats
+        if limit.gave_up:
+            stats.count_given_up(limit.gave_up)
+            limit.gave_up.clear()
         took = time.perf_counter() - began
         stats.seconds += took
         if answer.result is Result.UNKNOWN and effort < self.efforts - 1:
@@ -305,7 +324,7 @@ def default_chain(rlimit: int = DEFAULT_RLIMIT, validate: bool = False) -> Chain
     """All layers in order; `validate` checks each answer independently (slow, for tests)."""
     limit = Limit(rlimit)
     gate = Gate(SearchLayer(Late(lambda: _searching(limit)), lambda: limit.trial))
-    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(gate)))))
+    layers: Solver = DomainLayer(EqualityLayer(CacheLayer(ModelLayer(RangeLayer(gate))), limit=limit))
     return Chain(ValidatingLayer(layers) if validate else layers, gate=gate, limit=limit)
 
 
@@ -316,14 +335,14 @@ def _searching(limit: Limit) -> Solver:
 
 
 def _for_tables(last: Solver, limit: Limit) -> Solver:
-    quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(_Nobody()))))
-    return FiniteLayer(ChoicesLayer(quick, last, limit))
+    quick = DomainLayer(EqualityLayer(ModelLayer(FiniteLayer(_Nobody(), limit)), limit=limit))
+    return FiniteLayer(ChoicesLayer(quick, last, limit), limit)
 
 
 def _last(limit: Limit) -> Solver:
     from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
-    enumerate_ = EnumerateLayer(SmtLayer(limit))
+    enumerate_ = EnumerateLayer(SmtLayer(limit), limit=limit)
     return ArithmeticLayer(enumerate_, LearningLayer(enumerate_, limit), PathLayer(enumerate_, limit))
 
 

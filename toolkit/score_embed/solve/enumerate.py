@@ -15,6 +15,7 @@ from score_embed.formula.build import negate
 from score_embed.formula.domain import FULL, byte_set
 from score_embed.formula.expr import Expr
 from score_embed.formula.rows import Rows, all_rows, cost, split, within
+from score_embed.solve.effort import Limit
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 WORK = 30_000_000  # operations that one question may take: about two seconds
@@ -50,8 +51,8 @@ class _Constraint:
 class EnumerateLayer:
     """Answers whatever it can in `work` operations; the rest goes on to the layer it wraps."""
 
-    def __init__(self, inner: Solver, work: int = WORK) -> None:
-        self._inner, self._work = inner, work
+    def __init__(self, inner: Solver, work: int = WORK, limit: Limit | None = None) -> None:
+        self._inner, self._limit, self._work = inner, limit or Limit(), work
         self._known: OrderedDict[_Constraint, Rows[int]] = OrderedDict()  # the one used last is last
         self._rows_kept = 0
 
@@ -63,6 +64,7 @@ class EnumerateLayer:
         path = _Constraint(indices, (query.sets.get(indices[0], FULL), second), frozenset(query.several))
         rows = self._find(path, query.several, query.target)
         if rows is None:
+            self._limit.gave_up[Layer.ENUMERATE] += 1
             return self._inner.solve(query)
         hits, misses = split(query.target, indices, rows)
         # The path goes on with the misses, the path of the answer with the hits.
@@ -91,6 +93,7 @@ class EnumerateLayer:
             work -= len(rows) * cost(condition)
             if work < 0:
                 return None
+            self._limit.look()
             if condition is not target:
                 rows, _ = split(condition, path.indices, rows)
         if base != path:

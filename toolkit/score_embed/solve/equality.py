@@ -15,6 +15,7 @@ from typing import NamedTuple
 from score_embed.contract.words import Layer
 from score_embed.formula.domain import FULL, byte_set, smallest
 from score_embed.formula.expr import Expr, Kind
+from score_embed.solve.effort import Limit
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 _STEPS = 5_000
@@ -38,8 +39,8 @@ class _TooMuch(Exception):
 class EqualityLayer:
     """Answers slices that consist of byte sets and comparisons of bytes for equality."""
 
-    def __init__(self, inner: Solver, steps: int = _STEPS) -> None:
-        self._inner, self._steps = inner, steps
+    def __init__(self, inner: Solver, steps: int = _STEPS, limit: Limit | None = None) -> None:
+        self._inner, self._limit, self._steps = inner, limit or Limit(), steps
 
     def solve(self, query: Query) -> Answer:
         relations = _relations(query)
@@ -52,6 +53,7 @@ class EqualityLayer:
         try:
             found = _Problem(relations, sets, query.data, self._steps).solve()
         except _TooMuch:
+            self._limit.gave_up[Layer.EQUALITY] += 1
             return self._inner.solve(query)
         if found is None:
             return Answer(Result.UNSAT, Layer.EQUALITY)

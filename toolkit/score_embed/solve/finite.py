@@ -1,27 +1,43 @@
 """Slices of code that is driven by tables are decided by their values: each is a network of small tables (the engine's
-`finite.cpp`). What would be too large is left to the next layer.
+`finite.cpp`). What would be too large, or takes too many steps, is left to the next layer.
 """
 
 from __future__ import annotations
 
+from enum import Enum
+
 from score_embed.contract.words import Layer
 from score_embed.engine._core import Finite
+from score_embed.solve.effort import Limit
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 KEPT = 1 << 23  # cells of all rows that are remembered
+STEPS = 1 << 27  # of one question: some tenths of a second
+
+
+class _Found(Enum):
+    """As the engine has them."""
+
+    TOO_LARGE = 0
+    GAVE_UP = 1
+    UNSAT = 2
+    SAT = 3
 
 
 class FiniteLayer:
-    """Answers what it can within a fixed number of rows; the rest goes on to the layer it wraps."""
+    """Answers what it can within a fixed number of steps; the rest goes on to the layer it wraps."""
 
-    def __init__(self, inner: Solver, kept: int = KEPT) -> None:
-        self._inner = inner
-        self.finite = Finite(kept)
+    def __init__(self, inner: Solver, limit: Limit | None = None, kept: int = KEPT, steps: int = STEPS) -> None:
+        self._inner, self._limit = inner, limit or Limit()
+        self.finite = Finite(kept, steps, self._limit.look)
 
     def solve(self, query: Query) -> Answer:
-        is_decided, found = self.finite.solve(query.target, query.several, list(query.sets.items()), query.data)
-        if not is_decided:
-            return self._inner.solve(query)
-        if found is None:
+        number, values = self.finite.solve(query.target, query.several, list(query.sets.items()), query.data)
+        found = _Found(number)
+        if found is _Found.SAT:
+            return Answer(Result.SAT, Layer.FINITE, values)
+        if found is _Found.UNSAT:
             return Answer(Result.UNSAT, Layer.FINITE)
-        return Answer(Result.SAT, Layer.FINITE, found)
+        if found is _Found.GAVE_UP:
+            self._limit.gave_up[Layer.FINITE] += 1
+        return self._inner.solve(query)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from score_embed.contract.words import Layer
-from score_embed.engine._core import questions_are
+from score_embed.engine._core import Passed, questions_are
 from score_embed.formula.expr import Expr, Memo, bytes_of, evaluate
 
 
@@ -38,6 +38,8 @@ class Query(NamedTuple):
     @property
     def conditions(self) -> list[Expr]:
         """The formulas of the slice as they stand on the path."""
+        if isinstance(self.path, Passed):
+            return self.path.about(self._deps())
         deps = self._deps()
         return [condition for condition in self.path if condition.deps & deps]
 

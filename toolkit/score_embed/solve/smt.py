@@ -21,7 +21,7 @@ from score_embed.formula.domain import intervals
 from score_embed.formula.expr import Expr
 from score_embed.solve.effort import DEFAULT_RLIMIT, Limit, on_interrupt
 from score_embed.solve.integral import integral
-from score_embed.solve.query import Answer, Query, Result, Solver
+from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
 from score_embed.solve.terms import Translator
 
 LEARNING_RLIMIT = DEFAULT_RLIMIT // 10  # of a solver that stays: what it finds hard, a new one may not
@@ -87,7 +87,7 @@ class _StayingLayer(ABC):
 
     def __init__(self, inner: Solver, limit: Limit | None = None) -> None:
         self._inner, self._limit = inner, limit or Limit()
-        self._translator = Translator()
+        self._translator = Translator(self._limit.look)
         self._forget()
 
     def _forget(self) -> None:
@@ -100,7 +100,11 @@ class _StayingLayer(ABC):
     def solve(self, query: Query) -> Answer:
         if query.unexplained or self._limit.again:
             return self._inner.solve(query)
-        answer = _interrupts.unless(self._ask, query)
+        try:
+            answer = _interrupts.unless(self._ask, query)
+        except Stopped:
+            self._forget()  # nobody knows what Z3 was told
+            raise
         if answer is not None and answer.result is not Result.UNKNOWN:
             return answer
         self._forget()
@@ -120,6 +124,7 @@ class LearningLayer(_StayingLayer):
 
     def _ask(self, query: Query) -> Answer:
         wanted = {digest(formula): formula for formula in (query.target, *query.conditions)}
+        self._limit.look()
         if len(self._literals) > _LITERALS_KEPT + 2 * len(wanted):
             self._forget()
         literals = [self._literal(name, formula) for name, formula in wanted.items()]
@@ -176,6 +181,7 @@ class PathLayer(_StayingLayer):
         self._solver.pop(len(scopes) - shared)
         del scopes[shared:]
         for condition in conditions[shared:]:
+            self._limit.look()
             if len(self._names) == len(scopes):
                 self._names.append(z3.Bool(f"c{len(scopes)}"))
             self._solver.push()
@@ -205,7 +211,7 @@ class SmtLayer:
 
     def __init__(self, limit: Limit | None = None) -> None:
         self._limit = limit or Limit()
-        self._translator = Translator()
+        self._translator = Translator(self._limit.look)
 
     def solve(self, query: Query) -> Answer:
         answer = _interrupts.unless(self._alone, query)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import z3
 
-from score_embed.formula.expr import Expr, Kind, TableRead, nodes
+from score_embed.formula.expr import Expr, Kind, TableRead
 from score_embed.formula.floats import CEIL, COMPARISONS, FLOOR, FROM_INTEGER, NAN, TO_INTEGER, TRUNC
 from score_embed.solve.integral import integral
 
@@ -52,7 +52,9 @@ _LOGIC = {Kind.AND: z3.And, Kind.OR: z3.Or, Kind.XOR: z3.Xor}
 class Translator:
     """Formulas as Z3 terms, each node once. One-bit nodes become booleans where that is what they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: Callable[[], None] = lambda: None) -> None:
+        """`look` is called for each new node; what it raises ends the question."""
+        self._look = look
         # By uid, not by node: terms of dead formulas go when the table is cleared.
         self._terms: dict[int, Any] = {}
         self._numbers: dict[int, Any] = {}  # the same as floating-point numbers
@@ -82,10 +84,16 @@ class Translator:
         if len(self._terms) > _TERMS_KEPT:
             self._terms.clear()
             self._numbers.clear()
-        if expr.uid not in self._terms:
-            for node in nodes([expr]):
-                if node.uid not in self._terms:
-                    self._terms[node.uid] = self._term(node)
+        # Only down to what is known: formulas of a loop stand in one another, thousands deep.
+        waiting = [(expr, False)]
+        while waiting:
+            node, is_ready = waiting.pop()
+            if is_ready:
+                self._look()
+                self._terms[node.uid] = self._term(node)
+            elif node.uid not in self._terms:
+                waiting.append((node, True))
+                waiting += [(arg, False) for arg in node.args]
         return _boolean(self._terms[expr.uid])
 
     def _number(self, node: Expr) -> Any:

@@ -147,7 +147,8 @@ def _remember(known: set[Kind], told: set[Kind], most: int = _MOST_KINDS) -> Non
 
 def _check_counts(told: TestPayload | AnswerPayload) -> None:
     link, memory, solver = told.counted.link, told.counted.memory, told.counted.tally.solver
-    answers = solver.sat, solver.unsat, solver.unknown, *solver.by.values(), link.crc_errors, link.reruns
+    answers = solver.sat, solver.unsat, solver.unknown, *solver.by.values(), *solver.gave_up.values()
+    answers += link.crc_errors, link.reruns
     good = all(0 <= count <= _MOST_TIMES for count in answers)
     good = good and all(0 <= count <= _MOST_BYTES for count in (link.bytes_in, link.bytes_out))
     good = good and all(0 <= size <= _MOST_MEMORY for size in (memory.host_rss, memory.target))
