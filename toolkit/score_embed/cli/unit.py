@@ -22,7 +22,8 @@ from score_embed.cli.run import require_sources
 from score_embed.errors import printable
 from score_embed.image.compile_commands import dropped_flags, known_sources, read_flags
 from score_embed.image.group import Inputs
-from score_embed.report import fingerprints, unit_table
+from score_embed.report import unit_table
+from score_embed.results.baseline import known_to
 from score_embed.unit import contexts
 from score_embed.unit.project import Project
 from score_embed.unit.rows import NOT_BUILT, Book, Row
@@ -60,7 +61,7 @@ def execute(values: argparse.Namespace) -> int:
         settings = replace(settings, sources=tuple(known_sources(commands)))
     require_sources(settings)
     opening.check_sources(settings)
-    baseline = fingerprints.read_baseline(settings.baseline) if settings.baseline is not None else frozenset()
+    baseline = known_to(settings)
     settings = replace(settings, time=values.time, no_witness=True, baseline=None)
     folder: Path = values.out or DEFAULT / f"unit-{time.strftime('%Y%m%d-%H%M%S')}"
     book = Book(folder, [str(path) for path in settings.sources], _words(values))
