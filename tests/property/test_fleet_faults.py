@@ -225,6 +225,20 @@ def test_a_liar_that_says_empty_and_works_on_does_not_starve_others() -> None:
     deceived("drops", 350)
 
 
+def test_who_is_granted_pairs_that_are_over_waits_again() -> None:
+    """Who had them before finished them; the grant stayed open, and nobody asked others for that client any more."""
+    deceived("exaggerates", 259)
+
+
+def test_an_ack_frees_all_who_were_to_serve_its_sender() -> None:
+    """It was promised to one and got pairs from another: only one of the two was asked for pairs again."""
+    deceived("drops", 434)
+
+
+def test_pairs_of_a_campaign_that_is_not_durable_yet_can_be_claimed() -> None:
+    deceived("steals", 244)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_liars_change_nothing(kind: str) -> None:
     """Of three clients and more, up to a third lie, while all else goes wrong, too."""

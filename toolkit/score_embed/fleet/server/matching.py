@@ -139,15 +139,14 @@ class Matcher:
 
     # What became of them ------------------------------------------------------------------------------------
 
-    def arrived(self, number: int, receiver: Session) -> Session | None:
-        """An ACK came. Returns the giver of the REQ if it is free now."""
+    def arrived(self, number: int, receiver: Session) -> list[Session]:
+        """An ACK came. Returns the givers that are free now: of this REQ, and of another that it was promised to. It has
+        pairs, from wherever: nobody else need serve it."""
         self._waiting.pop(receiver.peer, None)
-        promise = self._promised.pop(receiver.peer, None)
+        promise = self._promised.pop(receiver.peer, number)
         self._grants.pop(number, None)
-        freed = self._take_off(number, receiver.peer)
-        if promise is not None and promise != number:  # it has pairs, from wherever: nobody else need serve it
-            freed = self._take_off(promise, receiver.peer) or freed
-        return freed
+        served = (self._take_off(each, receiver.peer) for each in dict.fromkeys((number, promise)))
+        return [giver for giver in served if giver is not None]
 
     def refused(self, number: int, giver: Session, receivers: tuple[Peer, ...]) -> Session | None:
         """A NACK came: these wait again. Returns the giver if it is free now."""
@@ -159,6 +158,15 @@ class Matcher:
             if grant.receiver is receiver:
                 return grant
         return None
+
+    def void(self, grant: Grant) -> bool:
+        """Nothing of it is left to be handed over. Says whether its receiver waits again."""
+        peer = grant.receiver.peer
+        if self._grants.pop(grant.number, None) is None or self._promised.get(peer) != grant.number:
+            return False
+        del self._promised[peer]
+        self._waiting[peer] = grant.receiver
+        return True
 
     def overdue(self, now: float) -> Iterator[Request | Grant]:
         """What was not answered for long; each time after a longer pause."""

@@ -259,8 +259,8 @@ class Server:
         self._members.ask_to_join(session, message)
 
     def _record(self, session: Session, message: Results) -> None:
-        self._note_queue(session, message)
         new = self._table.record(message, session.peer, session.origin)
+        self._note_queue(session, message)
         session.tests += new
         if new:
             session.useful = self._table.now
@@ -272,8 +272,10 @@ class Server:
             session.batch = message.batch
 
     def _note_queue(self, session: Session, message: Results | Alive) -> None:
-        session.queue = message.queue
-        self._table.campaign_of(session).matcher.told(session)
+        """At most what the table has for it: who boasted would be asked for pairs before all others, again and again."""
+        campaign = self._table.campaign_of(session)
+        session.queue = min(message.queue, campaign.frontier.held(session.peer))
+        campaign.matcher.told(session)
 
     def _finish_if_done(self, campaign: Campaign) -> None:
         """STOP if and only if the durable frontier is empty. To be asked right after a commit."""

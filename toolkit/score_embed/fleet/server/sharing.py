@@ -76,7 +76,8 @@ class Sharing:
         self._table.say_then(Noted(session.peer, message.req, drop))
         if message.giver != SERVER_PEER and (asked or len(drop) < len(message.ids)):
             self._table.say_then(Settled(message.giver, message.req, session.peer, taken=True))
-        self._table.relieve(campaign.matcher.arrived(message.req, session))
+        for giver in campaign.matcher.arrived(message.req, session):
+            self._table.relieve(giver)
 
     def _marks(self, campaign: Campaign, owner: Peer, ids: Sequence[bytes]) -> dict[bytes, bytes]:
         """What the pairs that are this client's say in the record."""
@@ -149,13 +150,16 @@ class Sharing:
     def _say_grant(self, grant: Grant) -> None:
         campaign = self._table.campaign_of(grant.receiver)
         ids = [ident for ident in grant.ids if campaign.frontier.owner(ident) == grant.receiver.peer]
-        if ids:
-            found = self._read(campaign.number, ids)
-            pairs = in_one_message(found)
-            for pair in found[len(pairs) :]:  # together too large for a message: they are nobody's again
-                campaign.frontier.move(pair.id, None)
-            grant.ids = tuple(pair.id for pair in pairs)
-            self._table.say(Pairs(grant.receiver.peer, grant.number, campaign.number, SERVER_PEER, pairs))
+        if not ids:  # who had them before has finished them
+            if campaign.matcher.void(grant):
+                self._table.timers.set(f"match {campaign.number}", self._table.now)
+            return
+        found = self._read(campaign.number, ids)
+        pairs = in_one_message(found)
+        for pair in found[len(pairs) :]:  # together too large for a message: they are nobody's again
+            campaign.frontier.move(pair.id, None)
+        grant.ids = tuple(pair.id for pair in pairs)
+        self._table.say(Pairs(grant.receiver.peer, grant.number, campaign.number, SERVER_PEER, pairs))
 
     def match(self, campaign: Campaign) -> None:
         if campaign.finished:

@@ -63,7 +63,7 @@ class Journal:
         return Snapshot(self.epoch, opened)
 
     def read(self, campaign: int, ids: Sequence[bytes]) -> list[Pair]:
-        known = self.records[campaign].known
+        known = self.records[campaign].known if campaign in self.records else {}  # not yet committed
         return [known[ident] for ident in ids if ident in known]
 
     def past(self, campaign: int, ids: Sequence[bytes]) -> Container[bytes]:

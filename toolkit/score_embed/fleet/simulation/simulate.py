@@ -310,18 +310,21 @@ class World:
 
     def _watch_over_the_poor(self) -> None:
         """From the end of the faults on, nobody waits for long while another keeps many pairs to itself. But a liar: who says
-        to have taken pairs that it has not waits by its own doing."""
+        to have taken pairs that it has not waits by its own doing, and who runs none may keep them until it counts as stalled."""
         for node in self.nodes:
             client = node.client if node.ended is None else None
             waits = client is not None and client.state is ClientState.IDLE and node.number not in self.liars
             self._note(self._poor, node, waits)
             self._note(self._rich, node, client is not None and client.sharable >= _RICH)
-        long_ago = self.now - (2 * self.timing.hold + 4 * self.timing.resend_most + self.timing.dead)
-        poor, rich = (
-            {node.client.campaign for node in self.nodes if node.client and them.get(node.number, self.now) < long_ago}
-            for them in (self._poor, self._rich)
-        )
-        if poor & rich:
+        patience = 2 * self.timing.hold + 4 * self.timing.resend_most + self.timing.dead
+
+        def long(since: dict[int, float], of_liars: float) -> set[int]:
+            """Campaigns in which a client is so for longer than is right."""
+            right = {node.number: of_liars if node.number in self.liars else patience for node in self.nodes}
+            late = (node for node in self.nodes if self.now - since.get(node.number, self.now) > right[node.number])
+            return {node.client.campaign for node in late if node.client}
+
+        if long(self._poor, patience) & long(self._rich, patience + self.timing.stall):
             raise Violation("a client waits while another has many pairs and gives none away")
         self._at(self.now + self.timing.resend, self._watch_over_the_poor)
 
