@@ -44,6 +44,8 @@ static void move(const uint8_t **pp) { ++*pp; }
 static int second(const int *p) { return p[1]; /* out-of-bounds: of a scalar */ }
 static int pick(const uint8_t *t, unsigned i) { return t[i]; /* out-of-bounds: of constants */ }
 static int behind(const uint8_t *t, unsigned i) { return t[i]; /* out-of-bounds: of a variable length */ }
+static int unnamed(const uint8_t *t, unsigned i) { return t[i]; /* out-of-bounds: of a compound literal */ }
+static int taken(const uint8_t *t, unsigned i) { return t[i]; /* out-of-bounds: of alloca */ }
 static int vary(unsigned n) { uint8_t v[n]; memset(v, 1, n); return behind(v, n - 1) + behind(v, n); }
 
 int main(void)
@@ -76,6 +78,8 @@ int main(void)
     case 18: return memcmp(a, in, n); /* out-of-bounds: compares */
     case 99: return *(b - (n & 3)); /* out-of-bounds: below an array, in its neighbour */
     case 19: return vary(3);
+    case 20: { const uint8_t *t = (const uint8_t[]){1, 2, n}; return unnamed(t, n); }
+    case 21: { uint8_t *t = __builtin_alloca(n + 1u); memset(t, 1, n + 1u); return taken(t, 2) + taken(t, 0); }
     }
     return 0;
 }

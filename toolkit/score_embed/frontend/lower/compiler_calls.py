@@ -7,7 +7,7 @@ import re
 from pycparser import c_ast
 
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.ir.body import Clear, Pin
+from score_embed.frontend.ir.body import Pin, Verbatim
 from score_embed.frontend.ir.exp import Const, Exp, Raw
 from score_embed.frontend.lower.expressions import ByName, Expressions, decayed
 from score_embed.frontend.lower.variable_length import REASON
@@ -75,9 +75,7 @@ class CompilerCalls:
 
     def alloca(self, node: c_ast.FuncCall) -> Exp:
         """Memory that the function's end gives back: of the emitted function, which is the same."""
-        size = self.b.temporary(
-            self.types.size, keep=True
-        )  # one that keeps its value: its type says how much is cleared
+        size = self.b.temporary(self.types.size, keep=True)  # its type says how much is cleared
         self.b.assign(size, self.arith.convert(self.e.rvalue(node.args.exprs[0]), self.types.size))
         self.b.add(Pin(self.b.coord, size, REASON))
         pointer = self.b.temporary(Pointer(self.types.void))
@@ -86,7 +84,7 @@ class CompilerCalls:
             f"{'__builtin_alloca_with_align' if aligned else '__builtin_alloca'}({', '.join([size.c(), *aligned[:1]])})"
         )
         self.b.assign(pointer, Raw(pointer.type, taken))
-        self.b.add(Clear(self.b.coord, f"(*(unsigned char (*)[{size.c()}]) {pointer.c()})"))
+        self.b.add(Verbatim(self.b.coord, f"SC_TAKEN({pointer.c()}, {size.c()});"))
         return pointer
 
     def _frame_address(self, node: c_ast.FuncCall) -> Exp:

@@ -16,7 +16,7 @@ from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, 
 from score_embed.frontend.declarations.objects import named_in, texts_in
 from score_embed.frontend.declarations.static_constants import StaticConstants
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.ir.body import Copy, InitObject
+from score_embed.frontend.ir.body import Clear, Copy, InitObject
 from score_embed.frontend.ir.exp import Const, Exp, Offset, Place, PointerAdd
 from score_embed.frontend.lower.assignments import Assignments
 from score_embed.frontend.lower.expressions import Expressions
@@ -119,6 +119,7 @@ class Initialisers:
         name = self.b.fresh_name("literal")
         self.b.body.declarations.append(declare(without_const(t), name) + ";")
         place = self.b.local_place(name, without_const(t))
+        self.b.add(Clear(self.b.coord, name))
         self.initialise(place, node.init)
         return place
 
