@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from proof import FULL
-from test_many_clients import check_whole, recorded, run
+from test_many_clients import check_whole, run
 
 # Imported by every Python that starts: the first process in the role that gets there dies, once.
 KILLER = """
@@ -120,8 +120,7 @@ def test_killed_at_a_step(role: str, step: str, number: int, tmp_path: Path, who
             pytest.fail(f"nobody came to {step} {number}: {done.stderr}")
     elif role == "server":
         assert done.returncode == -9
-        if recorded(tmp_path / "o") < 2048 or not (tmp_path / "o" / "summary.json").exists():
-            run(tmp_path, "--resume", "o")
+        run(tmp_path, "--resume", "o")  # also with all paths: that another client saw the bug, too, may not be durable yet
     else:
         assert done.returncode == 1, done.stderr
         assert json.loads(done.stdout)["fleet"]["protocol"].get("given up", 0) or step in ("Hello", "JobWanted", "Bye")

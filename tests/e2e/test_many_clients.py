@@ -213,8 +213,9 @@ def test_a_fleet_is_one_whatever_kind_a_value_has(tmp_path: Path) -> None:
     assert check_whole(tmp_path / "many", tmp_path / "one")["stopped"] == "exhausted"
     inputs = [
         {
-            test["path"]: test["inputs"]
-            for test in map(json.loads, map(Path.read_text, (tmp_path / name).glob("*/*.json")))
+            (path.parent.name, test["path"]): test["inputs"]
+            for path in (tmp_path / name).glob("*/*.json")
+            if (test := json.loads(path.read_text()))
         }
         for name in ("one", "many")
     ]
