@@ -349,6 +349,16 @@ def test_pairs_that_were_lost_on_the_way_come_again_when_their_receiver_still_wa
     assert line.to_run["b"][1].id == line.trees[1].first.id
 
 
+def test_nobody_is_taken_for_richer_than_the_table_says() -> None:
+    """Who boasted would be asked for pairs before all others, and again in each of its lives."""
+    line = Line(a=64)
+    line.join("one")
+    line.step()
+    (session,) = line.server.sessions()
+    line.server.receive(Alive(session.peer, line.server.epoch, 2**63 - 1), line.now)
+    assert 0 < session.queue == line.server.campaigns[1].frontier.held(session.peer) < 64
+
+
 def test_pairs_of_the_pool_fit_into_a_message() -> None:
     """However large their inputs are: else the frame is dropped, said again, and the campaign never ends."""
     size, ids = 100_000, [number.to_bytes(16, "big") for number in range(200)]
