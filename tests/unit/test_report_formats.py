@@ -297,3 +297,12 @@ def test_what_is_no_baseline(line: str, tmp_path: Path) -> None:
     assert error.value.where.endswith(":2")
     with pytest.raises(UsageError):
         read_baseline(tmp_path / "nowhere")
+
+
+def test_a_bug_with_hundreds_of_values_stays_one_line() -> None:
+    """A poll that never ends asks for a value each time."""
+    values = {"y" if not n else f"y#{n + 1}": 0 for n in range(200)}
+    shown = text.inputs(values, most=3)
+    assert shown == "y = 0, y#2 = 0, y#3 = 0, and 197 more"
+    assert text.inputs(values).count("=") == 200
+    assert text.inputs({"x": 1, "z": 2}, most=2) == "x = 1, z = 2"

@@ -36,6 +36,7 @@ ENDS = {
 }
 DONE = {ACCEPT: "accepted", REFUSE: "refused"}
 _MOST_LOST = 10  # lost tests that are shown
+_MOST_VALUES = 32  # of a bug's test; `replay` shows all
 CAN_GO_ON = frozenset({Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.GOAL, Stop.INTERRUPTED, Stop.ERROR, Stop.KILLED})
 
 # Why a direction was not taken; {n} is how often, {side} what would have to happen.
@@ -88,9 +89,11 @@ def ended(summary: Mapping[str, Any]) -> str:
     return str(summary["stopped"])
 
 
-def inputs(values: Mapping[str, int | float | str], arrays: Arrays = ()) -> str:
-    """Those of the program, then what stubs gave. `arrays`: those of them that are shown up to a count."""
+def inputs(values: Mapping[str, int | float | str], arrays: Arrays = (), most: int | None = None) -> str:
+    """Those of the program, at most so many, then what stubs gave. `arrays`: those of them that are shown up to a count."""
     own = [f"{name} = {value}" for name, value in readable(answers.own(values), arrays).items()]
+    if most is not None and len(own) > most:
+        own[most:] = [f"and {len(own) - most} more"]
     return "; ".join([*([", ".join(own)] if own else []), *answers.told(values)])
 
 
@@ -104,15 +107,13 @@ def bugs(found: Findings) -> Iterator[str]:
         yield from bug(one, found.sources, found.folder, found.arrays, is_known=is_known)
 
 
-def bug(
-    bug: Bug, sources: SourceMap, folder: Path, arrays: Arrays = (), *, is_known: bool = False
-) -> Iterator[str]:
+def bug(bug: Bug, sources: SourceMap, folder: Path, arrays: Arrays = (), *, is_known: bool = False) -> Iterator[str]:
     """Where, what, with which inputs, and how to see it again. The first line is one that editors and servers know from
     compilers."""
     place = bug.place
     level = "note: known" if is_known else "error" if bug.confirmed else "warning"
     within = f" in {place.function}" if place.function else ""
-    with_ = f"{inputs(bug.inputs, arrays) or 'any input'}{doubt(bug)}{witness(bug)}"
+    with_ = f"{inputs(bug.inputs, arrays, _MOST_VALUES) or 'any input'}{doubt(bug)}{witness(bug)}"
     yield f"{place}: {level}: {kinds.happened(bug.kind)}{within}: {with_} [{bug.kind}]"
     if source := sources.text(place.file, place.line):
         yield f"    {source}"
