@@ -224,3 +224,39 @@ def test_bugs_of_a_baseline_do_not_count(tmp_path: Path) -> None:
     gone = score_embed(*words, "--baseline", "gone.txt", cwd=tmp_path)
     assert gone.returncode == 2
     assert gone.stderr.startswith("gone.txt: error:")
+
+
+WITNESSED = """
+#include <stddef.h>
+static int *keep(int x) { int t[2] = {x, 1}; int *volatile p = t; return p; }
+int after(int x) { int *p = keep(x); return x == 5 ? *p : 0; }
+int unaligned(const char *s, size_t n) { return n > 6 ? *(const int *)(s + 1) : 0; }
+"""
+
+
+def test_the_second_witness_looks_at_each_function(tmp_path: Path) -> None:
+    """What only gcc's sanitizers see; the program is compiled once, and linked for each function."""
+    (tmp_path / "p.c").write_text(WITNESSED)
+    (tmp_path / "q.c").write_text("int other(int x) { return x > 3; }\n")
+    words = ["unit", "--time", "20", "p.c", "q.c"]
+    assert score_embed(*words, "--out", "with", cwd=tmp_path).returncode == 1
+    with_ = rows(tmp_path / "with")
+    found = {name: [bug["kind"] for bug in row["found"]] for name, row in with_.items()}
+    kinds = {"p.after": ["use-after-scope"], "p.unaligned": ["misaligned"]}
+    assert found == {"p.keep": [], "q.other": [], **kinds}
+    assert score_embed(*words, "--no-witness", "--out", "without", cwd=tmp_path).returncode == 0
+    without = rows(tmp_path / "without")
+    assert all(not row["found"] for row in without.values())
+    assert {name: row["paths"] for name, row in with_.items()} == {name: row["paths"] for name, row in without.items()}
+
+
+def test_without_sanitizers_functions_are_explored_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text("int f(int x) { if (x > 3) return 1; return 0; }\n")
+    wrapper = tmp_path / "gcc"
+    wrapper.write_text('#!/bin/sh\ncase "$*" in *-fsanitize*) echo "no sanitizers" >&2; exit 1;; esac\nexec gcc "$@"\n')
+    wrapper.chmod(0o755)
+    (tmp_path / "bare.yaml").write_text(f"extends: native\ncompiler: {wrapper}\n")
+    done = score_embed("unit", "--board", "bare.yaml", "--time", "20", "--out", "out", "p.c", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert rows(tmp_path / "out")["p.f"]["paths"] == 2
+    assert (done.stdout + done.stderr).count("no second witness: ") == 1

@@ -126,7 +126,9 @@ def test_nothing_else_is_found(campaigns: dict[str, Campaign], board: str) -> No
 def test_reports_name_the_witness(campaigns: dict[str, Campaign]) -> None:
     folder = campaigns["native"].folder
     done = score_embed("report", str(folder), cwd=folder)
-    assert re.search(r"error: .* in main: which = 9, n = 6 \(seen by gcc's address sanitizer\) \[use-after-scope\]", done.stdout)
+    assert re.search(
+        r"error: .* in main: which = 9, n = 6 \(seen by gcc's address sanitizer\) \[use-after-scope\]", done.stdout
+    )
     assert "second witness:" in done.stdout
     for name in ("junit", "sarif"):
         assert score_embed("report", str(folder), f"--{name}", "x", cwd=folder).returncode == 0
@@ -386,6 +388,22 @@ def test_a_function_s_harness_is_not_to_blame(tmp_path: Path) -> None:
         assert found.bug_kinds == kinds
 
 
+INLINED = """
+struct node { int key; struct node *next; };
+int second(const struct node *n)
+{
+    return n->next->key; /* here */
+}
+"""
+
+
+def test_an_inlined_function_s_fault_is_its_own(tmp_path: Path) -> None:
+    """gcc had moved the access into the harness, where it was another bug; the other witness has it, too."""
+    found = explore(tmp_path, {"p.c": INLINED}, "--entry", "second")
+    (bug,) = found.summary["bugs"]
+    assert (bug["kind"], bug["line"], bug["function"]) == ("null-dereference", 5, "second")
+
+
 LARGE = (
     HEAD
     + """
@@ -413,8 +431,13 @@ def test_inputs_of_what_only_it_saw_are_made_small(tmp_path: Path) -> None:
     assert json.loads(small.read_text())["inputs"] == inputs
     report = score_embed("report", str(found.folder), cwd=tmp_path).stdout
     assert f"{small.stem}.bin" in report
-    assert score_embed("report", str(found.folder), "--json", cwd=tmp_path).stdout == (found.folder / "summary.json").read_text()
-    again = explore(tmp_path, {"p.c": LARGE}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2").summary
+    assert (
+        score_embed("report", str(found.folder), "--json", cwd=tmp_path).stdout
+        == (found.folder / "summary.json").read_text()
+    )
+    again = explore(
+        tmp_path, {"p.c": LARGE}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2"
+    ).summary
     assert [(bug["kind"], bug["line"]) for bug in again["bugs"]] == [(bug["kind"], bug["line"])]
     plain = explore(tmp_path, {"p.c": LARGE}, *options, "--no-minimise", "--out", "o3")
     assert plain.summary["bugs"][0]["inputs"] != inputs
@@ -424,7 +447,9 @@ def test_inputs_of_what_only_it_saw_are_made_small(tmp_path: Path) -> None:
 
 def test_a_smaller_input_goes_to_the_same_objects(tmp_path: Path) -> None:
     """With `more` 0 the same line is as wrong, but the input is then another object's."""
-    program = LARGE.replace("int take(", "int unused(") + """
+    program = (
+        LARGE.replace("int take(", "int unused(")
+        + """
 int main(void)
 {
     unsigned char more, first = 0, offset;
@@ -437,6 +462,7 @@ int main(void)
     return 0;
 }
 """
+    )
     found = explore(tmp_path, {"p.c": program}, "--check", "none")
     for bug in found.summary["bugs"]:
         inputs = bug["inputs"]

@@ -120,7 +120,7 @@ class Function:
         if rng.random() < 0.2:  # infinite, or no number
             left = f"({left} / {rng.choice(['(b + 0.0f)', 'f', '(a - 3.0f)', '(g - g)'])})"
         if rng.random() < 0.1:
-            return f"B({rng.choice(['isnan', 'isfinite', 'isinf'])}({left}))" if "/" in left else f"B({left})"
+            return f"B({rng.choice(['isnan', 'isfinite', 'isinf'])}((double) {left}))" if "/" in left else f"B({left})"
         return f"B({left} {rng.choice(COMPARISONS)} {rng.choice([self.leaf(), self.expression(1)])})"
 
     # -- statements ------------------------------------------------------------------------------------------

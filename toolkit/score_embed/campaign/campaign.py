@@ -16,7 +16,7 @@ from score_embed.campaign import first_test, goals, opening
 from score_embed.campaign.ending import Result, conclude
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.ledger import Ledger
-from score_embed.campaign.opening import Opened
+from score_embed.campaign.opening import Built, Opened
 from score_embed.campaign.status import Status
 from score_embed.campaign.vectors import VectorBooks, VectorRuns, are_wanted
 from score_embed.campaign.worker import Tested, Worker
@@ -27,7 +27,6 @@ from score_embed.explore.pair import Pair, first_pairs
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES, Deciding
-from score_embed.image.image import Image
 from score_embed.results.baseline import known_to
 from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
@@ -38,8 +37,8 @@ from score_embed.solve.effort import interrupt as end_question
 from score_embed.witness import witness
 
 
-def run(settings: config.Settings, record: Store | None = None, built: Image | None = None) -> Result:
-    """Start a campaign, or go on with that of `record`, until it ends or is told to. `built`: the image of a new one."""
+def run(settings: config.Settings, record: Store | None = None, built: Built | None = None) -> Result:
+    """Start a campaign, or go on with that of `record`, until it ends or is told to. `built`: the program of a new one."""
     with ExitStack() as stack:
         if record is not None:
             opened = opening.go_on(record, settings, stack)

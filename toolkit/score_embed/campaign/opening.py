@@ -53,17 +53,24 @@ class Opened:
     target: Target | None
 
 
+@dataclass(frozen=True)
+class Built:
+    """A program that is there already. `witness`: the second witness's program, if it has one."""
+
+    image: Image
+    witness: Path | None = None
+
+
 def begin(
     settings: config.Settings,
     stack: ExitStack,
     elsewhere: Board | None = None,
     device: str | None = None,
-    built: Image | None = None,
+    built: Built | None = None,
 ) -> Opened:
     """Build the program, try it on a target, make the campaign's folder.
 
-    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on; `built`: the program, which has
-    no second witness then.
+    `elsewhere`: the board, if none is here; `device`: the one of the lab to try it on.
     """
     board = elsewhere or find_board(settings.board, settings.run, device or settings.port)
     board.require_tools()
@@ -74,7 +81,7 @@ def begin(
     beside = _second_witness(settings, board) if built is None else None
     try:
         with Steps(f"{name} on {board.name}") as steps:
-            image = built or build(settings, board, folder, steps, beside.begin if beside else None)
+            image = built.image if built else build(settings, board, folder, steps, beside.begin if beside else None)
             steps("waiting for the target")
             target = stack.enter_context(ready_target(board, image, confined)) if elsewhere is None else None
     except BaseException:
@@ -90,6 +97,8 @@ def begin(
     workplace.add_stubs(folder, image)
     if beside is not None:
         _keep_witness(beside, record)
+    elif built is not None and built.witness is not None:
+        _add_witness(built.witness, record)
     record.put(JUDGED, said)
     write_down(record, settings, board)
     note_confinement(record, board, confined)
@@ -197,13 +206,17 @@ def _second_witness(settings: config.Settings, board: Board) -> Builder | None:
 def _keep_witness(builder: Builder, record: Store) -> None:
     """Its program goes into the campaign's folder, as the image does. Without it the campaign goes on."""
     try:
-        workplace.add_program(record.folder, builder.result(), witness.PROGRAM, shared=True)
-        witness.wanted(record)
+        _add_witness(builder.result(), record)
     except BuildError as error:
         missing = f"{error.where}: {error.what}" if error.where else error.what
         what = f"warning: no second witness: the program cannot be built with gcc's sanitizers: {missing}"
         print(printable(what), file=sys.stderr)
         witness.wanted(record, missing)
+
+
+def _add_witness(path: Path, record: Store) -> None:
+    workplace.add_program(record.folder, path, witness.PROGRAM, shared=True)
+    witness.wanted(record)
 
 
 def build(

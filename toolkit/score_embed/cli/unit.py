@@ -33,7 +33,7 @@ _HELP = """Explore each function of a project, as `run --entry FUNC` does, and w
 The same command with the same --out goes on where it was stopped or killed."""
 _NOT_OURS = frozenset(
     {"out", "resume", "retry-lost", "trust", "first", "time", "clients", "cluster", "entry", "assume", "argv"}
-    | {"stdin-bytes", "no-witness", "verify", "keep", "port"}
+    | {"stdin-bytes", "verify", "keep", "port"}
 )
 _TIME = 10.0
 _MOST_FLAGS = 12
@@ -62,7 +62,7 @@ def execute(values: argparse.Namespace) -> int:
     require_sources(settings)
     opening.check_sources(settings)
     baseline = known_to(settings)
-    settings = replace(settings, time=values.time, no_witness=True, baseline=None)
+    settings = replace(settings, time=values.time, baseline=None)
     folder: Path = values.out or DEFAULT / f"unit-{time.strftime('%Y%m%d-%H%M%S')}"
     book = Book(folder, [str(path) for path in settings.sources], _words(values))
     board = find_board(settings.board, settings.run, None)
@@ -78,7 +78,7 @@ def execute(values: argparse.Namespace) -> int:
         print(f"{done}/{len(book.rows)} {unit_table.line(row)}", file=sys.stderr, flush=True)
 
     with Steps(f"unit on {board.name}") as steps:
-        project = Project(board, _inputs(settings), steps)
+        project = Project(board, _inputs(settings), steps, not settings.no_witness)
         if commands is not None:
             project.notes += _dropped(commands, opening.c_files(settings.sources))
         try:

@@ -20,13 +20,14 @@ from score_embed.board.profile import Board
 from score_embed.contract.entry import Told
 from score_embed.contract.program import HARNESS_FILE, NOTHING, Complete, Source, StubsWanted
 from score_embed.errors import BuildError, ScoreError, UsageError
+from score_embed.frontend.c import own_names
 from score_embed.frontend.c.parse import kept_trees
 from score_embed.frontend.harness.entries import LINES, SELECTED, Function, Made, assembled, functions, make
 from score_embed.frontend.stubs import Stubbed, Stubs
 from score_embed.frontend.whole import without_main
 from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.compiling import Files, compile_program, link_program
-from score_embed.image.image import Facts, Image, identity_of, identity_source, load_image
+from score_embed.image.image import Facts, Image, Plain, identity_of, identity_source, load_image
 from score_embed.image.instrumenting import FrontEnd, Request
 from score_embed.image.toolchain import Toolchain, execute
 
@@ -101,6 +102,13 @@ class Group:
             self._link(made, replace(facts, build_id=build_id.hex()), build_id, elf)
         return load_image(elf)
 
+    def plain(self, function: Function) -> Plain:
+        """The program that begins with this function before it gets probes."""
+        inputs = self._inputs
+        texts = [Source(source.path, own_names.as_written(source.text)) for source in self._stubbed.sources]
+        cflags = [*inputs.cflags, _beginning(self._made[function])]
+        return Plain(texts, inputs.native, self._objects, inputs.flags, cflags)
+
     def close(self) -> None:
         """Nothing more is to be linked."""
         self._work.cleanup()
@@ -151,16 +159,20 @@ class Group:
 
     def _link(self, made: Made, facts: Facts, build_id: bytes, elf: Path) -> None:
         generated = identity_source(self._program, build_id, facts)
-        flag = f"-Wl,--defsym={SELECTED}={made.number}"
         with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
             files = self._files(generated)
-            publish(link_program(self._toolchain, Path(work), self._program, files, self._compiled, [flag]), elf)
+            publish(link_program(self._toolchain, Path(work), self._program, files, self._compiled, [_beginning(made)]), elf)
 
     def _files(self, identity: str) -> Files:
         inputs = self._inputs
         return Files(
             inputs.sources, inputs.native, self._objects, inputs.flags, inputs.cflags, identity, self._progress
         )
+
+
+def _beginning(made: Made) -> str:
+    """The linker's flag by which a program begins there."""
+    return f"-Wl,--defsym={SELECTED}={made.number}"
 
 
 def said(error: ScoreError) -> str:

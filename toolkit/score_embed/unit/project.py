@@ -15,7 +15,7 @@ from score_embed.board.profile import Board
 from score_embed.errors import BuildError, ScoreError, UsageError
 from score_embed.frontend.harness.entries import Function
 from score_embed.image.group import Group, Inputs, said
-from score_embed.image.image import Image
+from score_embed.witness import program
 
 
 @dataclass
@@ -25,7 +25,9 @@ class Project:
     board: Board
     inputs: Inputs
     progress: Callable[[str], None]
+    wants_witness: bool  # a second one, where the board's programs can have it
     notes: list[str] = field(default_factory=list)  # what concerns all functions
+    _alone: set[Group] = field(default_factory=set)  # whose programs no second witness can be built of
 
     def functions(self) -> list[Function]:
         """Those of all files that can be read."""
@@ -77,9 +79,21 @@ class Project:
             raise
         return group, left, group.refused
 
-    def _try(self, group: Group, functions: list[Function]) -> Image:
-        """Whether it links at all: two definitions of a name are found only then."""
-        return group.image(functions[0])
+    def witness(self, group: Group, function: Function) -> Path | None:
+        """The program of the second witness that begins with this function, if there is one."""
+        if not self.wants_witness or not program.is_for(self.board) or group in self._alone:
+            return None
+        try:
+            return program.build(self.board, self.inputs.checks, group.plain(function))
+        except BuildError as error:
+            self._alone.add(group)
+            self.notes.append(f"no second witness: {said(error)}")
+            return None
+
+    def _try(self, group: Group, functions: list[Function]) -> None:
+        """Whether it links at all: two definitions of a name are found only then. Objects of all programs are made here."""
+        group.image(functions[0])
+        self.witness(group, functions[0])
 
     def _group(self, sources: Iterable[Path]) -> Group:
         return Group(self.board, replace(self.inputs, sources=tuple(sources)), self.progress)

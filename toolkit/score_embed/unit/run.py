@@ -129,7 +129,8 @@ class Run:
                     again = opening.resumed_settings(record, dataclasses.replace(settings, time=left, resume=folder))
                     return campaign.run(again, record).exit_code
             _clear(folder)
-        return campaign.run(dataclasses.replace(settings, out=folder), None, group.image(function)).exit_code
+        built = opening.Built(group.image(function), self._project.witness(group, function))
+        return campaign.run(dataclasses.replace(settings, out=folder), None, built).exit_code
 
     def _finish(self, row: Row, child: Child, code: int) -> None:
         folder = self._book.folder / row.folder

@@ -2,7 +2,8 @@
 
 The preprocessed texts are what the user's compiler made of the sources, with the `main` of `--entry`, `--argv` or
 `--stdin-bytes`; so both witnesses have the same program. `-O1` without the removal of dead code: what is never read is
-overrun all the same, and where functions are declared `inline` a program may need to be optimised to be linked.
+overrun all the same, and where functions are declared `inline` a program may need to be optimised to be linked. And
+without the joining of expressions (`-ftree-ter`): an access of an inlined function would count as its caller's line.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from score_embed.image.toolchain import ASSEMBLY, SEMANTICS, Toolchain, run_tool
 from score_embed.witness import kinds
 
 SERVER = Path("witness") / "server.c"  # in the runtime's folder
-_CODE = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-tree-dce", "-fno-tree-dse", "-w")
+_LINES = ("-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-tree-ter")  # reports name them
+_CODE = ("-O1", *_LINES, "-fno-tree-dce", "-fno-tree-dse", "-w")
 _SERVER = ("-O1", "-g1", "-w", "-std=gnu11", "-fno-pie", "-fsanitize=address")
 _STATIC = ("-static-libasan", "-static-libubsan", "-no-pie")  # of the sanitizers one copy, which a fork shares
 
@@ -45,7 +47,7 @@ class Builder:
         self._built: Future[Path] | None = None
 
     def begin(self, plain: Plain) -> None:
-        self._built = self._pool.submit(_built, self._board, self._checks, plain)
+        self._built = self._pool.submit(build, self._board, self._checks, plain)
 
     def result(self) -> Path:
         """The program, in the cache. Raises BuildError, StorageError."""
@@ -64,7 +66,8 @@ class Builder:
         self._pool.shutdown(cancel_futures=True)
 
 
-def _built(board: Board, checks: frozenset[str], plain: Plain) -> Path:
+def build(board: Board, checks: frozenset[str], plain: Plain) -> Path:
+    """The program, in the cache. Raises BuildError, StorageError."""
     compiler = _Compiler(board, checks)
     texts = [(source.text, plain.flags[source.path], str(source.path)) for source in plain.texts]
     for path in plain.native:  # by their text, too: so a changed header is noticed
@@ -99,28 +102,28 @@ class _Compiler:
         return digest.hexdigest()[:32]
 
     def build(self, work: Path, texts: Sequence[tuple[str, Sequence[str], str]], plain: Plain) -> Path:
-        jobs: list[tuple[list[str], str]] = []
-        made: list[Path] = []
-        for number, (text, flags, name) in enumerate(texts):
-            source = work / f"unit{number}.i"
-            source.write_text(text, encoding="utf-8", errors="surrogateescape")
-            made.append(source.with_suffix(".o"))
-            own = [*_code_flags(flags), *self._semantics, *_CODE, *self._sanitizers, "-fno-pie"]
-            jobs.append(([*own, "-fpreprocessed", "-c", str(source), "-o", str(made[-1])], name))
+        def compiled(text: str, flags: Sequence[str], name: str) -> Path:
+            own = [*_code_flags(flags), *self._semantics, *_CODE, *self._sanitizers, "-fno-pie", "-fpreprocessed"]
+            return self._object(work, text.encode("utf-8", "surrogateescape"), own, name)
+
+        with workers() as pool:
+            made = list(pool.map(lambda each: compiled(*each), texts))
         for number, path in enumerate(path for path in plain.objects if path.suffix in ASSEMBLY):
             made.append(work / f"assembly{number}.o")
-            jobs.append((["-w", *plain.cflags, "-c", str(path), "-o", str(made[-1])], str(path)))
-        with workers() as pool:
-            list(pool.map(lambda job: self._run(*job), jobs))
-        return self._linked(work, [*made, self._served(work)], plain)
+            self._run(["-w", *plain.cflags, "-c", str(path), "-o", str(made[-1])], str(path))
+        served = self._object(work, self._read(self._server), _SERVER, str(self._server))
+        return self._linked(work, [*made, served], plain)
 
-    def _served(self, work: Path) -> Path:
-        """The object of the server, compiled once."""
-        digest = hashlib.sha256(repr([self._compiler(), _SERVER]).encode() + self._read(self._server))
+    def _object(self, work: Path, text: bytes, flags: Sequence[str], name: str) -> Path:
+        """Of a C file, compiled once: programs that differ in one file, or in where they begin, share the others."""
+        digest = hashlib.sha256(repr([self._compiler(), flags]).encode() + text)
         kept = cache_folder() / f"{digest.hexdigest()[:32]}.o"
         if not is_kept(kept):
-            self._run([*_SERVER, "-c", str(self._server), "-o", str(work / kept.name)], str(self._server))
-            publish(work / kept.name, kept)
+            source = work / kept.with_suffix(".i" if "-fpreprocessed" in flags else ".c").name
+            source.write_bytes(text)
+            made = source.with_suffix(".o")
+            self._run([*flags, "-c", str(source), "-o", str(made)], name)
+            publish(made, kept)
         return kept
 
     def _compiler(self) -> list[object]:
