@@ -134,4 +134,5 @@ def program(seed: int, count: int) -> str:
     rng = random.Random(seed)
     functions = [FieldFunction(rng, f"case_{i}") for i in range(count)]
     texts = [f"{function.before()}\n{function.text()}" for function in functions]
-    return file_of(["enum color { RED, GREEN = 5, BLUE = 12 };", *texts], count)
+    # Four bytes everywhere: where firmware has short enums, a field of one lies elsewhere than in the plain program.
+    return file_of(["enum color { RED, GREEN = 5, BLUE = 12, WIDE = 70000 };", *texts], count)
