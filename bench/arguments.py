@@ -19,6 +19,7 @@ from pathlib import Path
 
 from harnesses import functions_of
 
+from score_embed.errors import ScoreError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
 
@@ -75,7 +76,11 @@ def main() -> int:
     pairs: list[tuple[Reached, Reached]] = []
     with tempfile.TemporaryDirectory() as folder:
         write_random(Path(folder), int(_EACH_SECOND * values.seconds))
-        found = [(file, name) for file in values.files for name in functions_of(_text(file, cflags), Path(file))]
+        try:
+            found = [(file, name) for file in values.files for name in functions_of(_text(file, cflags), Path(file))]
+        except ScoreError as error:
+            print(f"{values.name}: {error}")
+            return 1
         for file, name in found[:: values.every]:
             others = [other for other in values.files if other != file]
             ours = run(name, [file, *others], cflags, values.seconds, None)
