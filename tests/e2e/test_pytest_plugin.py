@@ -100,7 +100,7 @@ def test_a_goal_that_is_not_reached_fails(project: pytest.Pytester) -> None:
     write(project, MENDED, DECLARED + "goal: branch\nmax-tests: 1\n")
     result = project.runpytest_subprocess()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["goal branch: not reached, * open"])
+    result.stdout.fnmatch_lines(["goal branch: not reached, * missing"])
     write(project, MENDED, DECLARED + "goal: branch\n")
     project.runpytest_subprocess().assert_outcomes(passed=1)
 

@@ -27,7 +27,7 @@ def goal(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:
     elif found["proved"]:
         yield f"goal {name}: all that is possible is reached; the other {found['missing']} are proved to be infeasible{bounds}"
     else:
-        yield f"goal {name}: not reached, {found['missing']} open"
+        yield f"goal {name}: not reached, {found['missing']} missing"
 
 
 def lines(found: Mapping[str, Any], within: Sequence[str]) -> Iterator[str]:

@@ -86,7 +86,7 @@ def totals(rows: Sequence[Row], notes: Sequence[str], known: int = 0) -> Iterato
     covered, branches = sum(row.covered for row in rows), sum(row.branches for row in rows)
     percent = f" ({100 * covered // branches} %)" if branches else ""
     yield from (printable(note) for note in notes)
-    ends = ", ".join(f"{count} {name}" for name, count in how.most_common())
+    ends = ", ".join(f"{count} {name}" for name, count in how.most_common()) or "none but main"
     yield (
         f"{len(rows)} functions: {ends}; {sum(row.paths for row in rows)} paths, "
         f"branches of their own {covered}/{branches}{percent}, bugs {sum(row.bugs for row in rows)}"
