@@ -63,8 +63,10 @@ def of_process(pid: int) -> tuple[Seen, ...]:
     for _ in range(LOOKS):
         if _libc.ptrace(_ATTACH, pid, None, None) < 0:
             break
-        stopped, status = os.waitpid(pid, 0)
-        if stopped == pid and os.WIFSTOPPED(status):
+        # One that is killed meanwhile is left to who started it: its end is told once only.
+        how = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        if how is not None and how.si_code in (os.CLD_STOPPED, os.CLD_TRAPPED):
+            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG)
             pc, stack = (_libc.ptrace(_PEEKUSER, pid, at, None) & 0xFFFFFFFFFFFFFFFF for at in (_RIP, _RSP))
             found.append(Seen(pc, _words(pid, stack)))
             _libc.ptrace(_DETACH, pid, None, None)
