@@ -1,4 +1,4 @@
-"""A process whose start-up is looked at, and that ends in this moment: who started it hears of its end, as ever."""
+"""A process that is looked at, and that ends in this moment: who started it hears of its end, as ever."""
 
 import ctypes
 import os
@@ -59,3 +59,19 @@ def test_a_process_that_runs_is_looked_at_and_runs_on() -> None:
     finally:
         process.kill()
         assert process.wait(10) == -signal.SIGKILL
+
+
+def test_one_that_is_stopped_is_known_by_its_signal_and_one_that_has_ended_is_not_stopped() -> None:
+    process = subprocess.Popen(["/bin/sleep", "60"])
+    try:
+        assert startup.stopped_by(process.pid) == 0
+        process.send_signal(signal.SIGTSTP)
+        assert os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT) is not None
+        assert startup.stopped_by(process.pid) == signal.SIGTSTP
+    finally:
+        process.kill()
+    assert os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT) is not None
+
+    assert startup.stopped_by(process.pid) == 0  # it has ended, and nobody has waited for it
+
+    assert process.wait(10) == -signal.SIGKILL

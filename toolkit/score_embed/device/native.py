@@ -16,7 +16,7 @@ from score_embed.confine.notice import UNNOTICED, Notice, Refusal
 from score_embed.confine.rights import Rights
 from score_embed.confine.start import start
 from score_embed.contract.outcome import Verdict
-from score_embed.device.startup import Seen, of_process
+from score_embed.device.startup import Seen, of_process, stopped_by
 from score_embed.device.wired import Ending, WiredTarget
 from score_embed.errors import TargetError
 from score_embed.link.transport import Channel
@@ -82,10 +82,7 @@ class NativeTarget(WiredTarget):
             self._refused[UNNOTICED, ()] = 1
 
     def _stopped_by(self) -> int:
-        if self._process is None:
-            return 0
-        found = os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
-        return found.si_status if found is not None else 0
+        return stopped_by(self._process.pid) if self._process is not None else 0
 
     def _ending(self, status: int) -> Ending:
         why = self._last_words(status)

@@ -5,6 +5,7 @@ Drivers look at its program counter a few times; who knows the image makes place
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -20,6 +21,7 @@ from score_embed.errors import TargetError
 LOOKS = 24
 PAUSE = 0.01  # seconds between two looks
 _ATTACH, _DETACH, _PEEKUSER = 16, 17, 3
+_STOPPED = frozenset({os.CLD_STOPPED, os.CLD_TRAPPED})
 _RIP, _RSP = 16 * 8, 19 * 8  # in x86-64's struct user; of a process of 32 bits, too
 _REGISTER = re.compile(r"\b(?P<name>R1[345]|pc|x1/ra|x2/sp)(?:=|\s+)(?P<value>[0-9a-fA-F]+)")
 _WORD = re.compile(r"0x([0-9a-fA-F]{8})\b")
@@ -65,8 +67,9 @@ def of_process(pid: int) -> tuple[Seen, ...]:
             break
         # One that is killed meanwhile is left to who started it: its end is told once only.
         how = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-        if how is not None and how.si_code in (os.CLD_STOPPED, os.CLD_TRAPPED):
-            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG)
+        if how is not None and how.si_code in _STOPPED:
+            with contextlib.suppress(ChildProcessError):  # killed since then
+                os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG)
             pc, stack = (_libc.ptrace(_PEEKUSER, pid, at, None) & 0xFFFFFFFFFFFFFFFF for at in (_RIP, _RSP))
             found.append(Seen(pc, _words(pid, stack)))
             _libc.ptrace(_DETACH, pid, None, None)
@@ -74,6 +77,13 @@ def of_process(pid: int) -> tuple[Seen, ...]:
             break
         time.sleep(PAUSE)
     return tuple(found)
+
+
+def stopped_by(pid: int) -> int:
+    """The signal that has stopped a child; 0 while it runs, and when it has ended."""
+    # Asked for stops alone, Linux knows no child that has ended and is not waited for yet (ECHILD).
+    found = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    return found.si_status if found is not None and found.si_code in _STOPPED else 0
 
 
 def _words(pid: int, at: int) -> tuple[int, ...]:
