@@ -3,7 +3,8 @@
 `replay` runs the campaign's own image and asks whether a test reproduces. Here the sources are built anew, so paths,
 lines and the input's layout may differ, and only what a user sees is compared: how the test ends, with which value, and
 the first line that it prints. Nothing of the campaign's folder is executed; its inputs are data. A test that ended in a
-bug passes when the program comes to an end by itself.
+bug passes when the program comes to an end by itself, and when the bug is one that is known: the user has said something
+of it, or the baseline has it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from score_embed.contract.outcome import Finished, Verdict
 from score_embed.errors import UsageError
 from score_embed.image.image import Image
 from score_embed.results import simple
+from score_embed.results.baseline import OpenBugs, known_to
 from score_embed.results.bugs import Bug, kind_of
 from score_embed.results.sourcemap import SourceMap, source_map
 from score_embed.results.store import Store, TestRow
@@ -40,6 +42,7 @@ class State(StrEnum):
 
     SAME = "same"
     MENDED = "mended"  # it was a bug
+    KNOWN = "known"  # a bug that the user has judged, or that the baseline has
     BUG = "bug"
     CHANGED = "changed"
     LOST = "lost"  # no end is known of it, now or then
@@ -59,6 +62,11 @@ class Regressed:
     @property
     def is_failure(self) -> bool:
         return self.state in (State.BUG, State.CHANGED)
+
+    @property
+    def is_as_before(self) -> bool:
+        """A bug, and the test had one of this kind before."""
+        return self.bug is not None and self.bug.kind == kind_of(Verdict(self.test.verdict), self.test.code)
 
     @property
     def was(self) -> str:
@@ -89,19 +97,21 @@ def run(settings: config.Settings, folder: Path) -> Regression:
     board = find_board(settings.board, settings.run, settings.port)
     board.require_tools()
     opening.check_sources(settings)
+    said, known = opening.judged_by(settings), known_to(settings)
     with Steps(f"{folder} on {board.name}") as steps:
         image = opening.build(settings, board, folder, steps)
+    sources = source_map(image.sites, image.notes, image.losses, Path.cwd())
     with opening.ready_target(board, image, not settings.unconfined) as target:
-        judge = _Judge(Runner(target, settings, image), image)
+        judge = _Judge(Runner(target, settings, image), image, OpenBugs(sources, said, known))
         tests = tuple(judge.regressed(row, not row.place and row.number in witnessed) for row in rows)
-    return Regression(folder, tests, source_map(image.sites, image.notes, image.losses, Path.cwd()))
+    return Regression(folder, tests, sources)
 
 
 class _Judge:
     """Runs tests and compares their ends."""
 
-    def __init__(self, runner: Runner, image: Image) -> None:
-        self._runner, self._image = runner, image
+    def __init__(self, runner: Runner, image: Image, open_bugs: OpenBugs) -> None:
+        self._runner, self._image, self._open = runner, image, open_bugs
         self._describer = Describer(image)
 
     def regressed(self, row: TestRow, by_witness: bool) -> Regressed:
@@ -131,6 +141,7 @@ class _Judge:
             kind = kind_of(finished.verdict, finished.code)
             inputs = named_inputs(objects, data)
             bug = Bug.at(self._describer.place(finished), kind, inputs, row.number, confirmed=True)
+            state = State.BUG if self._open.has(bug) else State.KNOWN
         return Regressed(row, state, now, bug, by_witness)
 
     def _objects(self, finished: Finished, data: bytes) -> tuple[Named, ...]:

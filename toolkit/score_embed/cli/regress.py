@@ -51,7 +51,9 @@ def _lines(found: Regression) -> Iterator[str]:
         if one.is_failure or one.state is State.LOST:
             yield from _told(found, one)
     counts = Counter(one.state for one in found.tests)
-    told = ", ".join(f"{counts[state]} {state}" for state in State if counts[state])
+    before = sum(one.is_as_before for one in found.tests if one.state is State.BUG)
+    beside = {State.BUG: f" ({before} as before)"} if before else {}
+    told = ", ".join(f"{counts[state]} {state}{beside.get(state, '')}" for state in State if counts[state])
     yield f"{len(found.tests)} tests of {found.folder} on the program as it is now: {told}"
     unseen = sum(one.by_witness for one in found.tests)
     if unseen:
@@ -61,7 +63,7 @@ def _lines(found: Regression) -> Iterator[str]:
 def _told(found: Regression, one: Regressed) -> Iterator[str]:
     inputs = text.inputs(one.test.inputs) or "any input"
     if one.bug is not None:
-        *lines, _ = text.bug(one.bug, found.sources, found.folder)
+        *lines, _ = text.bug(one.bug, found.sources, found.folder, is_known=one.state is State.KNOWN)
         yield from lines
         yield f"  test {one.test.number} of {shlex.quote(str(found.folder))}; it was: {one.was}"
     else:
