@@ -194,3 +194,16 @@ def test_the_example(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) 
     result = project.runpytest_subprocess("--rootdir", ".", "--score-board", "native")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["src/frame.c:17: error: an object is accessed beyond its end in frame_parse: *"])
+
+
+def test_kept_tests_that_end_in_bugs_of_the_baseline_do_not_fail(project: pytest.Pytester) -> None:
+    write(project, BUGGY)
+    assert score_embed("run", "--out", "nightly", "src/prog.c", cwd=project.path).returncode == 1
+    done = score_embed("report", "nightly", "--write-baseline", "tests/known.txt", cwd=project.path)
+    assert done.returncode == 0, done.stderr
+    write(project, BUGGY, DECLARED + "regress: ../nightly\n")
+    assert project.runpytest_subprocess("-k", "regress").parseoutcomes()["failed"] == 1
+    write(project, BUGGY, DECLARED + "regress: ../nightly\nbaseline: known.txt\n")
+    outcomes = project.runpytest_subprocess("-k", "regress").parseoutcomes()
+    assert outcomes["passed"] > 1
+    assert "failed" not in outcomes

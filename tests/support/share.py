@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHARED = ("differential", "e2e", "property")  # folders of tests that run in shares
-PARTS = 4
+PARTS = 6
 
 
 def share_of_commit(folder: Path) -> int:

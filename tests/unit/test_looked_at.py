@@ -65,9 +65,9 @@ def test_one_that_is_stopped_is_known_by_its_signal_and_one_that_has_ended_is_no
     process = subprocess.Popen(["/bin/sleep", "60"])
     try:
         assert startup.stopped_by(process.pid) == 0
-        process.send_signal(signal.SIGTSTP)
+        process.send_signal(signal.SIGSTOP)
         assert os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT) is not None
-        assert startup.stopped_by(process.pid) == signal.SIGTSTP
+        assert startup.stopped_by(process.pid) == signal.SIGSTOP
     finally:
         process.kill()
     assert os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT) is not None

@@ -231,7 +231,8 @@ class Again:
     def __init__(self, case: Case, folder: Path) -> None:
         self.case = case
         self.folder = os.path.relpath(folder, case.folder)
-        self.options = (f"--regress={self.folder}", "--json")
+        known = case.declared.baseline
+        self.options = (f"--regress={self.folder}", "--json", *((f"--baseline={known}",) if known is not None else ()))
 
     @cached_property
     def done(self) -> subprocess.CompletedProcess[bytes]:
@@ -243,7 +244,8 @@ class Again:
 
 
 class Regress(Test):
-    """A kept test of a campaign on the program as it is now. It fails if it ends in a bug, or otherwise than it did."""
+    """A kept test of a campaign on the program as it is now. It fails if it ends in a bug that is not known, or otherwise
+    than it did."""
 
     def __init__(self, *, again: Again, test: str, **others: Any) -> None:
         super().__init__(**others)
