@@ -81,7 +81,7 @@ def is_undefined(folder: Path) -> bool:
     return b"outside the range of representable values" in done.stderr
 
 
-@pytest.mark.parts(150)
+@pytest.mark.parts(300)
 @pytest.mark.nights(6)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("board", BOARDS)
@@ -89,7 +89,7 @@ def test_same_checksum(board: str, seed: int, tmp_path: Path) -> None:
     compare(board, seed, tmp_path)
 
 
-@pytest.mark.parts(150)
+@pytest.mark.parts(300)
 @pytest.mark.nights(6)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_same_checksum_on_linux(seed: int, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_same_checksum_on_linux(seed: int, tmp_path: Path) -> None:
     compare(LINUX[seed % len(LINUX)], seed, tmp_path)
 
 
-@pytest.mark.parts(100)
+@pytest.mark.parts(200)
 @pytest.mark.nights(6)
 @pytest.mark.parametrize("seed", FLOAT_SEEDS)
 @pytest.mark.parametrize("board", ["native", "mps2-an385"])
@@ -122,7 +122,7 @@ def compare(board: str, seed: int, tmp_path: Path, options: Sequence[str] = CSMI
     assert (found.verdict, found.output) == (expected.verdict, expected.output)
 
 
-@pytest.mark.parts(40)
+@pytest.mark.parts(80)
 @pytest.mark.parametrize("seed", TINY_SEEDS)
 def test_same_checksum_where_int_has_16_bits(seed: int, tmp_path: Path) -> None:
     (tmp_path / "platform.info").write_text(SHORT_INT)

@@ -72,20 +72,20 @@ def check(
     assert (found["stopped"], found["paths"]) == ("exhausted", expected + 1), f"{found['incomplete']} {where}"
 
 
-@pytest.mark.parts(50)
+@pytest.mark.parts(100)
 @pytest.mark.parametrize("seed", range(100))
 def test_native(seed: int, tmp_path: Path) -> None:
     check("native", seed, tmp_path)
 
 
-@pytest.mark.parts(20)
+@pytest.mark.parts(40)
 @pytest.mark.parametrize("seed", range(100, 120))
 def test_cortex_m3(seed: int, tmp_path: Path) -> None:
     """The judge is the same compiler's 32-bit code for this machine: the data model is the board's."""
     check("mps2-an385", seed, tmp_path)
 
 
-@pytest.mark.parts(60)
+@pytest.mark.parts(120)
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("board", LINUX)
 def test_linux(board: str, seed: int, tmp_path: Path) -> None:
@@ -93,14 +93,14 @@ def test_linux(board: str, seed: int, tmp_path: Path) -> None:
     check(board, 100 * LINUX.index(board) + seed, tmp_path)
 
 
-@pytest.mark.parts(90)
+@pytest.mark.parts(180)
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds_native(kind: str, seed: int, tmp_path: Path) -> None:
     check("native", seed, tmp_path, *KINDS[kind])
 
 
-@pytest.mark.parts(60)
+@pytest.mark.parts(120)
 @pytest.mark.parametrize("seed", range(15))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("board", ["mps2-an385", *LINUX])

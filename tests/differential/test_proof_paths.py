@@ -82,7 +82,7 @@ def test_the_corpus_is_large_enough() -> None:
     assert len([program for program in PROGRAMS.values() if program.size <= 2]) >= 25
 
 
-@pytest.mark.parts(12)
+@pytest.mark.parts(24)
 @pytest.mark.parametrize(("board", "name"), CASES)
 def test_all_inputs(board: str, name: str, tmp_path: Path) -> None:
     inputs, runs = instrumented(board, name)
@@ -95,7 +95,7 @@ def test_all_inputs(board: str, name: str, tmp_path: Path) -> None:
         x86_has_the_same_paths(name, runs)
 
 
-@pytest.mark.parts(8)
+@pytest.mark.parts(16)
 @pytest.mark.parametrize(("board", "name"), SAMPLED)
 def test_a_sample(board: str, name: str, tmp_path: Path) -> None:
     """No proof of (A): no sample can have more paths than the campaign."""

@@ -36,14 +36,14 @@ def compare(board: str, source: tuple[Path, ...], size: int, folder: Path, monke
     assert inline == facts(board, source, size)
 
 
-@pytest.mark.parts(24)
+@pytest.mark.parts(48)
 @pytest.mark.parametrize("board", ["native", "native32", "mps2-an385"])
 @pytest.mark.parametrize("found", corpus.programs(), ids=lambda found: found.name)
 def test_programs(board: str, found: corpus.TestProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compare(board, found.sources, found.size, tmp_path, monkeypatch)
 
 
-@pytest.mark.parts(6)
+@pytest.mark.parts(12)
 @pytest.mark.parametrize("board", ["native", "native32", "mps2-an385"])
 @pytest.mark.parametrize("found", SEVERAL, ids=lambda found: found.name)
 def test_some_files_are_too_large(
@@ -64,7 +64,7 @@ def test_some_files_are_too_large(
     assert len(compiled) > 1
 
 
-@pytest.mark.parts(40)
+@pytest.mark.parts(80)
 @pytest.mark.parametrize("seed", range(80))
 def test_generated_programs(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "p.c"

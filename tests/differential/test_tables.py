@@ -50,7 +50,7 @@ def nothing(explorer: Explorer, pair: Pair) -> bytes:
     return b""
 
 
-@pytest.mark.parts(30)
+@pytest.mark.parts(60)
 @pytest.mark.parametrize(("name", "board", "strategy", "elided"), CASES)
 def test_programs(
     name: str, board: str, strategy: str, elided: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
