@@ -61,43 +61,37 @@ class Seen:
 
 
 class Checker(Explorer):
-    """Derives one run, to compare."""
+    """Derives one run, to compare: its children are what nobody told, and what is left of the run."""
 
     def __init__(self, trail: Trail, chain: Chain, bounds: Bounds, said: Told) -> None:
         chain.decides_bytes = False  # each flip is looked at here
         super().__init__(trail, chain, bounds)
         self._said = said
-        self._missing: dict[bytes, None] = {}
 
     def check(self, pair: Pair, finished: Finished, data: bytes) -> Seen:
         """`pair` as it was given; `data`: the input of its run. Raises TraceError if its events make no sense, and Stopped."""
         outcome, until = self.derive(pair, finished, data), self._said.until
         if self._chain.stop():
             raise Stopped
-        if not outcome.mispredicted:
-            self._compare_rest(pair, data)
-            for left in outcome.children:  # of a path that is too long for one turn
-                if until is None or left.neg_limit <= until:
-                    self._require(left)
-        return Seen(outcome.mispredicted, tuple(self._missing))
+        if outcome.mispredicted:
+            return Seen(True, ())
+        wanted = [other for other in outcome.children if until is None or other.neg_limit <= until]
+        wanted += self._rest(pair, data, outcome.children)
+        return Seen(False, tuple(dict.fromkeys(mark(other) for other in wanted if not self._is_told(other))))
 
-    def _compare_rest(self, pair: Pair, data: bytes) -> None:
-        """What was left to a pair of its own is what there is."""
+    def _rest(self, pair: Pair, data: bytes, children: Sequence[Pair]) -> Sequence[Pair]:
+        """What has to be told of what they left to a pair of its own."""
         until, conditions = self._said.until, self._trail.conditions
         if until is None or not conditions:
-            return
+            return ()
         if pair.pending:
-            self._require(asked_later(pair))
-        elif until < len(conditions):
+            return [asked_later(pair)]
+        if until < len(conditions):
             left = rest(pair, self._descent.decisions(until), data, until, conditions[until], Origin())
-            if until != pair.neg_limit or not self._is_told(put_off(pair)):
-                self._require(left)
-        else:
-            self._missing[mark(pair)] = None  # there is nothing to be left
-
-    def _require(self, pair: Pair) -> None:
-        if not self._is_told(pair):
-            self._missing[mark(pair)] = None
+            return [left] if until != pair.neg_limit or not self._is_told(put_off(pair)) else ()
+        if until in [other.neg_limit for other in children]:
+            return ()  # it was left here, too: the path was followed no further
+        return [pair]  # there is nothing to be left
 
     def _is_told(self, *forms: Pair) -> bool:
         return any(mark(pair) in self._said.marks for pair in forms)
@@ -107,16 +101,18 @@ class Checker(Explorer):
     ) -> None:
         derived = child(decisions, data, index, condition, Origin(), left_out)
         waiting = pending_flip(derived, decisions, data, index, condition)
-        self._look_for(derived, (derived, waiting), index, condition, data)
+        self._look_for(derived, (derived, waiting), index, condition, data, flips)
 
     def _answer(self, pair: Pair, condition: Condition, origin: Origin, flips: Flips) -> None:
         assert pair.decided is not None
         index = pair.neg_limit
         derived = child(pair.decided, pair.input, index, condition, origin, pair.left_out)
         again = pending_flip(derived, pair.decided, pair.input, index, condition, pair.pending + 1)
-        self._look_for(derived, (derived, again), index, condition, pair.input)
+        self._look_for(derived, (derived, again), index, condition, pair.input, flips)
 
-    def _look_for(self, derived: Pair, forms: Sequence[Pair], index: int, condition: Condition, data: bytes) -> None:
+    def _look_for(
+        self, derived: Pair, forms: Sequence[Pair], index: int, condition: Condition, data: bytes, flips: Flips
+    ) -> None:
         said = self._said
         is_left = said.until is not None and index >= said.until
         if is_left or condition.site in said.given_up or self._is_told(*forms):
@@ -127,4 +123,4 @@ class Checker(Explorer):
             if answer.result is not Result.UNKNOWN:
                 break
         if answer.result is Result.SAT:
-            self._missing[mark(derived)] = None
+            flips.children.append(derived)
