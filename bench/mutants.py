@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +40,7 @@ SETTINGS = """
 [tool.pytest.ini_options]
 pythonpath = ["tests/support", "tests/unit", "bench"]
 addopts = "-q --strict-markers"
-filterwarnings = ["error"]
+filterwarnings = [{warnings}]
 
 [tool.mutmut]
 source_paths = ["src"]
@@ -124,7 +125,14 @@ def lay_out(folder: Path, room: str, share: int) -> None:
         shutil.copytree(ROOT / name, folder / name, dirs_exist_ok=True)
     modules = sorted((TOOLKIT / "score_embed" / room).rglob("*.py"))
     mutated = [f"src/{path.relative_to(TOOLKIT)}" for path in modules if path.parent.name not in OTHERS]
-    words = {"mutated": listed(mutated), "copied": listed(COPIED), "tests": listed(tests_of(room)), "share": share}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    words = {
+        "mutated": listed(mutated),
+        "copied": listed(COPIED),
+        "tests": listed(tests_of(room)),
+        "share": share,
+        "warnings": listed(project["tool"]["pytest"]["ini_options"]["filterwarnings"]),
+    }
     (folder / "pyproject.toml").write_text(SETTINGS.format(**words), encoding="utf-8")
 
 
