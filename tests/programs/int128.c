@@ -3,9 +3,11 @@
 #include "score.h"
 
 #ifdef __SIZEOF_INT128__
-typedef unsigned __int128 wide;
+typedef __uint128_t wide;
+typedef __int128_t narrow;
 #else
 typedef unsigned long long wide;
+typedef long long narrow;
 #endif
 
 static wide total;
@@ -30,7 +32,7 @@ int main(void)
     w = scaled(w++, n) + (wide)(n == 3 ? total-- : ++total);
     total += *p;
     if (total > 20)
-        n = -(int)total;
+        n = (int)-(narrow)total;
     printf("%d %d %d\n", (int)(w * 3), (int)(total >> 1), n);
     return (int)(total & 1);
 }

@@ -166,6 +166,8 @@ class Declarations:
                 return symbol.type
         if names[-1] in ("__builtin_va_list", "__gnuc_va_list"):
             return VaList()
+        if names[-1] in ("__int128_t", "__uint128_t"):  # typedefs of gcc's own
+            return self.types.int128 if names[-1] == "__int128_t" else self.types.uint128
         if "void" in names:
             return self.types.void
         if any(n in _FLOATS for n in names):
