@@ -207,3 +207,14 @@ def test_the_entry_may_take_enums_without_a_name(tmp_path: Path) -> None:
     """
     found = explore(tmp_path, {"e.c": text}, "--entry", "pick")
     assert found.summary["coverage"] == {"branches_total": 9, "branches_covered": 9}
+
+
+@pytest.mark.parametrize("name", ["red\x1b[31m.c", "é.c", "next\x85line.c", "two words.c", "tab\t.c"])
+def test_any_characters_in_a_source_s_name(name: str, tmp_path: Path) -> None:
+    """C has no `\\u001b` and no `\\u0085`: an error named a line of a file that nobody had written."""
+    source = tmp_path / name
+    source.write_text(
+        "#include <score.h>\nint main(void) { unsigned char c; SYM_UCHAR(c); if (c == 7) return 1; return 0; }\n"
+    )
+    done = score_embed("run", "--no-witness", "--out", str(tmp_path / "out"), str(source), cwd=tmp_path)
+    assert (done.returncode, "2 paths in 2 tests" in done.stdout) == (0, True), done.stdout + done.stderr

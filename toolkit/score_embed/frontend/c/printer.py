@@ -6,7 +6,8 @@ bodies reach the compiler through here. Keywords are printed in the spelling tha
 
 from __future__ import annotations
 
-import json
+import functools
+import os
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -40,7 +41,14 @@ def to_c(node: c_ast.Node, *, without_body: Collection[str] = (), positions: boo
 
 def line_directive(file: str, line: int) -> str:
     """What follows stands on that line; "" if it is not known."""
-    return f"#line {line} {json.dumps(file)}" if line else ""
+    return f"#line {line} {_literal(file)}" if line else ""
+
+
+@functools.cache
+def _literal(text: str) -> str:
+    """A string literal of its bytes; no universal character names, which C has not for all characters (C11 6.4.3)."""
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03o}" for byte in os.fsencode(text))
+    return f'"{"".join(plain)}"'
 
 
 class _GnuGenerator(CGenerator):  # type: ignore[misc]
