@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from events import Stream, assign, compare, condition, copy_template, pin, replay, slot, symbolic, table
 from exploring import answered, next_pair, search
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
-from score_embed.contract.words import Layer
+from score_embed.contract.words import Layer, Unflipped
 from score_embed.errors import StorageError
-from score_embed.explore.pair import LeftOut, Pair, first_pair
+from score_embed.explore.pair import LeftOut, Pair, decided, elsewhere_id, first_pair, once_more
 from score_embed.explore.search import Search
+from score_embed.explore.tally import Tally
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate, table_size
-from score_embed.solve.chain import Chain, Gate, UnsoundAnswer
+from score_embed.solve.chain import Chain, Gate, SolverStats, UnsoundAnswer
 from score_embed.solve.effort import Limit
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.slicer import Slicer
@@ -462,3 +465,38 @@ def test_forks_are_counted_where_they_are() -> None:
     assert made.explorer.forks == {AT_A.id: 255}
     assert made.explorer.take_tally().forks == {AT_A.id: 255}
     assert not made.explorer.notes
+
+
+# --- what others know a pair and a tally by -------------------------------------------------------------------------
+
+
+def test_a_pair_that_is_done_again_has_a_name_of_its_own() -> None:
+    made, pair = exploration(ints(0, 8))
+    outcome = made.record(pair, finish(run_foo(pair.input)), pair.input).outcome
+    pairs = [pair, *answered(made, outcome.children)]
+    again = [once_more(each) for each in pairs]
+    assert len({each.id for each in (*pairs, *again, *map(once_more, again))}) == 3 * len(pairs)
+    for each, other in zip(pairs, again, strict=True):
+        decisions = each.decided or each.id
+        assert other == each.but(id=other.id, decided=decisions)
+        assert once_more(other).decided == decisions  # its children are called as the first one's
+
+
+def test_of_one_object_the_other_side_is_named_as_any_flip() -> None:
+    path = run_foo(ints(0, 8))
+    first, before = path.conditions[0], bytes(range(16))
+    flipped = decided(before, first, flipped=True)
+    one, two, other = (
+        elsewhere_id(before, first, LeftOut(b"a" * 16, objects))
+        for objects in (((16, 4),), ((16, 4), (32, 4)), ((16, 4), (64, 4)))
+    )
+    assert one == flipped
+    assert flipped != decided(before, first)
+    assert len({one, two, other}) == 3
+
+
+def test_a_tally_s_rows_say_all_of_it() -> None:
+    tally = Tally(Counter({("note", 1): 2}), Counter({(3, Unflipped.UNSAT): 4}), 5, 6, SolverStats(), Counter({7: 8}))
+    rows = tally.rows()
+    assert (rows.notes, rows.unflipped) == ((("note", 1, 2),), ((3, Unflipped.UNSAT, 4),))
+    assert (rows.divergences, rows.concretized, rows.forks) == (5, 6, ((7, 8),))

@@ -155,6 +155,25 @@ def test_of_floating_point_on_one_byte_the_values_are_told() -> None:
         assert kind(SmtLayer()).solve(query([small], below(constant(2, 8), build.byte(0)))).core
 
 
+@pytest.mark.parametrize("width", [32, 64])
+@pytest.mark.parametrize(("kind", "pattern"), [(Kind.FABS, 0x3FC), (Kind.FNEG, 0x3FC), (Kind.FNEG, 0xBFC)])
+def test_bits_of_a_sign(kind: Kind, pattern: int, width: int) -> None:
+    """1.5 and -1.5, as bits: of what a sign was taken away or turned, the other bits stay."""
+    number = build.from_bytes([build.byte(index) for index in range(width // 8)])
+    wanted = pattern << (width - 12)
+    made = build.float_unary(kind, number, width)
+    asked = query([], build.binary(Kind.EQ, made, constant(wanted, width)))
+    answer = SmtLayer().solve(asked)
+    assert answer.result is Result.SAT
+    bits = int.from_bytes(answer.apply(asked.data)[: width // 8], "little")
+    sign = 1 << (width - 1)
+    assert bits & ~sign == wanted & ~sign
+    if kind is Kind.FNEG:
+        assert bits ^ sign == wanted
+    negative = query([], build.binary(Kind.EQ, made, constant(wanted ^ sign, width)))
+    assert (SmtLayer().solve(negative).result is Result.UNSAT) == (kind is Kind.FABS)
+
+
 def test_a_quotient_of_one_byte_counts_if_it_is_in_the_slice() -> None:
     digit = [build.binary(Kind.UREM, build.byte(index), constant(10, 8)) for index in range(3)]
     conditions = [build.binary(Kind.EQ, each, constant(3, 8)) for each in digit]

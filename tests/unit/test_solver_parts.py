@@ -552,3 +552,17 @@ def test_a_condition_of_two_bytes_is_said_by_the_one_that_matters(main: int) -> 
         data = value.to_bytes(2, "big")
         for each in (data, data[::-1]):
             assert evaluate(said, each) == evaluate(condition, each)
+
+
+def test_without_the_pins_a_cheap_answer_counts() -> None:
+    """With them there is none: it is not taken for impossible."""
+    strict, loose = Slicer(), Slicer()
+    strict.add(equal(byte(0), const(5)))
+    target, data = equal(byte(0), const(7)), bytes([5])
+    made = default_chain()
+    answer = made.answer_cheaply(strict.query(target, data), loose.query(target, data))
+    assert answer is not None
+    assert (answer.result, answer.apply(data)) == (Result.SAT, bytes([7]))
+    alone = made.answer_cheaply(strict.query(target, data))
+    assert alone is not None
+    assert alone.result is Result.UNSAT
