@@ -167,11 +167,31 @@ const volatile void *sc_recall(const volatile void *where, const volatile void *
     return value;
 }
 
-static void __attribute__((noreturn)) fail(sc_u32 verdict, const volatile void *p)
+/* The first input that was declared in an object: where it is in the test's input, and 1 more; 0: there is none, or this is a
+ * board. Where a harness made the object, its size may be the harness's guess. */
+static sc_i32 input_in(sc_u32 verdict, sc_extent object, const void *origin)
+{
+#if SC_INPUTS_KNOWN
+    sc_u32 i, found = SC_INPUTS_KNOWN;
+    for (i = 0; verdict == SC_VERDICT_OUT_OF_BOUNDS && i < sc.declared; i++) {
+        if ((sc_uptr)sc_inputs[i].at - (sc_uptr)object.at >= object.size) continue;
+        if (found == SC_INPUTS_KNOWN) found = i;
+        if ((sc_uptr)sc_inputs[i].at >= (sc_uptr)origin) return (sc_i32)sc_inputs[i].offset + 1;
+    }
+    if (found != SC_INPUTS_KNOWN) return (sc_i32)sc_inputs[found].offset + 1;
+#else
+    (void)verdict;
+    (void)object;
+    (void)origin;
+#endif
+    return 0;
+}
+
+static void __attribute__((noreturn)) fail(sc_u32 verdict, const volatile void *p, sc_i32 input)
 {
     sc.address = (sc_uptr)p;
     sc_mix(&sc.path, sc.last_site << 1); /* where the test ends is part of its path */
-    sc_end(verdict, 0);
+    sc_end(verdict, input);
 }
 
 void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n)
@@ -182,7 +202,7 @@ void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
     if (!d || !n) return;
     verdict = judge((const void *)p, (const void *)origin, n, &object);
     if (sc.measure) sc.measure(object.at, (const void *)p, n, !verdict);
-    if (verdict) fail(verdict, p);
+    if (verdict) fail(verdict, p, input_in(verdict, object, (const void *)origin));
 }
 
 void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, sc_size n, const sc_uptr *words)
@@ -205,7 +225,7 @@ void sc_span(sc_frame *f, sc_uint at, const volatile void *p, const volatile voi
         } else if (sc.measure) sc.measure(object.at, (const void *)p, n, !verdict);
         sc.sent = 0;
     }
-    if (verdict) fail(verdict, p);
+    if (verdict) fail(verdict, p, input_in(verdict, object, (const void *)origin));
 }
 
 void sc_bounds(sc_frame *f, sc_uint at, const volatile void *p, const volatile void *origin, const sc_uptr *words)
@@ -227,5 +247,5 @@ void sc_string_within(sc_frame *f, sc_uint at, const char *text, sc_size n)
     if (!d || !n) return;
     while (n--)
         if (!*text++) return;
-    fail(SC_VERDICT_OUT_OF_BOUNDS, text);
+    fail(SC_VERDICT_OUT_OF_BOUNDS, text, 0);
 }

@@ -418,12 +418,26 @@ sc_u64 sc_sym_slot(sc_frame *f, sc_uint at)
     return v;
 }
 
+#if SC_INPUTS_KNOWN
+sc_input_at sc_inputs[SC_INPUTS_KNOWN] SC_RUNTIME_DATA;
+
+static void declare_at(const void *p)
+{
+    if (sc.declared == SC_INPUTS_KNOWN) return;
+    sc_inputs[sc.declared].at = p;
+    sc_inputs[sc.declared++].offset = sc.input_used;
+}
+#endif
+
 void sc_sym_mem(sc_frame *f, sc_uint at, void *p, sc_size n)
 {
     const SC_ROM sc_d *d = sc_begin(f, at);
     if (!d) sc.seen = SITE(f, DESCRIPTOR(f, at));
     if (!d || !n) return;
     ask(n);
+#if SC_INPUTS_KNOWN
+    declare_at(p);
+#endif
     take_input((sc_u8 *)p, n);
     sc_event(0);
     if (KIND(d[1]) == MEMORY) sc_address(p);

@@ -8,6 +8,18 @@
 
 typedef struct { sc_u32 a, b; } sc_hash;
 
+/* Inputs in memory of which it is known where they are, for a bug's report: natively; a board's RAM is for other things. */
+#if SC_RAM_SIZE >= 0x4000000u
+#define SC_INPUTS_KNOWN 64u
+#else
+#define SC_INPUTS_KNOWN 0
+#endif
+
+typedef struct {
+    const void *at;
+    sc_u32 offset; /* in the test's input, bytes */
+} sc_input_at;
+
 #if __SIZEOF_POINTER__ > 4
 typedef sc_u64 sc_wide; /* holds a count or an address */
 #else
@@ -45,6 +57,9 @@ typedef struct {
     const sc_uptr *(*limit_of)(const void *at);
     void (*measure)(const void *object, const void *p, sc_uptr n, sc_u32 holds);
     sc_u32 unchecked;             /* accesses whose object nobody knows (bounds.c) */
+#if SC_INPUTS_KNOWN
+    sc_u32 declared;              /* inputs in memory */
+#endif
     sc_uptr device;               /* where the program read last what is no memory of its own */
     sc_u32 device_at;             /* and when, in branches */
     sc_uint waited;               /* not 0: it was memory, but of an object that may change by itself */
@@ -80,6 +95,9 @@ typedef struct {
 
 extern sc_state sc __asm__("sc_now"); /* in an image: a program may have an `sc` of its own */
 extern sc_u8 sc_input[SC_INPUT_CAPACITY];
+#if SC_INPUTS_KNOWN
+extern sc_input_at sc_inputs[SC_INPUTS_KNOWN];
+#endif
 
 /* event.c: the event stream and the hashes */
 void sc_event_start(void);

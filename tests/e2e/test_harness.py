@@ -234,7 +234,11 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, options: tuple[str, ...]
 
 def test_there_must_be_a_c_file_to_keep_a_harness_of(tmp_path: Path) -> None:
     (tmp_path / "p.o").write_bytes(b"")
-    for name, what in (("p.o", "there is no C file to explore"), ("/dev/full", "neither a C source"), ("q.c", "no such file")):
+    for name, what in (
+        ("p.o", "there is no C file to explore"),
+        ("/dev/full", "neither a C source"),
+        ("q.c", "no such file"),
+    ):
         done = score_embed("new", "second", name, cwd=tmp_path)
         assert (done.returncode, what in done.stderr) == (2, True), done.stderr
 
@@ -344,7 +348,10 @@ def test_a_condition_of_what_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "score-hints.yaml").write_text("refuse:\n  second(l->last == NULL): never\n")
     done = score_embed("run", "--entry", "second", "--no-witness", "l.c", cwd=tmp_path)
     assert done.returncode == 2
-    assert "score-hints.yaml:2: error: refuse: second(l->last == NULL): the harness of second has no pointer l->last" in done.stderr
+    assert (
+        "score-hints.yaml:2: error: refuse: second(l->last == NULL): the harness of second has no pointer l->last"
+        in done.stderr
+    )
 
 
 COUNTED_ARRAYS = """
@@ -398,7 +405,11 @@ def test_hints_stand_beside_the_code(tmp_path: Path) -> None:
     [
         ("m in 1..3", "", "p.c:3: error: pick has no argument 'm'"),
         ("n inn 1..3", "", "p.c:3: error: unknown hint 'inn' for 'n'"),
-        ("n in 1..3", "functions:\n  pick:\n    m->x: {size: 3}\n", "score-hints.yaml:3: error: pick has no argument 'm->x'"),
+        (
+            "n in 1..3",
+            "functions:\n  pick:\n    m->x: {size: 3}\n",
+            "score-hints.yaml:3: error: pick has no argument 'm->x'",
+        ),
     ],
 )
 def test_hints_of_what_is_not_there(comment: str, hints: str, said: str, tmp_path: Path) -> None:
@@ -434,7 +445,9 @@ def test_inputs_of_bugs_are_made_small(board: str, tmp_path: Path) -> None:
     small, first = sorted((tmp_path / "out" / "bugs").glob("*.json"), key=lambda path: "small" not in path.name)
     assert json.loads(small.read_text())["inputs"] == bug["inputs"]
     assert json.loads(first.read_text())["inputs"] != bug["inputs"]
-    again = explore(tmp_path, {"p.c": LARGE}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2").summary
+    again = explore(
+        tmp_path, {"p.c": LARGE}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2"
+    ).summary
     assert [(bug["kind"], bug["line"]) for bug in again["bugs"]] == [("out-of-bounds", 7)]
     plain = explore(tmp_path, {"p.c": LARGE}, *options, "--no-minimise", "--out", "o3").summary
     assert plain["bugs"][0]["inputs"] == json.loads(first.read_text())["inputs"]
@@ -471,7 +484,9 @@ def test_inputs_of_hangs_are_made_small(board: str, tmp_path: Path) -> None:
     assert inputs["other != NULL"] == 0
     small = next((tmp_path / "out" / "bugs").glob("*-small.json"))
     assert json.loads(small.read_text())["inputs"] == inputs
-    again = explore(tmp_path, {"p.c": ENDLESS}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2").summary
+    again = explore(
+        tmp_path, {"p.c": ENDLESS}, *options, "--first", str(small), "--max-tests", "1", "--out", "o2"
+    ).summary
     assert [(bug["kind"], bug["function"]) for bug in again["bugs"]] == [("hang", "skip")]
     plain = explore(tmp_path, {"p.c": ENDLESS}, *options, "--no-minimise", "--out", "o3").summary
     assert plain["bugs"][0]["inputs"] != inputs
@@ -510,3 +525,48 @@ def test_wrong_c_in_a_hint_is_an_error_of_its_line(wrong: str, said: str, tmp_pa
             assert done.stderr.startswith(f"{place}: error: "), done.stderr
             assert said in done.stderr
             assert "<entry>" not in done.stderr
+
+
+GUESSED = """
+#include <stdlib.h>
+struct point { int x, y; };
+struct line { struct point *from; int kind; };
+static char word[4];
+int fill(char *s, int key) { for (int i = 0; i < 20; i++) s[i] = 'a'; return key; }
+int second(const struct point *p) { return p[1].x; }
+int behind(const struct line *l) { return l->kind == 5 ? l->from[1].y : 0; }
+int own(char *s, int key) { s[0] = 0; return key == 7 ? word[key] : 0; }
+int skip(const char *s) { while (*s != 'q') s++; return *s; }
+int counted(const int *numbers, int count) { return count == 3 ? numbers[count] : 0; }
+void release(char *s, int key) { if (key == 7) s[16] = 'x'; free(s); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "rests"),
+    [
+        ("fill", ["s ≤ 15 characters"]),
+        ("second", ["p = 1 struct"]),
+        ("behind", ["l->from = 1 struct"]),
+        ("own", []),
+        ("skip", []),
+        ("counted", []),
+        ("release", ["s ≤ 15 characters"]),
+    ],
+)
+def test_a_bug_rests_on_the_size_that_a_harness_guessed(function: str, rests: list[str], tmp_path: Path) -> None:
+    """A caller may have more room. Not where the object is the program's own, a count says its size, or a text is read."""
+    summary = explore(tmp_path, {"p.c": GUESSED}, "--entry", function, "--no-witness").summary
+    assert [(bug["kind"], bug["rests_on"]) for bug in summary["bugs"]] == [("out-of-bounds", rests)]
+    said = score_embed("report", "out", cwd=tmp_path).stdout
+    assert "[out-of-bounds]" in said
+    assert all(f"rests on: {what}" in said for what in rests)
+
+
+def test_a_size_that_a_hint_says_is_no_guess(tmp_path: Path) -> None:
+    hints = "functions:\n  fill:\n    s: {string: 10}\n  second:\n    p: {size: 1}\n"
+    for function in ("fill", "second"):
+        files = {"p.c": GUESSED, "score-hints.yaml": hints}
+        (tmp_path / function).mkdir()
+        summary = explore(tmp_path / function, files, "--entry", function, "--no-witness").summary
+        assert [(bug["kind"], bug["rests_on"]) for bug in summary["bugs"]] == [("out-of-bounds", [])]

@@ -23,7 +23,7 @@ from score_embed.results.hashes import HashSet
 from score_embed.results.lost import LostTest
 from score_embed.results.parts import JUDGED, PROGRAM, PROGRESS, REFUSED, TIMELINE, VERSIONS
 from score_embed.results.progress import Memory, Progress, Totals
-from score_embed.results.shown import readable
+from score_embed.results.shown import guess_of, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store, TestRow
@@ -41,7 +41,8 @@ class Ledger:
         self._record, self._sources = record, sources
         self._versions = record.get(VERSIONS) or {}
         program = record.get(PROGRAM)
-        self._arrays = program.entry.arrays if program is not None and program.entry is not None else ()
+        entry = program.entry if program is not None else None
+        self._arrays, self._guesses = (entry.arrays, entry.guesses) if entry is not None else ((), ())
         self.totals = Totals()
         self.notes: Counter[tuple[str, str, int]] = Counter()  # (what, file, line), besides the explorers'
         self.tally = Tally()  # of all explorers
@@ -189,7 +190,16 @@ class Ledger:
         bug = Bug.at(entry.place, kind, inputs, number, entry.confirmed, depends=entry.depends)
         if small is not None:
             bug.small, bug.objects = small.input.hex(), small.objects
+        bug.guess = self._guess(entry)
         return self.bugs.add(bug)
+
+    def _guess(self, entry: Entry) -> str:
+        """What is guessed of the size of the object that a test left. Natively its code is where an input of that object begins, and
+        one more."""
+        if entry.verdict is not Verdict.OUT_OF_BOUNDS:
+            return ""
+        name = next((item.name for item in entry.objects if item.offset == entry.code - 1), "")
+        return guess_of(name, self._guesses) if name else ""
 
     def _test(self, number: int, entry: Entry, where: str) -> TestCase:
         inputs = named_inputs(entry.objects, entry.input)

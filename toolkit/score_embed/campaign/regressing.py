@@ -30,7 +30,7 @@ from score_embed.results.baseline import OpenBugs, known_to
 from score_embed.results.bugs import Bug, kind_of
 from score_embed.results.sourcemap import SourceMap, source_map
 from score_embed.results.store import Store, TestRow
-from score_embed.results.testcase import First, Named, named_inputs
+from score_embed.results.testcase import First, Named, ended, named_inputs
 from score_embed.trace.cursor import TraceError
 from score_embed.trace.trail import Trail
 
@@ -179,5 +179,4 @@ def _state(row: TestRow, finished: Finished) -> State:
 
 def _end(verdict: str, code: int, output: str) -> str:
     """In words."""
-    value = f" {code}" if verdict in (Verdict.RETURN, Verdict.EXIT, Verdict.SIGNAL) else ""
-    return f"{verdict}{value}" + (f", prints {output!r}" if output else "")
+    return ended(verdict, code) + (f", prints {output!r}" if output else "")

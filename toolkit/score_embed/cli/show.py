@@ -14,6 +14,7 @@ from score_embed.report.findings import Findings
 from score_embed.results import answers
 from score_embed.results.shown import Arrays, readable
 from score_embed.results.store import TestRow
+from score_embed.results.testcase import ended
 
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
 FEW_TESTS = 10
@@ -78,7 +79,7 @@ def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Table:
             values[0] = Text(f"raw {test.input.hex()}")
         if stubbed:
             values.append(plain("; ".join(answers.told(test.inputs))))
-        verdict = f"{test.verdict} {test.code}" if test.code and test.verdict in ("exit", "return", "signal") else test.verdict
+        verdict = ended(test.verdict, test.code) if test.code else test.verdict
         table.add_row(str(test.number), *values, plain(verdict), plain(test.output))
     if len(shown) < len(tests):
         table.caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"

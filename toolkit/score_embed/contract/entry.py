@@ -43,6 +43,13 @@ class Array(Struct, frozen=True):
     kind: Literal["signed", "unsigned", "float", "char", "raw"]
 
 
+class Guess(Struct, frozen=True):
+    """An object that a pointer leads to, of a size that nobody has said: `pointer` as it is called, and the bound in words."""
+
+    pointer: str
+    bound: str
+
+
 class Entry(Struct, frozen=True):
     """`arguments`: none if the function has some that are more than numbers and bytes: then only the harness can make them."""
 
@@ -52,6 +59,7 @@ class Entry(Struct, frozen=True):
     returns: bool  # an integer, which the harness returns in turn
     harness: str = ""  # the main that makes the arguments, in C, for `score.h` (see `arguments`)
     arrays: tuple[Array, ...] = ()
+    guesses: tuple[Guess, ...] = ()
 
     def with_harness(self, text: str) -> Entry:
         """Where stubs take input, too, a test is its input, and not a list of arguments."""

@@ -19,6 +19,7 @@ from score_embed.report.findings import Findings
 from score_embed.report.output import folder_of
 from score_embed.results.hashes import HashSet
 from score_embed.results.store import TestRow
+from score_embed.results.testcase import ended
 
 ARCHIVE = ".tar"
 _Put = Callable[[str, bytes], None]  # a file of the corpus: its name and what is in it
@@ -116,8 +117,8 @@ def data_of(test: TestRow, name: str) -> bytes:
 
 def board_input(found: Findings, test: TestRow) -> str:
     """A C file that gives one test's input to a plain build on a board: score.h reads the array if it is linked."""
-    ended = f"{test.verdict} {test.code}" + (f" at {test.place}" if test.place else "")
-    return f"""/* Test {test.number} of {ctext.comment(found.program.name)}, which ended on {ctext.comment(found.program.board)} with: {ctext.comment(ended)}
+    how = ended(test.verdict, test.code) + (f" at {test.place}" if test.place else "")
+    return f"""/* Test {test.number} of {ctext.comment(found.program.name)}, which ended on {ctext.comment(found.program.board)} with: {ctext.comment(how)}
  * {ctext.comment(text.inputs(test.inputs, found.arrays))}
  * Link this file with the program, built by its usual compiler without score-embed: score.h takes its input from here. */
 #include <stddef.h>

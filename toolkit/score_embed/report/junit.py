@@ -11,6 +11,7 @@ from score_embed.report import fingerprints, text
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
 from score_embed.results.store import TestRow
+from score_embed.results.testcase import ended
 
 # XML 1.0 has no way to write most of these, not even escaped; the others would do things to who looks at the file.
 _ILLEGAL = re.compile(
@@ -76,7 +77,7 @@ def _case(suite: ET.Element, found: Findings, test: TestRow, bugs: Sequence[_Sho
     case = ET.SubElement(
         suite, "testcase", {"name": _legal(name), "classname": _legal(found.program.name), "time": "0"}
     )
-    lines = [f"verdict: {test.verdict} {test.code}", *(f"{key} = {value}" for key, value in test.inputs.items())]
+    lines = [f"verdict: {ended(test.verdict, test.code)}", *(f"{key} = {value}" for key, value in test.inputs.items())]
     for bug, is_known in bugs:
         message = f"{bug.kind} at {bug.place}: {text.inputs(bug.inputs, found.arrays) or 'any input'}{text.witness(bug)}"
         if is_known:

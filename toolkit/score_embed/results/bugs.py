@@ -49,6 +49,7 @@ class Bug(Struct):
     witness: str = ""  # who else saw it, where the test itself ended well: a sanitizer
     depends: tuple[str, ...] | None = None  # the inputs that its path depends on, what is asked last first; None: not known
     small: str = ""  # the input that `inputs` are of, in hexadecimal, if that is simpler than its test's
+    guess: str = ""  # the bound of the object's size that a harness has guessed, where it was left
     objects: tuple[Named, ...] = ()  # … and what it consists of; not in summary.json
 
     @staticmethod
@@ -72,7 +73,7 @@ class Bug(Struct):
     @property
     def rests_on(self) -> list[str]:
         """What its input assumes that may not be so."""
-        return rests_on(self.inputs, self.depends)
+        return [*([self.guess] if self.guess else []), *rests_on(self.inputs, self.depends)]
 
 
 def kind_of(verdict: Verdict, code: int) -> str:

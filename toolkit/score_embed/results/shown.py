@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from score_embed.contract.entry import Array
+from score_embed.contract.entry import Array, Guess
 from score_embed.results.testcase import Named, Value, quoted
 
 Arrays = Sequence[Array]
@@ -80,6 +80,12 @@ def rests_on(inputs: Mapping[str, Value], depends: Sequence[str] | None = None) 
     said = {f"{name}{_GIVEN}": f"{name} may be NULL" for name in sorted(nulls) if not _is_behind(name, nulls)}
     said |= {name: f"{name} may be {value}" for name, value in inputs.items() if name.endswith("()")}
     return [said[name] for name in (said if depends is None else depends) if name in said]
+
+
+def guess_of(name: str, guesses: Sequence[Guess]) -> str:
+    """The guess, in words, of the size of the object that an input is in; "" if its size was said, or is the program's own."""
+    of = [guess for guess in guesses if _is_of(name, guess.pointer)]
+    return max(of, key=lambda guess: len(guess.pointer)).bound if of else ""
 
 
 def _nulls(inputs: Mapping[str, Value]) -> frozenset[str]:

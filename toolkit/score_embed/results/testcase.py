@@ -26,6 +26,11 @@ _ESCAPED = {ord('"'): '\\"', ord("\\"): "\\\\", 10: "\\n", 9: "\\t", 13: "\\r"}
 _FLOATS = {4: "<f", 8: "<d"}  # how they are packed, by size
 
 
+def ended(verdict: str, code: int) -> str:
+    """How a test ended, with the program's code where there is one."""
+    return f"{verdict} {code}" if verdict in ("return", "exit", "signal") else verdict
+
+
 def stem(number: int, path_hash: int) -> str:
     """What the files of a test are called."""
     return f"{number:06d}-{path_hash & 0xFFFFFFFF:08x}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
-from score_embed.contract.entry import Argument, Entry
+from score_embed.contract.entry import Argument, Entry, Guess
 from score_embed.contract.entry import Array as InputArray
 from score_embed.contract.program import HARNESS_FILE, Note, Source
 from score_embed.errors import BuildError, UsageError
@@ -95,7 +95,7 @@ def add_harness(
                 called = as_written(entry)
                 losses = [Note(f"--entry {called}: {what}", str(coord.file), coord.line) for what in made.lost]
                 kept = "" if made.is_plain else as_written(text)
-                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, made.arrays)
+                entered = Entry(called, str(source.path), made.arguments, made.returns, kept, made.arrays, made.guesses)
                 return Harness(result, entered, losses, made.within, as_written(text), source)
     raise UsageError(
         f"no function '{as_written(entry)}' in the sources",
@@ -120,6 +120,7 @@ class _Main:
         self.lost: list[str] = []
         self.within: list[str] = []
         self.arrays: tuple[InputArray, ...] = ()
+        self.guesses: tuple[Guess, ...] = ()
         result = unqualified(self._type.result)
         self.returns = is_integer(result)
 
@@ -171,6 +172,7 @@ class _Main:
         ending = [f"return (int) {call};"] if self.returns else [f"{call};", "return 0;"]
         made = maker.text
         self.lost, self.within, self.arrays = list(made.lost), made.bounds(), tuple(made.arrays)
+        self.guesses = tuple(made.guesses)
         if self._type.variadic:
             self.lost.append("no arguments are passed for its `...`")
         assumed, made.lines = made.lines[at:], made.lines[:at]

@@ -253,7 +253,7 @@ class Maker:
             if isinstance(to, Function):
                 self._callback(t, to, spot, pointee)
                 return
-            target = self._target(to, spot, pointee, hint)
+            target = self._target(to, spot, pointee, hint, u.to.const)
         except Unmakeable as error:
             self.text.lose(spot, t, str(error))
             return
@@ -289,7 +289,7 @@ class Maker:
             if not pointee.count and not pointee.promised:
                 self.text.never_null.append(as_written(spot.label))
 
-    def _target(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint) -> str | None:
+    def _target(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint, read_only: bool) -> str | None:
         """The address of a fresh object for the pointer; None if the pointer stays null within the harness's bounds."""
         if isinstance(to, Struct):
             if to.record.members is None:
@@ -304,7 +304,7 @@ class Maker:
             self.text.bound(f"pointers in a row ≤ {_LEVELS}" if spot.levels >= _LEVELS else f"objects ≤ {_OBJECTS}")
             return None
         if hint.string or (isinstance(to, Int) and to.name == "char" and not pointee.count and not hint.size):
-            return self._text(to, spot, hint.string or CHARACTERS)
+            return self._text(to, spot, hint.string, read_only)
         if isinstance(to, Void):
             to = self.scope.types.uchar
             pointee = replace(pointee, single=False)
@@ -328,7 +328,7 @@ class Maker:
         name = self.text.fresh(spot.label, "_object")
         last = flexible(record)
         place = self.text.object_of(without_const(to), name) if last is None else self._with_room(to, last, name)
-        self.text.bound(f"{spot.label} = 1 {unit(to)}")
+        self.text.guess(spot.label, f"{spot.label} = 1 {unit(to)}")
         label = f"{spot.label}->" if record is not None else f"*{spot.label}"
         label = f"({label})" if isinstance(to, Pointer) else label
         records = (*spot.records, record) if record is not None else spot.records
@@ -387,11 +387,18 @@ class Maker:
         for at in range(count):
             self.value(without_const(to), replace(spot, place=f"{name}[{at}]", label=f"{spot.label}[{at}]"))
 
-    def _text(self, to: CType, spot: Spot, most: int) -> str:
+    def _text(self, to: CType, spot: Spot, hinted: int, read_only: bool) -> str:
+        """`hinted`: so many characters, as a hint says; 0: nobody does. Who only reads a text has to stop at its end, however
+        much room there is."""
+        most = hinted or CHARACTERS
         name = self.text.fresh(spot.label, "_text")
         place = self.text.array_of(to, name, most + 1)
         self.text.say(f'__score_text({place}, {most}, "{as_written(spot.label)}");')
-        self.text.bound(f"{spot.label} ≤ {most} characters")
+        words = f"{spot.label} ≤ {most} characters"
+        if hinted or read_only:
+            self.text.bound(words)
+        else:
+            self.text.guess(spot.label, words)
         return place
 
     def _elements(self, to: CType, spot: Spot, pointee: Pointee, hint: Hint, name: str = "") -> str:

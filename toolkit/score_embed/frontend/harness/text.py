@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from score_embed.contract.entry import Array as InputArray
+from score_embed.contract.entry import Guess
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.harness.scope import FileScope, Unmakeable
 from score_embed.frontend.types.ctype import (
@@ -68,13 +69,14 @@ class HarnessText:
         self.never_null: list[str] = []
         self.numbers: dict[str, str] = {}  # lvalue → label, of inputs that are numbers
         self.arrays: list[InputArray] = []
+        self.guesses: list[Guess] = []
         self._used: set[str] = set()
 
     def of_a_function(self) -> HarnessText:
         """The body of a function before `main`: what is said of it is said of the whole."""
         inner = HarnessText(self._scope)
         inner.before, inner.within, inner.lost, inner._used = self.before, self.within, self.lost, self._used
-        inner.arrays = self.arrays
+        inner.arrays, inner.guesses = self.arrays, self.guesses
         return inner
 
     def bounds(self) -> list[str]:
@@ -145,6 +147,11 @@ class HarnessText:
 
     def bound(self, words: str) -> None:
         self.within.setdefault(as_written(words))
+
+    def guess(self, label: str, words: str) -> None:
+        """A bound of what a pointer leads to that nobody has said."""
+        self.bound(words)
+        self.guesses.append(Guess(as_written(label), as_written(words)))
 
     def array(self, label: str, of: CType | None, count: str = "") -> None:
         """An input that is an array of numbers, or several inputs `label[0]…` (`of`: None). `count`: the lvalue of how many."""

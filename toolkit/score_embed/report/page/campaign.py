@@ -25,7 +25,7 @@ from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.shown import readable
 from score_embed.results.store import TestRow
-from score_embed.results.testcase import small_stem
+from score_embed.results.testcase import ended, small_stem
 from score_embed.results.timeline import Moment
 
 FILE = "report.html"  # in the campaign's folder
@@ -336,7 +336,7 @@ def _test(test: TestRow, arrays: Sequence[Array]) -> dict[str, Any]:
     return {
         "number": test.number,
         "outcome": test.outcome,
-        "verdict": f"{test.verdict} {test.code}" if test.code else test.verdict,
+        "verdict": ended(test.verdict, test.code) if test.code else test.verdict,
         "inputs": inputs if len(inputs) <= 300 else f"{inputs[:300]}…",
         "place": test.place,
         "output": test.output,
