@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import subprocess
 import xml.etree.ElementTree as ET
@@ -16,6 +17,21 @@ from score_embed.cli.main import main
 from score_embed.fleet.simulation.recorded import Recording
 
 ROOT = Path(__file__).parents[2]
+
+ONE_BUG = """
+#include "score.h"
+int main(void)
+{
+    unsigned char b[4];
+    int n = 0;
+    SYM_BYTES(b, sizeof b);
+    for (unsigned i = 0; i < sizeof b; i++)
+        if (b[i] == 'a' + i)
+            n++;
+    SCORE_ASSERT(n != 3);
+    return n;
+}
+"""
 
 
 def fleet(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -103,3 +119,31 @@ def test_an_experiment(tmp_path: Path) -> None:
     assert all((tmp_path / unquote(link)).is_file() for link in links)
     assert "tokenizer.c" in page
     assert not (tmp_path / "o" / "report.html").exists()
+
+
+def test_an_experiment_goes_on_beyond_known_bugs(tmp_path: Path) -> None:
+    """--until-bug stops at others than those of the baseline."""
+    (tmp_path / "p.c").write_text(ONE_BUG)
+    assert score_embed("run", "--out", "first", "p.c", cwd=tmp_path).returncode == 1
+    assert score_embed("report", "first", "--write-baseline", "known.txt", cwd=tmp_path).returncode == 0
+    words = ("experiment", "--clients", "1", "--until-bug")
+    for folder, stopped, more in (("a", "bug", ()), ("b", "exhausted", ("--baseline", "known.txt"))):
+        done = score_embed(*words, *more, "--out", folder, "p.c", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        found = json.loads((tmp_path / folder / "1-clients" / "1" / "fleet" / "summary.json").read_text())
+        assert found["stopped"] == stopped
+
+
+@pytest.mark.parametrize(("most", "stopped"), [("40", "goal"), ("1", "max-tests")])
+def test_an_experiment_with_a_goal(most: str, stopped: str, tmp_path: Path) -> None:
+    """Reached or open, it is a campaign that came to its end, and is not run again."""
+    (tmp_path / "p.c").write_text(ONE_BUG.replace("SCORE_ASSERT(n != 3)", "n += n != 3"))
+    words = ("experiment", "--clients", "1", "--goal", "branch", "--max-tests", most, "--out", "o", "p.c")
+    summary = tmp_path / "o" / "1-clients" / "1" / "fleet" / "summary.json"
+    made = []
+    for _ in range(2):
+        done = score_embed(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(summary.read_text())["stopped"] == stopped
+        made.append(summary.stat().st_ino)
+    assert made[0] == made[1]

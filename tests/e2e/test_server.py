@@ -259,3 +259,41 @@ def test_a_board_that_only_a_client_has(work: Path, monkeypatch: pytest.MonkeyPa
         out, _ = server.end(1)
     found = json.loads(out)
     assert (found["stopped"], found["paths"], found["bugs"][0]["test"]) == ("exhausted", 32, 1)
+
+
+TWO_BUGS = """
+#include "score.h"
+int main(void)
+{
+    unsigned char b[2];
+    SYM_BYTES(b, sizeof b);
+    SCORE_ASSERT(b[0] != 7); /* ONE */
+    SCORE_ASSERT(b[1] != 9); /* TWO */
+    return b[0] > b[1];
+}
+"""
+
+
+def test_bugs_that_are_known(work: Path) -> None:
+    """To the baseline: a server's exit code does not count them, nor do they end a campaign; another bug does."""
+    (work / "one.c").write_text(TWO_BUGS.replace("SCORE_ASSERT(b[1] != 9); /* TWO */", ""))
+    (work / "two.c").write_text(TWO_BUGS)
+    listen = ("--listen", f"tcp://127.0.0.1:{free_port()}", "--clients", "1")
+    known = ("--baseline", "known.txt")
+
+    def served(code: int, *words: str) -> str:
+        done = score_embed("server", *listen, *words, cwd=work, deadline=120)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    assert "note: " not in served(1, "--out", "first", "one.c")
+    assert score_embed("report", "first", "--write-baseline", "known.txt", cwd=work).returncode == 0
+    assert "note: " in served(0, "--out", "again", "--until-bug", *known, "one.c")
+    assert "note: " in served(0, *known, "again")
+    served(1, "again")
+    served(1, "--out", "other", "--until-bug", *known, "two.c")
+    (work / "score-embed.yaml").write_text("baseline: known.txt\n")
+    served(0, "--out", "project", "one.c")
+    (work / "wrong.txt").write_text("no fingerprint\n")
+    assert served(2, "--out", "wrong", "--baseline", "wrong.txt", "one.c") == ""
+    assert not (work / "wrong").exists()

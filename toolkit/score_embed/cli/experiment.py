@@ -24,7 +24,7 @@ from score_embed.results.trial import Trial
 _HELP = """Explore a program with several numbers of clients, repeatedly, with other seeds, and write the tables and plots of
 SCORE's paper beside its figures, and a page of them. Without --time or --max-tests each campaign goes on until every path is found. The options of `run` hold
 for each campaign."""
-_OURS = ("out", "resume", "seed", "clients", "json", "baseline")  # not handed on as they are
+_OURS = ("out", "resume", "seed", "clients", "json")  # not handed on as they are
 MOST_CLIENTS = 256
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from score_embed import config
-from score_embed.campaign import campaign, opening
+from score_embed.campaign import campaign, ending, opening
 from score_embed.campaign.ending import BUGS, Result, without_bugs
 from score_embed.cli import show, words
 from score_embed.cli.output import readers_may_leave
@@ -53,15 +53,26 @@ def execute(values: argparse.Namespace) -> int:
     else:
         settings = config.resolve(given, os.environ, Path.cwd())
         require_sources(settings)
-    known = read_baseline(settings.baseline) if settings.baseline is not None else None
+    known = baseline_of(settings)
     result = explored(settings)
     with readers_may_leave():
         tell([result], settings.json, known)
-    return result.exit_code if known is None else _exit_code(result, known)
+    return exit_code([result], known)
+
+
+def baseline_of(settings: config.Settings) -> frozenset[str] | None:
+    """What the baseline knows, read before anything is explored; None without one."""
+    return read_baseline(settings.baseline) if settings.baseline is not None else None
+
+
+def exit_code(results: Sequence[Result], known: frozenset[str] | None) -> int:
+    """Of all campaigns; bugs of the baseline do not count."""
+    if known is None:
+        return ending.exit_code(results)
+    return ending.exit_code([replace(result, exit_code=_exit_code(result, known)) for result in results])
 
 
 def _exit_code(result: Result, known: frozenset[str]) -> int:
-    """Bugs of the baseline do not count."""
     if result.exit_code != BUGS or fingerprints.new(_read(result.folder, known)):
         return result.exit_code
     return without_bugs(result.summary)

@@ -12,7 +12,6 @@ from pathlib import Path
 from score_embed import config
 from score_embed.board.desk import DeskRun
 from score_embed.campaign import opening
-from score_embed.campaign.ending import exit_code
 from score_embed.campaign.opening import Opened
 from score_embed.cli import run, words
 from score_embed.cli.output import readers_may_leave
@@ -31,7 +30,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.usage = "score-embed server [options] SOURCES... [-- CFLAGS...] | DIR..."
     sub.add_argument("--listen", metavar="ADDRESS", default=LISTEN, help=f"where clients join ({LISTEN})")
     sub.add_argument("--keys", metavar="FILE", type=words.path, help="server.key, which `score-embed keys` made")
-    config.add_options(sub, without=["baseline"])
+    config.add_options(sub)
     sub.add_argument("sources", nargs="*", metavar="SOURCES|DIR", help="C files of the program, or campaigns' folders")
     sub.set_defaults(execute=execute)
 
@@ -48,18 +47,20 @@ def execute(values: argparse.Namespace) -> int:
     with ExitStack() as stack:
         if folders:
             said = run.resume_settings({**given, "sources": None, "resume": str(folders[0])})
+            known = run.baseline_of(said)
             opened = _go_on(folders, said, stack)
         else:
             said = config.resolve(given, os.environ, Path.cwd())
             run.require_sources(said)
+            known = run.baseline_of(said)
             opened = [_begin(said, stack)]
         title = ", ".join(f"{each.image.program} on {each.board.name}" for each in opened)
         plan = Plan(title, said.clients or 0, said.time, stays=True, until_bug=said.until_bug)
         devices = hosting.devices_for(replace(opened[0].settings, clients=said.clients or 0))
         results = hosting.serve(opened, devices, plan, stack, values.listen, keys)
     with readers_may_leave():
-        run.tell(results, said.json)
-    return exit_code(results)
+        run.tell(results, said.json, known)
+    return run.exit_code(results, known)
 
 
 def _begin(settings: config.Settings, stack: ExitStack) -> Opened:

@@ -1,9 +1,9 @@
 """Coverage as an lcov tracefile, for genhtml, editors and coverage services.
 
 It says what the campaign knows and nothing else: which directions were taken, and by a campaign that recorded vectors, which
-conditions decided (MCDC records, which lcov 2.2 and later read and older ones pass over). How often is not known, so a count
-is 1 or 0, and only lines with branches have a line record. Functions are left out: an entered function without a branch
-leaves no trace.
+conditions decided (MCDC records, which lcov 2.3 and later read, 1.16 passes over, and 2.0 and 2.2 refuse unless they are told
+to ignore errors of format). How often is not known, so a count is 1 or 0, and only lines with branches
+have a line record. Functions are left out: an entered function without a branch leaves no trace.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from score_embed.campaign.ending import LOST
+from score_embed.campaign.ending import BUGS, LOST, OPEN
 from score_embed.contract.words import Stop
 from score_embed.errors import ScoreError, StorageError, UsageError
 from score_embed.fleet.process.launcher import die_with
@@ -27,7 +27,8 @@ from score_embed.results import summary, trial
 from score_embed.results.trial import Trial
 
 PLAN = "experiment.json"
-_FINISHED = (Stop.EXHAUSTED, Stop.DRAINED, Stop.TIME, Stop.MAX_TESTS, Stop.BUG)
+_FINISHED = (Stop.EXHAUSTED, Stop.DRAINED, Stop.TIME, Stop.MAX_TESTS, Stop.BUG, Stop.GOAL)
+_ENDED = (0, BUGS, LOST, OPEN)  # exit codes of campaigns that came to their end
 _PATIENCE = 60.0  # seconds for a campaign to save what it has when it is told to end
 
 
@@ -128,7 +129,7 @@ def _explore(plan: Plan, campaigns: Sequence[tuple[Path, Sequence[str], int]]) -
                 running.append((folder, _start(command, _log(folder))))
         for folder, process in running:
             code = process.wait()
-            if code not in (0, 1, LOST):
+            if code not in _ENDED:
                 raise _failed(folder, code)
     finally:
         _stop([process for _, process in running])
