@@ -31,6 +31,8 @@ OF_OTHERS = {  # options that stand alone and are not ours
     "--all",  # of ./run-tests
     "--part",
     "--solver",  # of a design that is not built
+    "--mcdc-coverage",  # of genhtml
+    "--ignore-errors",
     "--root",  # of gcovr
     "--wrap",  # of ld
     "--gc-sections",

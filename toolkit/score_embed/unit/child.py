@@ -31,6 +31,7 @@ class Child:
         self.log = log
         self._until = time.monotonic() + deadline
         self.late = False
+        self._code: int | None = None
         sys.stdout.flush()
         sys.stderr.flush()
         parent = os.getpid()
@@ -39,17 +40,22 @@ class Child:
             _be_child(work, log, parent)
 
     def ended(self) -> int | None:
-        """Its exit code, negative for a signal; None while it runs."""
+        """Its exit code, negative for a signal; None while it runs. The system tells it once, this as often as it is asked."""
+        if self._code is not None:
+            return self._code
         pid, status = os.waitpid(self._pid, os.WNOHANG)
         if pid:
-            return os.waitstatus_to_exitcode(status)
+            self._code = os.waitstatus_to_exitcode(status)
+            return self._code
         if time.monotonic() > self._until and not self.late:
             self.late = True
             self._signal(signal.SIGKILL)
         return None
 
     def stop(self) -> None:
-        """Ask it to end, as by Ctrl-C, and wait for that."""
+        """Ask it to end, as by Ctrl-C, and wait for that. Once it has ended its number may be another process's."""
+        if self.ended() is not None:
+            return
         self._signal(signal.SIGINT)
         until = time.monotonic() + _PATIENCE
         while self.ended() is None:
