@@ -28,7 +28,7 @@ from score_embed.campaign import folder as workplace
 from score_embed.device.wired import WiredTarget
 from score_embed.errors import ScoreError
 from score_embed.image.image import build_image
-from score_embed.link.session import Request, Session
+from score_embed.link.session import Session
 from score_embed.link.transport import Line
 
 HERE = Path(__file__).resolve().parent
@@ -78,7 +78,7 @@ def channel_and_test(board: Board, size: int) -> tuple[float, float]:
         events = b""
         tests = []
         for _ in range(TRIPS):
-            out = own.start(Request(b'a = 0x1f + "s" # c\n\n\n'[:size], prefix=events))
+            out = own.start(b'a = 0x1f + "s" # c\n\n\n'[:size], prefix=events)
             tests.append(exchange(line, own, out, lambda: own.result is not None))
             assert own.result is not None
             events = own.result.events

@@ -12,20 +12,20 @@ from unittest.mock import patch
 
 from score_embed import config
 from score_embed.campaign import campaign
+from score_embed.device import wired
 from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
-from score_embed.link import message
-from score_embed.link.message import RunMessage
+from score_embed.link.session import Session
 
 
 def explored(settings: config.Settings, *, everything: bool = False) -> dict[str, Any]:
-    """The summary of a campaign whose files are thrown away. `everything`: the same encoder with e = 0 and no differences."""
+    """The summary of a campaign whose files are thrown away. `everything`: the same link with e = 0 and no differences."""
     with ExitStack() as stack:
         work = stack.enter_context(tempfile.TemporaryDirectory())
         stack.enter_context(redirect_stderr(StringIO()))
         if everything:
             stack.enter_context(patch.object(Explorer, "expected", _nothing))
-            stack.enter_context(patch.object(message, "RunMessage", _whole))
+            stack.enter_context(patch.object(wired, "Session", _Whole))
         return dict(campaign.run(replace(settings, out=Path(work) / "o")).summary)
 
 
@@ -33,6 +33,13 @@ def _nothing(explorer: Explorer, pair: Pair) -> bytes:
     return b""
 
 
-def _whole(**fields: Any) -> RunMessage:
-    """A RUN with the whole input."""
-    return RunMessage(**{**fields, "base": None})
+class _Whole(Session):
+    """Sends whole inputs, as it does where limits change: so they change with each test."""
+
+    _more = 0
+
+    def start(
+        self, data: bytes, predicted: int = 0, condition_hash: int = 0, max_branches: int = 1, *rest: Any
+    ) -> bytes:
+        self._more ^= 1
+        return super().start(data, predicted, condition_hash, max_branches + self._more, *rest)

@@ -26,7 +26,7 @@ from score_embed.errors import ScoreError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.preprocess import preprocess
-from score_embed.frontend.harness.entry import add_harness
+from score_embed.frontend.harness.entry import harness_of
 from score_embed.image.toolchain import Toolchain
 
 
@@ -58,15 +58,16 @@ def look(path: Path, cflags: list[str]) -> Seen:
         seen.said.append(f"{path}: {error}")
         return seen
     model = toolchain.data_model(tuple(cflags))
+    source = Source(path, text)
     for name in names:
         seen.counts["functions"] += 1
         try:
-            made = add_harness([Source(path, text)], name, model)
+            made = harness_of([source], name, model)
         except ScoreError as error:
             seen.counts["refused"] += 1
             seen.said.append(f"{path}: {name}: {error}")
             continue
-        complaint = _compiled(made.sources[0].text)
+        complaint = _compiled(made.added([source])[0].text)
         if complaint:
             seen.counts["do not compile"] += 1
             seen.said.append(f"{path}: {name}: {complaint}")

@@ -23,7 +23,6 @@ from pathlib import Path
 from msgspec import structs
 
 from score_embed.contract.words import Came
-from score_embed.explore.pair import Pair
 from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
 
@@ -46,14 +45,11 @@ def enlarge(folder: Path, tests: int) -> None:
         progress = record.get(PROGRESS)
         assert progress is not None
         model, choose = record.test(BASE), random.Random(tests)
-        _, waiting = next(record.pairs.waiting_after(b""))
-        pair = Pair.from_bytes(waiting)
         assert model is not None
         for number in range(progress.totals.runs + 1, tests + 1):
-            data, ident, path = choose.randbytes(len(model.input)), choose.randbytes(len(pair.id)), choose.getrandbits(64)
+            data, path = choose.randbytes(len(model.input)), choose.getrandbits(64)
             row = dataclasses.replace(model, number=number, input=data, path_hash=path, outcome=Came.NEW)
             record.add_test(row, new_path=True)
-            record.pairs.done(ident, path)
             progress.totals.runs += 1
             progress.totals.paths += 1
             if number % BATCH == 0:

@@ -24,7 +24,7 @@ from score_embed.campaign.folder import start_target
 from score_embed.contract.outcome import Run
 from score_embed.contract.program import Source
 from score_embed.frontend.c.preprocess import preprocess
-from score_embed.frontend.harness.entry import add_harness
+from score_embed.frontend.harness.entry import harness_of
 from score_embed.frontend.program import instrument_program
 from score_embed.image import toolchain as toolchains
 from score_embed.image.image import Image, build_image
@@ -106,7 +106,7 @@ def sizes(subject: Subject, folder: Path) -> tuple[tuple[int, int], tuple[int, i
     model = tools.data_model(subject.flags)
     text = [Source(subject.source, preprocess(board.cc, tools.preprocessor_flags(subject.flags), subject.source))]
     if subject.entry:
-        text = add_harness(text, subject.entry, model).sources
+        text = harness_of(text, subject.entry, model).added(text)
     program = instrument_program(
         text, model, instrument=subject.instrument, argument_order=board.argument_order, verify=False
     )

@@ -22,13 +22,13 @@ from typing import NamedTuple
 from stream import Question, read, record
 from variants import MAKERS, VARIANTS, Variant
 
+from score_embed.engine._core import Slicer
 from score_embed.formula.expr import Expr
 from score_embed.solve.cache import CacheLayer
 from score_embed.solve.chain import ArithmeticLayer, DomainLayer, ModelLayer
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.query import Answer, Query, Result, Solver
-from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
 HERE = Path(__file__).resolve().parent

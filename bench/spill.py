@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from score_embed.explore.lineage import Origin
+from score_embed.engine._core import Origin
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.strategy import STRATEGIES
@@ -24,7 +24,7 @@ from score_embed.results.store import Store
 def fill_and_drain(strategy: str, spills: bool, wanted: int) -> str:
     root, known, done = Origin(), 0, 0
     with tempfile.TemporaryDirectory() as work, Store.create(Path(work)) as record:
-        queue = Queue(STRATEGIES[strategy](1, set()), record.pairs if spills else None)
+        queue = Queue(STRATEGIES[strategy](1, set()), record.waiting if spills else None)
         began = time.perf_counter()
         while len(queue) < wanted:
             pairs = []
@@ -34,8 +34,7 @@ def fill_and_drain(strategy: str, spills: bool, wanted: int) -> str:
                 pairs.append(
                     Pair(known.to_bytes(16), bytes(82), depth, depth, depth, known, 7, range(3, 4), origin=Origin(root, flip))
                 )
-            ranked = zip(pairs, queue.add(pairs), strict=True)
-            record.pairs.add((pair.id, rank, pair.to_bytes()) for pair, rank in ranked)
+            record.waiting.add(pairs, queue.add(pairs))
             done += take(queue, record)
         middle = time.perf_counter()
         while take(queue, record):
@@ -53,7 +52,7 @@ def take(queue: Queue, record: Store) -> int:
     pair = queue.take()
     if pair is None:
         return 0
-    record.pairs.done(pair.id)
+    record.waiting.done(pair)
     if record.due():
         record.commit()
     return 1

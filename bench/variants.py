@@ -11,8 +11,7 @@ from typing import Any, Protocol
 import z3
 
 from score_embed.formula.expr import Expr
-from score_embed.solve.effort import DEFAULT_RLIMIT
-from score_embed.solve.query import Query, Result
+from score_embed.solve.query import DEFAULT_RLIMIT, Query, Result
 from score_embed.solve.smt import SmtLayer
 from score_embed.solve.terms import Translator
 

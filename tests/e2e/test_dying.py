@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from runner import Campaign, explore, score_embed
 
-from score_embed.results.store import Store, TestRow
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 
 PROGRAM = """
 #include <signal.h>

@@ -35,9 +35,15 @@ int main(void)
 
 
 @pytest.mark.parametrize("clients", ["1", "2"])
-def test_a_first_test_that_differs_is_not_forgotten(tmp_path: Path, clients: str) -> None:
-    """Only one of the runs before the first test differs: nobody sees it later."""
-    found = explore(tmp_path, {"p.c": COUNTING % (tmp_path / "runs")}, "--unconfined", "--clients", clients)
+@pytest.mark.parametrize("silent", [False, True])
+def test_a_first_test_that_differs_is_not_forgotten(tmp_path: Path, clients: str, silent: bool) -> None:
+    """Only one of the runs before the first test differs: nobody sees it later. `silent`: it ends before the first event."""
+    text = COUNTING % (tmp_path / "runs")
+    if silent:
+        ask, leave = "    SYM_U8(x);\n", "    if (runs == 3) return 5;\n"
+        assert ask + leave in text
+        text = text.replace(ask + leave, leave + ask)
+    found = explore(tmp_path, {"p.c": text}, "--unconfined", "--clients", clients)
     assert [what for what, _ in lost(found)] == ["the first test took different paths when run again"]
     assert found.summary["stopped"] == "drained"
 

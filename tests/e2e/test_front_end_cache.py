@@ -70,7 +70,7 @@ def _empty(_toolchain: object, work: Path, *_: object, verify: bool) -> Path:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the front-end was asked for."""
     asked: list[str] = []
-    for module, name in ((program, "instrument_program"), (harness, "add_harness"), (whole, "wrap_main")):
+    for module, name in ((program, "instrument_program"), (harness, "harness_of"), (whole, "wrap_main")):
         monkeypatch.setattr(module, name, _counting(asked, name, getattr(module, name)))
     return asked
 
@@ -100,7 +100,7 @@ def test_nor_is_a_harness(project: Project, made: list[str]) -> None:
     _without_main(project)
     first = project.build(entry="over")
     assert project.build(entry="over") == first
-    assert made == ["add_harness", "instrument_program"]
+    assert made == ["harness_of", "instrument_program"]
 
 
 def test_nor_what_a_whole_program_is_given(project: Project, made: list[str]) -> None:
@@ -183,7 +183,7 @@ def test_a_harness_is_made_anew(change: str, project: Project, made: list[str]) 
     else:
         project.source.write_text(project.source.read_text() + "int under(int speed) { return speed < LIMIT; }\n")
         project.build(entry="under")
-    assert made == ["add_harness", "instrument_program"] * 2
+    assert made == ["harness_of", "instrument_program"] * 2
 
 
 def _cut(kept: Path) -> None:

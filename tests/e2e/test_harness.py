@@ -563,6 +563,13 @@ def test_a_bug_rests_on_the_size_that_a_harness_guessed(function: str, rests: li
     assert all(f"rests on: {what}" in said for what in rests)
 
 
+@pytest.mark.parametrize("board", ["lm3s6965evb", "riscv32-virt"])
+def test_so_it_does_on_a_board(board: str, tmp_path: Path) -> None:
+    options = ("--entry", "release", "--board", board, "--no-witness")
+    summary = explore(tmp_path, {"p.c": GUESSED}, *options).summary
+    assert [(bug["kind"], bug["rests_on"]) for bug in summary["bugs"]] == [("out-of-bounds", ["s ≤ 15 characters"])]
+
+
 def test_a_size_that_a_hint_says_is_no_guess(tmp_path: Path) -> None:
     hints = "functions:\n  fill:\n    s: {string: 10}\n  second:\n    p: {size: 1}\n"
     for function in ("fill", "second"):
@@ -570,3 +577,46 @@ def test_a_size_that_a_hint_says_is_no_guess(tmp_path: Path) -> None:
         (tmp_path / function).mkdir()
         summary = explore(tmp_path / function, files, "--entry", function, "--no-witness").summary
         assert [(bug["kind"], bug["rests_on"]) for bug in summary["bugs"]] == [("out-of-bounds", [])]
+
+
+SEEN_AS = """
+struct handle { int have; };
+struct state { struct handle x; int mode; char name[8]; };
+static int look(struct handle *file) { struct state *s = (struct state *) file; return s->mode == 3 ? 1 : 0; }
+int again(struct handle *file) { if (file->have == 7) return look(file); return 0; }
+"""
+
+
+def test_an_argument_is_the_larger_structure_that_the_file_takes_it_for(tmp_path: Path) -> None:
+    """As zlib's gzFile, whose functions were all out of bounds. Branches of the harness are in no coverage."""
+    summary = explore(tmp_path, {"p.c": SEEN_AS}, "--entry", "again", "--assume", "file->have > 2", "--no-witness").summary
+    assert (summary["bugs"], summary["paths"]) == ([], 3)
+    assert summary["coverage"] == {"branches_total": 4, "branches_covered": 4}
+
+
+LINKS = """
+struct owner;
+struct child { struct owner *parent; unsigned char key; };
+struct owner { struct child *first; unsigned char key; };
+int back(struct owner *o) { return o->first->parent == o ? 1 : 2; }
+int sum(const unsigned char *values, int n) { int s = 0; for (int i = 0; i < n; i++) s += values[i] > 15; return s; }
+int named(const char *version, int stream_size) { return stream_size == 5 && version[9] == 7; }
+"""
+
+
+def test_a_member_that_is_compared_may_lead_back(tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"p.c": LINKS}, "--entry", "back", "--no-witness").summary
+    assert bugs(summary) == []
+    assert summary["coverage"] == {"branches_total": 8, "branches_covered": 2}  # of all three functions
+
+
+def test_a_range_of_elements(tmp_path: Path) -> None:
+    hints = "functions:\n  sum:\n    values: {count: n, size: 3}\n    '*values': {range: [0, 15]}\n"
+    run = explore(tmp_path, {"p.c": LINKS, "score-hints.yaml": hints}, "--entry", "sum", "--no-witness")
+    assert "*values from 0 to 15" in json.dumps(run.summary)
+    assert run.bug_kinds == []
+
+
+def test_a_count_that_is_named_after_something_else_is_a_guess(tmp_path: Path) -> None:
+    summary = explore(tmp_path, {"p.c": LINKS}, "--entry", "named", "--no-witness").summary
+    assert bugs(summary) == [("out-of-bounds", 7, ["stream_size says how many version has"])]

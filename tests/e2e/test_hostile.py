@@ -51,7 +51,7 @@ from score_embed.fleet.process import payload as payloads
 from score_embed.fleet.process.payload import TestPayload
 from score_embed.fleet.transport import keys
 from score_embed.results.bugs import Place
-from score_embed.results.progress import Memory
+from score_embed.results.parts import Memory
 
 MOST = 2**63 - 1
 PROGRAM, PATHS = MANY.replace("12", "10"), 1024

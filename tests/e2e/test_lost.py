@@ -25,7 +25,8 @@ from score_embed.campaign.ending import LOST, Result
 from score_embed.campaign.opening import resumed_settings
 from score_embed.contract.outcome import Run
 from score_embed.device.wired import WiredTarget
-from score_embed.results.store import Store, TestRow
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 
 PROGRAM = """
 #include "score.h"
@@ -148,15 +149,15 @@ def dying(x: int) -> Callable[[Run], bool]:
 @pytest.fixture
 def differently(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a target that was killed had told before differs from time to time, as it does from outside."""
-    from score_embed.device import wired
+    from score_embed.device import endings, wired
 
-    judged, count = wired._judged, itertools.count()
+    judged, count = endings.judged, itertools.count()
 
     def cut(ending: Any, known: Any) -> Any:
         found = judged(ending, known)
         return found._replace(code=100 + next(count)) if KILLED in ending.why else found
 
-    monkeypatch.setattr(wired, "_judged", cut)
+    monkeypatch.setattr(wired, "judged", cut)
     return
 
 

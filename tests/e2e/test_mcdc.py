@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import gcc14
 import pytest
 from runner import explore, explore_files, score_embed
 
@@ -267,6 +268,45 @@ def test_clang_says_the_same(source: Path, tmp_path: Path) -> None:
         if row["line"] not in unsupported
     )
     assert ours == _judged(source, program, sorted((tmp_path / "corpus").iterdir()), tmp_path)
+
+
+# Where GCC sees other decisions than the source has, by line.
+OTHERS_OF_GCC = {
+    "bit_fields": {191: "a ?: in an operand: its condition counts as one of the decision around it"},
+    "decisions": {37: "0 || a == 7 || (0 && b): constants go, and what they leave is no decision"},
+    "float_values": {80: "f && !(c + 1.5): GCC's second condition is the negated one, so true is false there"},
+    "pointer_conditionals": {19: "as in bit_fields", 20: "as in bit_fields"},
+}
+
+
+@pytest.mark.skipif(not gcc14.ROOT.exists(), reason="no GCC 14: tools/setup-tests.sh could not fetch it")
+@pytest.mark.parts(4)
+@pytest.mark.parametrize("source", JUDGED, ids=lambda path: path.stem)
+def test_gcc_says_the_same(source: Path, tmp_path: Path) -> None:
+    """Of the exported tests, with which truths each condition of each decision has not decided: by masking."""
+    how = ("--strategy", "mcdc", "--no-witness", "--max-tests", "100")
+    found = explore_files(tmp_path, [source], "--goal", "mcdc", *how)
+    assert score_embed("export", "out", "--corpus", "corpus", "--tests", "paths", cwd=tmp_path).returncode == 0
+    program = gcc14.built(source, tmp_path, [f"-I{INCLUDE}"])
+    for data in sorted((tmp_path / "corpus").iterdir()):
+        environ = {**os.environ, "SCORE_INPUT": str(data)}
+        subprocess.run([program], env=environ, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    theirs = Counter(
+        (line, decision["count"] // 2, tuple(decision["not_covered_true"]), tuple(decision["not_covered_false"]))
+        for line, decision in gcc14.conditions(tmp_path, source)
+        if decision["count"] > 2  # of one condition branch coverage says all
+    )
+    table = [
+        (row["line"], [one["missing"] for one in row["conditions"] if one["masking"] != "constant"])
+        for row in found.summary["mcdc"]["table"]
+    ]
+    ours = Counter(
+        (line, len(missing), *(tuple(i for i, truths in enumerate(missing) if sense in truths) for sense in (True, False)))
+        for line, missing in table
+        if len(missing) > 1
+    )
+    differ = {line for line, *_ in (ours - theirs) + (theirs - ours)}
+    assert differ == set(OTHERS_OF_GCC.get(source.stem, {})), (ours - theirs, theirs - ours)
 
 
 def _built(source: Path, folder: Path) -> tuple[Path, set[int]]:

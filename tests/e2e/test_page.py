@@ -71,12 +71,12 @@ def test_print(desk: Opened) -> None:
 
 def test_tables_sort_and_filter(desk: Opened) -> None:
     functions = desk.shown("t-functions")
-    assert len(functions) == 3
+    assert len(functions) == 2
     taken = desk.page.locator("#t-functions th", has_text="Taken").first.get_by_role("button")
     taken.click()
     least = desk.shown("t-functions")
     assert sorted(least) == sorted(functions)
-    assert "0/1" in least[0]
+    assert "1/2" in least[0]
     taken.click()
     assert desk.shown("t-functions")[-1] == least[0]
     assert desk.page.locator("#t-functions th[aria-sort]").get_attribute("aria-sort") == "descending"
@@ -86,6 +86,36 @@ def test_tables_sort_and_filter(desk: Opened) -> None:
     assert box.locator("output").inner_text() == "1 of 8"
     box.get_by_role("searchbox").fill("")
     assert len(desk.shown("t-clients")) == 8
+
+
+def test_functions_that_nothing_reached_are_folded(desk: Opened) -> None:
+    assert not desk.shown("t-others")
+    desk.page.get_by_text("1 function of which no branch was reached").click()
+    (other,) = desk.shown("t-others")
+    assert other.split()[-1] == "1"  # its directions
+
+
+@pytest.mark.parametrize("size", [PHONE, NARROW], ids=["phone", "narrow"])
+def test_on_a_phone(chromium: Browser, place: Path, size: tuple[int, int]) -> None:
+    """All parts can be gone to, no word of a verdict or command is cut, and inputs have room."""
+    for name in ("page", "project"):
+        with opened(chromium, place / f"{name}.html", size) as found:
+            page = found.page
+            links = page.locator("nav a")
+            assert links.count() >= 5
+            links.last.click()
+            top, bar = (page.locator(each).bounding_box() for each in (page.url[page.url.index("#") :], "header.top"))
+            assert top
+            assert bar
+            assert top["y"] >= bar["height"] - 1  # not below the bar
+            for each in page.locator(".pill, .command .word").filter(visible=True).all():
+                box = each.bounding_box()
+                assert box
+                assert box["height"] < 40, each.inner_text()
+            for each in page.locator(".inputs td").filter(visible=True).all():
+                box = each.bounding_box()
+                assert box
+                assert box["width"] > size[0] / 3
 
 
 def test_decisions_say_what_is_missing(desk: Opened) -> None:

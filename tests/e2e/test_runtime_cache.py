@@ -10,7 +10,7 @@ import pytest
 from footprint import on_the_desk
 
 from score_embed.board.profile import Board, known_boards, load_board
-from score_embed.image.runtime import runtime_objects
+from score_embed.image.compiling import runtime_objects
 from score_embed.image.toolchain import Toolchain
 
 

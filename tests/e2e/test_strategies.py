@@ -25,13 +25,13 @@ from score_embed.explore.concolic import Explorer
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.image.image import Image, build_image
-from score_embed.results.pairs import PairTable
 from score_embed.results.parts import VERSIONS
 from score_embed.results.store import Store
+from score_embed.results.waiting import WaitingPairs
 
 ROOT = Path(__file__).parents[2]
 BOARD = find_board("native")
-SMALL = 4000  # bytes of pairs: seven
+SMALL = 2400  # bytes of pairs: seven
 
 
 def built(folder: Path, source: str, entry: str | None = None) -> Image:
@@ -115,12 +115,12 @@ def test_a_queue_that_spills_to_the_store_keeps_the_order(
     whole = {name: Explored(image, tmp_path / name, strategy=name) for name in config.STRATEGIES}
     fetched: list[bytes] = []
 
-    def waiting_after(record: PairTable, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def waiting_after(record: WaitingPairs, rank: bytes) -> Iterator[tuple[bytes, Pair]]:
         fetched.append(rank)
         return original(record, rank)
 
-    original = PairTable.waiting_after
-    monkeypatch.setattr(PairTable, "waiting_after", waiting_after)
+    original = WaitingPairs.waiting_after
+    monkeypatch.setattr(WaitingPairs, "waiting_after", waiting_after)
     monkeypatch.setattr(campaign, "Queue", partial(Queue, memory=SMALL))
     for name in config.STRATEGIES:
         fetched.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -79,6 +80,16 @@ def test_every_function_of_a_project(tmp_path: Path) -> None:
     assert "-mcpu=cortex-m4 -Wall" in done.stdout
     tests = {path.name for path in (tmp_path / "out/tests").iterdir() if path.suffix == ".c"}
     assert len(tests) == 5
+    page = (tmp_path / "out/report.html").read_text()
+    assert 'href="functions/limit/report.html"' in page
+    assert (tmp_path / "out/functions/limit/report.html").is_file()
+    assert re.search(r"<h1>5 campaigns ", page)
+    assert "4/4" in page  # of limit's own directions, not of all that the build has
+    all_ = [str(path.relative_to(tmp_path)) for path in sorted((tmp_path / "out/functions").iterdir())]
+    known = score_embed("report", *all_, "--write-baseline", "known.txt", cwd=tmp_path)
+    assert known.returncode == 0, known.stderr
+    assert known.stderr.count("left out: no test was run") == 2  # never, use; and the logs are no folders
+    assert score_embed("report", *all_, "--baseline", "known.txt", cwd=tmp_path).returncode == 0
 
 
 def test_a_function_here_has_the_paths_that_run_finds(tmp_path: Path) -> None:
@@ -193,10 +204,13 @@ def test_a_caller_confirms_a_bug(tmp_path: Path) -> None:
     assert (divided["context"], divided["rests_on"]) == ([], [])
     assert found["c.careful"]["found"] == []
     assert found["c.passes"]["found"][0]["context"] == []
-    lines = [line for line in done.stdout.splitlines() if "]; " in line]
+    lines = [line for line in done.stdout.splitlines() if line.endswith("]")]
     assert len(lines) == 2
-    assert lines[0].startswith("c.c:4: a null pointer is used in second [null-dereference]; confirmed in context: ")
+    assert lines[0].startswith("c.c:4: error: a null pointer is used in second; confirmed in context: ")
     assert "rests on: n->next may be NULL" in lines[0]
+    assert lines[0].endswith(" of second [null-dereference]")
+    for page in ("report.html", "functions/second/report.html"):
+        assert "Rests on: n-&gt;next may be NULL" in (tmp_path / "out" / page).read_text()
     assert lines[1].startswith("c.c:5: ")
 
 
@@ -214,8 +228,10 @@ def test_bugs_of_a_baseline_do_not_count(tmp_path: Path) -> None:
     some = score_embed(*words, "--baseline", "some.txt", cwd=tmp_path)
     assert some.returncode == 1
     assert "bugs 2, 1 of them known" in some.stdout
-    listed = [line for line in some.stdout.splitlines() if line.startswith(("p.c:", "note: known: p.c:"))]
-    assert [line.startswith("note: known: p.c:1:") for line in listed] == [False, True]
+    listed = [line for line in some.stdout.splitlines() if line.startswith("p.c:")]
+    assert [line.startswith("p.c:1: note: known: ") for line in listed] == [False, True]
+    assert listed[0].startswith("p.c:2: error: ")
+    assert all(line.endswith(" [division-by-zero]") for line in listed)
     known = score_embed(*words, "--baseline", "all.txt", cwd=tmp_path)
     assert known.returncode == 0, known.stdout
     assert "bugs 2, 2 of them known" in known.stdout

@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import Slicer
 from score_embed.formula import build
-from score_embed.formula.digest import digest
-from score_embed.formula.expr import Expr, Kind, evaluate, table_size
+from score_embed.formula.expr import Expr, Kind, digest, evaluate, table_size
 from score_embed.solve.cache import CacheLayer
 from score_embed.solve.chain import ValidatingLayer
 from score_embed.solve.query import Answer, Query, Result, Solver
-from score_embed.solve.slicer import Slicer
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 
 SIZE = 4

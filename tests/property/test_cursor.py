@@ -7,7 +7,7 @@ from events import Stream
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score_embed.trace.cursor import Cursor, TraceError
+from score_embed.trace.trail import Cursor, TraceError
 
 unsigned = st.one_of(st.integers(0, 300), st.integers(0, (1 << 64) - 1))
 signed = st.one_of(st.integers(-300, 300), st.integers(-(1 << 63), (1 << 63) - 1))

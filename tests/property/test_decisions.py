@@ -9,7 +9,7 @@ from typing import TypeAlias
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score_embed.contract.decisions import AND, NOT, OR, SKIPPED, TRUE, Condition, Decision, decision
+from score_embed.contract.coverage import AND, NOT, OR, SKIPPED, TRUE, Condition, Decision, decision
 from score_embed.results import mcdc
 from score_embed.trace.vectors import Walk
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import Slicer
 from score_embed.formula import build
 from score_embed.formula.domain import byte_set
 from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.query import Answer, Query, Result
-from score_embed.solve.slicer import Slicer
 
 BYTES = 5
 VALUES = (0, 1, 2)  # of each byte, for the sake of brute force

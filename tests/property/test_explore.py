@@ -16,19 +16,18 @@ from hypothesis import strategies as st
 
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.sites import Op
+from score_embed.engine._core import Slicer
 from score_embed.explore.concolic import Explorer
+from score_embed.explore.flips import Routes
 from score_embed.explore.pair import ROOT, Pair, decided, first_pair
 from score_embed.explore.prf import prf
 from score_embed.explore.queue import MEMORY, Queue
-from score_embed.explore.scope import Routes
 from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES
 from score_embed.formula.build import negate
 from score_embed.solve.chain import Chain, DomainLayer, Gate
-from score_embed.solve.effort import Limit
 from score_embed.solve.enumerate import EnumerateLayer
-from score_embed.solve.query import Result
-from score_embed.solve.slicer import Slicer
+from score_embed.solve.query import Limit, Result
 from score_embed.solve.smt import SmtLayer
 from score_embed.trace.trail import Trail
 
@@ -131,16 +130,16 @@ class Record:
     def waiting(self) -> int:
         return len(self.pairs)
 
-    def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
-        for row in sorted(row for row in self.pairs.values() if row[0] > rank):
+    def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, Pair]]:
+        for found, data in sorted(row for row in self.pairs.values() if row[0] > rank):
             self.fetched += 1
-            yield row
+            yield found, Pair.from_bytes(data)
 
-    def unranked(self) -> Iterator[tuple[bytes, bytes]]:
-        return iter([(ident, data) for ident, (rank, data) in self.pairs.items() if not rank])
+    def unranked(self) -> Iterator[Pair]:
+        return iter([Pair.from_bytes(data) for rank, data in self.pairs.values() if not rank])
 
-    def rerank(self, ident: bytes, rank: bytes) -> None:
-        self.pairs[ident] = rank, self.pairs[ident][1]
+    def rerank(self, pair: Pair, rank: bytes) -> None:
+        self.pairs[pair.id] = rank, self.pairs[pair.id][1]
 
 
 class Exploration:

@@ -50,6 +50,11 @@ def test_schedules_that_found_something(seed: int) -> None:
     survive(troubled(seed, largest=256))
 
 
+def test_who_leaves_may_have_many_results_to_report_first() -> None:
+    """It had some hundred of them, two in a batch, at a server that takes 0.2 s for a commit: meanwhile its pairs wait."""
+    survive(troubled(992))
+
+
 @pytest.mark.skipif(not SCHEDULES, reason="a thousand schedules: --all")
 def test_many_schedules_of_faults() -> None:
     for seed in range(10_000, 10_000 + SCHEDULES):

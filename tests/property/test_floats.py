@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from score_embed.contract.words import Layer
 from score_embed.formula import build, floats
+from score_embed.formula.domain import split
 from score_embed.formula.expr import Expr, Kind, evaluate, nodes
-from score_embed.formula.rows import split
-from score_embed.frontend.types.float_constants import literal_pattern, number, pattern
+from score_embed.frontend.types.constant import literal_pattern, number, pattern
 from score_embed.solve.integral import integral
 from score_embed.solve.query import Answer, Query, Result
 from score_embed.solve.ranges import RangeLayer

@@ -8,7 +8,7 @@ import tracemalloc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score_embed.results.hashes import HashSet
+from score_embed.results.paths import HashSet
 
 # Few high bits, so that shards fill and numbers meet.
 hashes = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.just(2**64 - 1))

@@ -11,15 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_formulas import Plain
 
+from score_embed.engine._core import limit_of, most_values, replaced, select, within
 from score_embed.formula import build
-from score_embed.formula.chosen import Chosen
-from score_embed.formula.count import limit_of, most_values
-from score_embed.formula.digest import digest
-from score_embed.formula.domain import byte_set, intervals, members, table
-from score_embed.formula.expr import Expr, Kind, Memo, bytes_of, changed_bytes, compute, evaluate, intern, nodes
-from score_embed.formula.replace import replaced
-from score_embed.formula.rows import split
-from score_embed.formula.select import select, within
+from score_embed.formula.domain import byte_set, intervals, members, split, table
+from score_embed.formula.expr import (
+    Chosen,
+    Expr,
+    Kind,
+    Memo,
+    bytes_of,
+    changed_bytes,
+    compute,
+    digest,
+    evaluate,
+    intern,
+    nodes,
+)
 
 Pair = tuple[Expr, Plain]
 

@@ -9,16 +9,13 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from score_embed.engine._core import Slicer, search, select
 from score_embed.formula import build
 from score_embed.formula.domain import byte_set, intervals, members
 from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
-from score_embed.formula.local import search
-from score_embed.formula.select import select
 from score_embed.solve.chain import default_chain
-from score_embed.solve.effort import Limit
 from score_embed.solve.enumerate import EnumerateLayer
-from score_embed.solve.query import Query, Result
-from score_embed.solve.slicer import Slicer
+from score_embed.solve.query import Limit, Query, Result
 from score_embed.solve.smt import SmtLayer
 from score_embed.solve.terms import Translator
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score_embed.contract.statements import Stretch
+from score_embed.contract.coverage import Stretch
 from score_embed.frontend.ir.body import Assign, Begin, Body, Branch, Call, Coord, Goto, Label, Return, Stmt, Verbatim
 from score_embed.frontend.ir.exp import Const, Slot, SlotRef
 from score_embed.frontend.probes.stretches import MARK, Stretches, Way, stretches

@@ -10,15 +10,12 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import Slicer, limit_of, most_values, replaced, select
 from score_embed.formula import build
-from score_embed.formula.count import limit_of, most_values
 from score_embed.formula.expr import Expr, Kind, evaluate, intern, nodes
-from score_embed.formula.replace import replaced
-from score_embed.formula.select import select
 from score_embed.solve.chain import ValidatingLayer
 from score_embed.solve.finite import FiniteLayer
 from score_embed.solve.query import Answer, Query, Result
-from score_embed.solve.slicer import Slicer
 
 BYTES = 3
 WIDTHS = (1, 8, 13, 16, 32, 63, 64)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, Step, Template
-from score_embed.trace.cursor import TraceError
+from score_embed.trace.trail import TraceError
 
 GLOBAL = Leaf(Place.GLOBAL, 16, 0x2000)
 STORED = Template((slot(6, 16), slot(1)), (Step(Op.LEAF, 32, 1),))  # the address is the second leaf

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from score_embed.contract.sites import Op, Site, SiteKind, Step, Template
-from score_embed.trace.path import Condition
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import Condition, Trail
 
 _SUM = Template((slot(1, 8), slot(2, 8)), (Step(Op.LEAF, 8, 0), Step(Op.LEAF, 8, 1), Step(Op.ADD, 8)))
 _BELOW = Template((slot(1, 8), slot(2, 8)), (Step(Op.LEAF, 8, 0), Step(Op.LEAF, 8, 1), Step(Op.ULT, 8)))

@@ -4,7 +4,7 @@ with, and what the tests' own targets send."""
 from __future__ import annotations
 
 from score_embed.contract.descriptors import HASH_FACTORS
-from score_embed.trace.hash import START, Lanes, value
+from score_embed.trace.trail import START, Lanes, value
 
 __all__ = ["START", "Lanes", "folded", "mix", "mix_condition", "mix_label", "mix_operand", "value"]
 

@@ -10,14 +10,14 @@ import pytest
 import recorded
 from msgspec import structs
 
-from score_embed.contract.decisions import AND, OR, Condition, Decision
+from score_embed.contract.coverage import AND, OR, Condition, Decision
 from score_embed.results.coverage import Direction
 from score_embed.results.fleet import ClientFigures, FleetFigures
-from score_embed.results.parts import FLEET, PROGRESS, SOURCES, TIMELINE, VECTORS
+from score_embed.results.parts import FLEET, PROGRESS, SOURCES, TIMELINE, VECTORS, Moment, Timeline
 from score_embed.results.sourcemap import Position, SourceMap
-from score_embed.results.store import Store, TestRow
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import Named
-from score_embed.results.timeline import Moment, Timeline
 from score_embed.results.vectors import Brought, VectorState
 
 SECONDS = 40

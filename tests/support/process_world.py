@@ -28,8 +28,7 @@ from score_embed.fleet.protocol import Timing
 from score_embed.fleet.service import MARK_BYTES, Check
 from score_embed.fleet.simulation.trees import Tree, pairs
 from score_embed.fleet.transport.line import Heard
-from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, Program
-from score_embed.results.progress import Memory
+from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, Memory, Program
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 

@@ -12,10 +12,10 @@ from score_embed.config import Settings
 from score_embed.explore.pair import ROOT, Pair
 from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Direction
-from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, VERSIONS, Program
-from score_embed.results.progress import Progress
+from score_embed.results.parts import PROGRAM, SETTINGS, SOURCES, VERSIONS, Program, Progress
 from score_embed.results.sourcemap import Position, SourceMap
-from score_embed.results.store import Store, TestRow
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import Named
 
 A, B = "src/a b.c", "../other/ü.c"

@@ -19,11 +19,12 @@ from pycparser import c_ast
 
 from score_embed.board.profile import Board
 from score_embed.frontend.c.gnu_ast import Asm
+from score_embed.frontend.c.names import static_names
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.c.scopes import separate
-from score_embed.frontend.c.signature import drop_promises, static_names
+from score_embed.frontend.c.signature import drop_promises
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.ir.exp import Place
 from score_embed.frontend.lower.builder import Builder

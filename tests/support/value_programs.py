@@ -149,6 +149,23 @@ PROGRAMS: dict[str, tuple[str, str]] = {
         "*pp[a & 1] = b & 1 ? &x : &y; **pp[b >> 1 & 1] = 7; if (B(x == 7)) { if (B(y == 7)) return 9; return 1; }"
         " if (B(*p == *q)) return 2; if (B(p == q)) return 3;",
     ),
+    "rows of tables": (
+        "static const unsigned char r[4] = {1, 2, 3, 4}, s[8] = {2, 7, 1, 8, 2, 8, 1, 8}, i[4] = {3, 0, 2, 1};\n"
+        "static unsigned char m[4] = {9, 2, 9, 1};\n"
+        "static const unsigned char *const rows[4] = {r, s + 4, m, s}, *const more[4] = {s, r, 0, s + 2};",
+        "if (B(rows[a & 3][b & 3] == 2)) { if (B(rows[a & 3][i[b & 3]] > 4)) return 1; m[b & 3] = a; return 2; }"
+        " const unsigned char *q = more[a >> 2 & 3]; if (B(!q)) return 3; if (B(q[b >> 2 & 3] == 8)) return 4;"
+        " if (B(q[rows[b & 3][0] & 1] == rows[3][a & 7])) return 5;",
+    ),
+    "atomic loads and stores": (
+        "#include <stdatomic.h>\nstatic _Atomic unsigned char t[8] = {1, 5, 2, 7, 3, 9, 0, 4};\n"
+        "static unsigned short u[4] = {10, 20, 30, 40}; static atomic_int n;",
+        "if (B(atomic_load(&t[a & 7]) == 7)) return 1; atomic_store(&t[b & 7], a);"
+        " if (B(atomic_load_explicit(&t[3], memory_order_relaxed) == 0x20)) return 2;"
+        " __atomic_store_n(&u[a & 3], (unsigned short)(b + 1), __ATOMIC_RELEASE);"
+        " if (B(__atomic_load_n(&u[1], __ATOMIC_ACQUIRE) == 200)) return 3;"
+        " atomic_init(&n, a); if (B(t[b & 7] + atomic_load(&n) == 100)) return 4;",
+    ),
     "variable length": (
         "",
         "int n = (a & 7) + 1; unsigned char v[n]; for (int i = 0; B(i < n); i++) v[i] = (unsigned char)(i * b);"

@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from images import RUNTIME, SUPPORT, compile_c
+from plain_wire import END, READY, RunMessage, again, encode, hello, varint
 
 from score_embed.contract.wire import WIRE_VERSION, EndFlag, Type
-from score_embed.link import message
-from score_embed.link.frame import encode
-from score_embed.link.message import RunMessage, again, hello, varint
 
 SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
 
@@ -112,7 +110,7 @@ def valid_frame(rng: random.Random) -> bytes:
 
 
 def ready_message(build_id: bytes, version: int, capabilities: int = 0, chunk: int = 64) -> bytes:
-    return message._READY.pack(version, capabilities, 8, build_id, 1000, 1000, chunk, 10)
+    return READY.pack(version, capabilities, 8, build_id, 1000, 1000, chunk, 10)
 
 
 def piece(number: int, offset: int, data: bytes) -> bytes:
@@ -124,7 +122,7 @@ def end_message(
 ) -> bytes:
     """END of a test that returned 0. `tail`: how many bytes of its events come with it; sizes of log and coverage."""
     flags |= EndFlag.CHUNKED | EndFlag.EXTRAS
-    head = message._END.pack(number, flags, path_hash, 222, zlib.crc32(events))
+    head = END.pack(number, flags, path_hash, 222, zlib.crc32(events))
     return head + b"".join(map(varint, (2, 5, len(events) - len(tail), log, coverage, 0))) + tail
 
 

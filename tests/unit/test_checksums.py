@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import sqlite3
+import struct
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,12 +15,13 @@ import pytest
 import recorded
 import records
 
+from score_embed.campaign.folder import make_folder
 from score_embed.errors import StorageError, UsageError
-from score_embed.results import checksums, salvage, wal
+from score_embed.results import checksums, test_rows, wal
 from score_embed.results.checksums import PAGE, DamagedError, check
-from score_embed.results.parts import PROGRESS
-from score_embed.results.progress import Totals
-from score_embed.results.store import Store, TestRow
+from score_embed.results.parts import PROGRESS, Totals
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 
 DB, LOG, SUMS = "campaign.db", "campaign.db-wal", "campaign.sums"
 
@@ -145,7 +147,7 @@ def test_without_checksums_nothing_is_believed(damage: Callable[[Path], None], t
         with pytest.raises(StorageError, match="its checksums") as caught:
             use(folder)
         assert "--damaged" in caught.value.hint
-    assert [test.number for test in salvage.tests(folder)] == list(range(1, 201))
+    assert [test.number for test in test_rows.salvaged(folder)] == list(range(1, 201))
 
 
 def test_a_page_that_cannot_be_read_costs_its_tests_only(tmp_path: Path) -> None:
@@ -154,7 +156,7 @@ def test_a_page_that_cannot_be_read_costs_its_tests_only(tmp_path: Path) -> None
     page = len(data) // PAGE // 2
     data[page * PAGE : (page + 1) * PAGE] = bytes(PAGE)
     (folder / DB).write_bytes(data)
-    found = [test for test in salvage.tests(folder) if test.input == row(test.number).input]
+    found = [test for test in test_rows.salvaged(folder) if test.input == row(test.number).input]
     assert 150 < len(found) < 200
 
 
@@ -196,13 +198,93 @@ def test_a_file_system_that_is_full_costs_the_last_commit_only(tmp_path: Path, m
     assert count_tests(folder) in (59, 60)
 
 
-def test_tables_that_are_not_ours(tmp_path: Path) -> None:
-    """A trigger would be executed when we write."""
+@pytest.mark.parametrize(
+    "what",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON tests BEGIN DELETE FROM pairs; END",
+        "CREATE UNIQUE INDEX i ON lost(why)",
+        "CREATE UNIQUE INDEX i ON coverage(test) WHERE test = 1",
+    ],
+)
+def test_tables_that_are_not_ours(what: str, tmp_path: Path) -> None:
+    """A trigger would be executed when we write; of rows that are alike there would be the last one only."""
     folder = closed(tmp_path / "o")
-    records.change(folder, "CREATE TRIGGER t AFTER INSERT ON tests BEGIN DELETE FROM pairs; END")
+    records.change(folder, what)
     for use in (Store.open, Store.read):
         with pytest.raises(StorageError, match="not the record of a campaign"):
             use(folder)
+
+
+def journal(database: Path, belongs_to: Path) -> bytes:
+    """SQLite's rollback journal of the first page, as part of a transaction over several databases, whose journal that is."""
+    page, nonce = database.read_bytes()[:PAGE], 12345
+    magic = bytes.fromhex("d9d505f920a163d7")
+    head = magic + struct.pack(">5I", 1, nonce, database.stat().st_size // PAGE, 512, PAGE)
+    row = struct.pack(">I", 1) + page + struct.pack(">I", (nonce + sum(page[PAGE - 200 : 0 : -200])) & 0xFFFFFFFF)
+    name = os.fsencode(belongs_to)
+    return head.ljust(512, b"\0") + row + struct.pack(">I", (1 << 30) // PAGE + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+
+
+def test_a_journal_that_sqlite_would_obey(tmp_path: Path) -> None:
+    """It deletes the file that the journal names, whatever that is."""
+    folder = closed(tmp_path / "o")
+    mine = tmp_path / "mine"
+    mine.write_text("kept")
+    (folder / f"{DB}-journal").write_bytes(journal(folder / DB, mine))
+    plain = shutil.copytree(folder, tmp_path / "plain")
+    for use in (Store.open, Store.read):
+        with pytest.raises(UsageError, match="a journal that SQLite would obey"):
+            use(folder)
+    assert mine.read_text() == "kept"
+    with closing(sqlite3.connect(plain / DB)) as db:
+        db.execute("SELECT count(*) FROM tests")
+    assert not mine.exists()  # this is what it would have done
+
+
+def test_a_folder_is_new_or_without_links(tmp_path: Path) -> None:
+    (tmp_path / "campaign.sums.new").symlink_to(tmp_path / "mine")
+    with pytest.raises(UsageError, match="a link or a device"):
+        Store.create(tmp_path)
+    with pytest.raises(UsageError, match="a link or a device"):
+        make_folder(tmp_path, "p")
+    (tmp_path / "campaign.sums.new").unlink()
+    (tmp_path / "mine").write_text("kept")
+    (tmp_path / ".probe").symlink_to(tmp_path / "mine")
+    make_folder(tmp_path, "p")
+    assert (tmp_path / "mine").read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", [DB, SUMS])
+def test_a_file_of_holes_is_not_read_to_its_end(name: str, tmp_path: Path) -> None:
+    folder = closed(tmp_path / "o")
+    os.truncate(folder / name, 1 << 42)
+    for use in (Store.open, Store.read):
+        with pytest.raises(StorageError, match="mostly holes"):
+            use(folder)
+
+
+def test_of_a_file_that_is_too_long_no_more_is_read(tmp_path: Path) -> None:
+    folder = closed(tmp_path / "o")
+    pages = (folder / DB).stat().st_size // PAGE
+    os.truncate(folder / DB, 1 << 30)
+    with pytest.raises(DamagedError, match=f"more than {pages} pages"):
+        check(folder / DB)
+    assert len(checksums._sums(folder / DB, pages)) < pages + 300
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW tests AS WITH RECURSIVE t(number) AS (SELECT 1 UNION ALL SELECT 1 FROM t) "
+        "SELECT number, x'00' AS input, 0 AS path, 1 AS layout FROM t",
+        "CREATE TABLE tests(number INTEGER PRIMARY KEY, input AS (zeroblob(1000000000)), path, layout)",
+    ],
+)
+def test_what_is_saved_of_a_damaged_record_are_rows_of_ours(statement: str, tmp_path: Path) -> None:
+    folder = closed(tmp_path / "o")
+    records.change(folder, "DROP TABLE tests", statement)
+    with pytest.raises(StorageError, match="not the record of a campaign"):
+        list(test_rows.salvaged(folder))
 
 
 def test_tables_that_make_no_sense(tmp_path: Path) -> None:
@@ -261,7 +343,7 @@ def test_values_that_are_not_of_their_type(statement: str, tmp_path: Path) -> No
             findings.read(record, 10)
             list(record.path_tests())
             record.path_hashes()
-            list(record.pairs.waiting_after(b""))
+            list(record.pairs.without_inputs())
     except StorageError:
         return
     assert "coverage" in statement  # nobody reads that column as a number

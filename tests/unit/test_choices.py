@@ -6,8 +6,7 @@ from score_embed.contract.words import Layer
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.solve.choices import ChoicesLayer
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Answer, Query, Result
+from score_embed.solve.query import Answer, Limit, Query, Result
 from score_embed.solve.smt import SmtLayer
 
 

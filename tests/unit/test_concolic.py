@@ -11,6 +11,7 @@ from exploring import answered, next_pair, search
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.sites import Op, Site, SiteKind, SiteTable, Step, Template
 from score_embed.contract.words import Layer, Unflipped
+from score_embed.engine._core import Slicer
 from score_embed.errors import StorageError
 from score_embed.explore.pair import LeftOut, Pair, decided, elsewhere_id, first_pair, once_more
 from score_embed.explore.search import Search
@@ -18,9 +19,7 @@ from score_embed.explore.tally import Tally
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate, table_size
 from score_embed.solve.chain import Chain, Gate, SolverStats, UnsoundAnswer
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Answer, Query, Result
-from score_embed.solve.slicer import Slicer
+from score_embed.solve.query import Answer, Limit, Query, Result
 from score_embed.solve.smt import SmtLayer
 from score_embed.trace.trail import Trail
 

@@ -98,7 +98,8 @@ def test_what_nobody_may(way: int, kind: str) -> None:
 def test_who_runs_tests_changes_no_files_and_starts_nothing(way: int, kind: str) -> None:
     known = numbers.of_this_machine()[way].numbers
     rights = KINDS[kind]
-    for call in (*numbers.group("files"), *numbers.group("attributes"), "execveat", "socket", "socketcall"):
+    groups = [name for group in ("files", "attributes", "identity") for name in numbers.group(group)]
+    for call in (*groups, "execveat", "socket", "socketcall", "socketpair"):
         if call in known:
             assert answer(rights, way, call) == errno.EPERM, call
     assert answer(rights, way, "execve", *START) == ALLOWED
@@ -120,6 +121,16 @@ def test_files_are_opened_to_be_read_only(way: int) -> None:
     ):
         assert answer(KINDS["program"], way, "openat", -100, 0x1000, flags) == result
         assert answer(KINDS["semihosting"], way, "openat", -100, 0x1000, flags) == ALLOWED  # the view decides
+
+
+@ways
+@pytest.mark.parametrize("kind", ["program", "emulator", "semihosting", "witness"])
+def test_who_may_read_a_file_cannot_act_on_it(way: int, kind: str) -> None:
+    """TIOCSTI, FS_IOC_SETFLAGS (in 32 bits, too), FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY, BTRFS_IOC_SNAP_CREATE, TCSETS."""
+    for action in (0x5412, 0x40086602, 0x40046602, 0x401C5820, 0x40806685, 0x50009401, 0x5402):
+        assert answer(KINDS[kind], way, "ioctl", 3, action) == errno.EPERM
+    for question in (0x5401, 0x541B, 0x5421, 0x80086601):
+        assert answer(KINDS[kind], way, "ioctl", 3, question) == ALLOWED
 
 
 @ways

@@ -8,14 +8,11 @@ import pytest
 from events import Stream, assign, compare, condition, copy_template, leaf_step, memory, pin, slot, symbolic, table
 
 from score_embed.contract.sites import Leaf, Op, SelectFlag, Site, SiteKind, Step, Template
+from score_embed.engine import _core as reads
 from score_embed.formula import build
-from score_embed.formula import select as reads
-from score_embed.formula.expr import Expr, evaluate
+from score_embed.formula.expr import Expr, Kind, evaluate
 from score_embed.trace import trail as trails
-from score_embed.trace.concrete import MOST_VALUES, Forks
-from score_embed.trace.cursor import TraceError
-from score_embed.trace.path import Condition
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import MOST_VALUES, Condition, Forks, TraceError, Trail
 
 I = symbolic(16, slot(1, 8), 1, "i")  # noqa: E741 - as the program calls it
 SQUARES = 0x4000
@@ -122,6 +119,43 @@ def test_a_read_through_a_table_of_pointers_follows_each() -> None:
     assert values(constant.chosen.inside(0, 0), 4) == [1, 1, 0, 0]
     assert values(path.pins[-1].value, 2) == [ord("b"), ord("x")]
     assert not path.notes
+
+
+def rows_read(index: Expr, pointers: bytes, image: Image) -> tuple[Expr, Expr] | None:
+    """`rows[i][…]`: what follows an entry of the table that byte 0 chooses from."""
+    entry = reads.select(build.zext(build.binary(Kind.MUL, build.byte(0), build.const(4, 8)), 32), pointers, 4, None)
+    assert entry is not None
+    return reads.follow(build.binary(Kind.ADD, entry, index), 1, lambda at: image.read(at, 1))
+
+
+def test_a_read_at_an_index_from_a_table_of_pointers_is_a_formula_of_both() -> None:
+    """No place is an object of its own: `rows[i][j]` has the values that it has in C."""
+    index = build.zext(build.binary(Kind.AND, build.byte(1), build.const(3, 8)), 32)
+    found = rows_read(build.binary(Kind.ADD, index, build.const(1, 32)), POINTERS, IMAGE)
+    assert found is not None
+    there, value = found
+    for i in range(4):
+        for j in range(8):
+            data = bytes([i, j])
+            at = int.from_bytes(POINTERS[4 * i :][:4], "little") + (j & 3) + 1
+            expected = IMAGE.read(at, 1) if i != 2 else None
+            assert evaluate(there, data) == (expected is not None), (i, j)
+            assert expected is None or evaluate(value, data) == expected[0], (i, j)
+
+
+def test_an_index_with_more_values_than_a_table_has_entries_is_not_followed() -> None:
+    known = POINTERS[:8] * 2
+    assert rows_read(build.zext(build.byte(1), 32), known, IMAGE) is not None
+    assert rows_read(build.zext(build.concat(build.byte(1), build.byte(2)), 32), known, IMAGE) is None
+
+
+def test_an_index_that_is_a_table_itself_is_no_pointer() -> None:
+    small = reads.select(build.zext(build.byte(1), 32), bytes([2, 0, 1, 1]), 1, None)
+    assert small is not None
+    found = rows_read(build.zext(small, 32), POINTERS[:8] * 2, IMAGE)
+    assert found is not None
+    assert [evaluate(found[1], bytes([i, j])) for i in range(2) for j in range(4)] == list(b"\0abbywxx")
+    assert all(evaluate(found[0], bytes([i, j])) for i in range(2) for j in range(4))
 
 
 def test_any_object_may_be_left_out_of_what_an_address_is_in() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from score_embed.contract.descriptors import HASH_FACTORS, HASH_START, Reserved
+from score_embed.contract.outcome import Verdict
 from score_embed.contract.sites import Op, Place, SelectFlag, SiteKind
+from score_embed.contract.wire import VERDICTS, WIRE_VERSION
 from score_embed.contract.words import Note
-from score_embed.engine._core import CONTRACT
+from score_embed.engine._core import CONTRACT, WIRE
 
 
 def test_numbers_of_site_tables_and_streams() -> None:
@@ -31,3 +33,8 @@ def test_notes() -> None:
         Note.CONVERSION, Note.FLOAT_PATTERN, Note.OPAQUE_ARGUMENTS, Note.OPAQUE_CHANGED, Note.OPAQUE_FINDS,
         Note.CALLBACK_RETURN, Note.OUT_OF_REACH, Note.IN_HANDLER, Note.HANDLER_READS, Note.DIVERGENCE,
     )  # fmt: skip
+
+
+def test_numbers_of_the_wire() -> None:
+    """Types and flags are compared by what both sides of the link make of them, in tests/property/test_wire.py."""
+    assert (WIRE_VERSION, len(VERDICTS), VERDICTS.index(Verdict.WATCHDOG)) == WIRE

@@ -6,7 +6,7 @@ import pytest
 from events import NONE, Stream, assign, condition, copy_template, leaf_step, memory, pin, replay, slot, symbolic, table
 
 from score_embed.contract.sites import Leaf, Op, Place, Site, SiteKind, Step, Template
-from score_embed.trace.cursor import MAX_DEPTH, TraceError
+from score_embed.trace.trail import MAX_DEPTH, TraceError
 
 X = symbolic(16, slot(1), 4)
 TWO = Template((slot(1), slot(2)), (leaf_step(0, 32), leaf_step(1, 32), Step(Op.ADD, 32)))

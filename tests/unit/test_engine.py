@@ -23,6 +23,7 @@ SOURCES = ROOT / "toolkit" / "engine"
 BUILT = SOURCES / "editable" / "sanitized"  # stays: the next run compiles only what has changed
 ROUNDS = 40_000 if proof.FULL else 300  # of some sixty formulas each
 STREAMS = 125_000 if proof.FULL else 300  # rounds of eight runs: a million
+LINES = 70_000 if proof.FULL else 1_000  # of some fifteen damaged frames each: a million
 
 
 def fuzzed(program: str, rounds: int) -> list[int]:
@@ -54,6 +55,15 @@ def test_random_formulas_and_damaged_arguments_under_sanitizers() -> None:
     assert made > 20 * ROUNDS
     assert refused > ROUNDS
     assert left == 0
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="the engine is built by cmake")
+def test_damaged_frames_under_sanitizers() -> None:
+    """To a session, and to two decoders, of which one gets all at once: they must find the same."""
+    damaged, results, given_up = fuzzed("score_fuzz_wire", LINES)
+    assert damaged > 14 * LINES
+    assert results > LINES // 4
+    assert given_up > LINES // 10
 
 
 def test_the_stub_says_what_there_is() -> None:

@@ -9,14 +9,13 @@ from itertools import product
 import pytest
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import Slicer
 from score_embed.formula import build
-from score_embed.formula.domain import FULL
+from score_embed.formula.domain import FULL, all_rows, cost, rows_within, split
 from score_embed.formula.expr import COMPARISONS, Expr, Kind, evaluate
-from score_embed.formula.rows import all_rows, cost, split, within
 from score_embed.solve import enumerate
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.query import Answer, Query, Result
-from score_embed.solve.slicer import Slicer
 
 A, B = build.byte(3), build.byte(5)
 INDICES = (3, 5)
@@ -102,7 +101,7 @@ def test_few_rows_and_many_give_the_same() -> None:
     hits, misses = split(condition, INDICES, rows)
     for few in (rows[:5], hits[-3:], misses[:7], rows[:0]):
         assert list(split(condition, INDICES, few)[0]) == [row for row in few if row in hits]
-    assert list(within(rows, 0b110, 1 << 255)) == [1 << 8 | 255, 2 << 8 | 255] == list(all_rows(0b110, 1 << 255))
+    assert list(rows_within(rows, 0b110, 1 << 255)) == [1 << 8 | 255, 2 << 8 | 255] == list(all_rows(0b110, 1 << 255))
 
 
 def test_conditions_of_one_byte() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -32,7 +33,7 @@ def asked(checks: Checks, there: dict[str, tuple[str, int]], now: float = 0.0) -
     ],
 )
 def test_two_of_three_are_believed(answers: list[End], result: Settled | None) -> None:
-    checks = Checks()
+    checks = Checks(random.Random(1))
     checks.add(claim())
     for end in answers:
         ((number, client),) = asked(checks, ALL)
@@ -45,7 +46,7 @@ def test_two_of_three_are_believed(answers: list[End], result: Settled | None) -
 
 
 def test_without_anybody_else_it_stays_open() -> None:
-    checks, alone = Checks(), {"one": ("one", 1)}
+    checks, alone = Checks(random.Random(1)), {"one": ("one", 1)}
     checks.add(claim())
     assert asked(checks, alone) == []
     assert not checks.holds(1, alone)
@@ -60,7 +61,7 @@ def test_without_anybody_else_it_stays_open() -> None:
 
 
 def test_who_does_not_answer_is_not_waited_for() -> None:
-    checks, there = Checks(), {"one": ("one", 1), "two": ("two", 1)}
+    checks, there = Checks(random.Random(1)), {"one": ("one", 1), "two": ("two", 1)}
     checks.add(claim())
     times = [now for now in range(0, 1000, 10) if asked(checks, there, float(now))]
     assert times == [0, 30, 60, 90, 120]
@@ -69,7 +70,7 @@ def test_who_does_not_answer_is_not_waited_for() -> None:
 
 
 def test_a_sample_does_not_pile_up_and_each_client_has_one_at_a_time() -> None:
-    checks = Checks()
+    checks = Checks(random.Random(1))
     for _ in range(2 * MOST_OPEN):
         checks.add(claim(About.SAMPLE))
     assert len(checks) == MOST_OPEN
@@ -108,9 +109,38 @@ def test_what_nobody_was_asked_does_not_count() -> None:
 
 
 def ask_about(what: Claim, answers: list[End]) -> list[Settled]:
-    checks = Checks()
+    checks = Checks(random.Random(1))
     checks.add(replace(what, answers={}))
     for end in answers:
         ((number, client),) = asked(checks, ALL)
         checks.answer(number, client, client, end)
     return [settled for _, settled in checks.settled(ALL)]
+
+
+@pytest.mark.parametrize(("keys", "liars"), [(4, 2), (6, 2), (10, 2), (10, 4), (64, 8), (3, 2)])
+@pytest.mark.parametrize("are_first", [False, True])
+def test_liars_with_several_keys_are_found_out_by_the_others(keys: int, liars: int, are_first: bool) -> None:
+    """Each lies, and says the same as the others of them. Of K keys with L liars a lie that is looked at is contradicted
+    by (K - L)(K - L - 1) of (K - 1)(K - 2) pairs of witnesses, an honest word by L(L - 1): whoever joined first, and
+    however many clients a key has."""
+    rng, rounds = random.Random(keys * liars), 4000
+    false, honest = {f"l{n}" for n in range(liars)}, [f"h{n}" for n in range(keys - liars)]
+    clients = [(f"{key}.{n}", key) for key in sorted(false) for n in range(5)] + [(f"{key}.0", key) for key in honest]
+    there = {name: (key, 1) for name, key in (clients if are_first else clients[::-1])}
+    ends = dict.fromkeys(Settled, 0), dict.fromkeys(Settled, 0)
+    for number in range(rounds):
+        is_lie = number % 2 == 0
+        checks, author = Checks(rng), "l0" if is_lie else "h0"
+        checks.add(replace(claim(About.SAMPLE, author), end=OTHER if is_lie else SAID))
+        while not (found := checks.settled(there)):
+            ((asked_as, client),) = asked(checks, there)
+            witness = there[client][0]
+            checks.answer(asked_as, client, witness, OTHER if witness in false else SAID)
+        ends[is_lie][found[0][1]] += 1
+    others, good = keys - 1, keys - liars
+    bounds = (
+        (False, liars * (liars - 1) / (others * (others - 1))),
+        (True, good * (good - 1) / (others * (others - 1))),
+    )
+    for is_lie, share in bounds:
+        assert abs(ends[is_lie][Settled.CONTRADICTED] / (rounds / 2) - share) < 0.04

@@ -14,7 +14,7 @@ import recorded
 from score_embed.cli.main import main
 from score_embed.errors import UsageError
 from score_embed.report import findings, fleet, paper, plots, text
-from score_embed.report.efficiency import Yield, by_rate, dv5
+from score_embed.report.fleet import Yield, by_rate, dv5
 from score_embed.report.table import Table
 from score_embed.results.fleet import ClientFigures, FleetFigures
 from score_embed.results.parts import FLEET

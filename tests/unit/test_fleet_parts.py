@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from score_embed.errors import UsageError
-from score_embed.fleet.client.giving import Sharing
 from score_embed.fleet.client.queue import Stack, split
 from score_embed.fleet.client.reporting import Batches, room
+from score_embed.fleet.client.sharing import Sharing
 from score_embed.fleet.messages import (
     MAX_DROP,
     MAX_FRAME,

@@ -19,7 +19,7 @@ from msgspec import structs
 
 from score_embed import config
 from score_embed.campaign.describing import Counted, Entry
-from score_embed.contract.decisions import Condition, decision
+from score_embed.contract.coverage import Condition, decision
 from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
 from score_embed.errors import StorageError
@@ -40,9 +40,8 @@ from score_embed.fleet.server.frontier import Write
 from score_embed.results import summary
 from score_embed.results.bugs import Place
 from score_embed.results.coverage import Direction
-from score_embed.results.lost import LostTest
-from score_embed.results.parts import SOURCES
-from score_embed.results.progress import Memory
+from score_embed.results.pairs import LostTest
+from score_embed.results.parts import SOURCES, Memory
 from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.store import Store
 from score_embed.results.testcase import Named

@@ -12,9 +12,8 @@ from test_fleet_sides import Line
 
 from score_embed.fleet.client.client import Client
 from score_embed.fleet.client.conversation import Conversation
-from score_embed.fleet.client.giving import Sharing
 from score_embed.fleet.client.queue import Stack
-from score_embed.fleet.client.receiving import Receiving
+from score_embed.fleet.client.sharing import Receiving, Sharing
 from score_embed.fleet.messages import (
     SERVER,
     VERSION,

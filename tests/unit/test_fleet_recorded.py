@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from score_embed.board import share
+from score_embed import places
 from score_embed.errors import UsageError
 from score_embed.fleet.simulation.recorded import RecordedTree, Recording, two_digits
 from score_embed.fleet.simulation.rehearsal import Plan, costs
@@ -125,7 +125,7 @@ def test_shipped_trees() -> None:
     """They are what docs/experiments.md says."""
     page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+ \| [^|]+) clients \|", page, re.MULTILINE))
-    shipped = {path.stem: path for path in share.folder("simulators").glob("*.tree")}
+    shipped = {path.stem: path for path in places.shipped("simulators").glob("*.tree")}
     assert len(shipped) >= 3
     for name, path in shipped.items():
         tree = Recording.from_bytes(path.read_bytes(), name)

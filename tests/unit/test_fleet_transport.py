@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import stat
 import time
 from collections.abc import Iterator
@@ -11,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zmq
 
 from score_embed.errors import TargetError, UsageError
 from score_embed.fleet.messages import MAX_FRAME
 from score_embed.fleet.origin import OWN, Origin, Standing
-from score_embed.fleet.transport import address, keys
+from score_embed.fleet.transport import address, hoards, keys
 from score_embed.fleet.transport.line import Caller, Listener
 
 
@@ -179,6 +182,66 @@ def test_there_and_back_and_from_hand_to_hand(place: str, ours: bool, tmp_path: 
                 break
         else:
             raise AssertionError("the line did not come back")
+
+
+@pytest.mark.parametrize("ours", [False, True])
+@pytest.mark.parametrize("size", [1 << 10, 1 << 20])
+def test_a_message_of_parts_without_number_is_cut_off(ours: bool, size: int, tmp_path: Path) -> None:
+    """No limit of ZeroMQ's is for all parts together."""
+    with fleet("tcp", tmp_path, ours) as (line, one, two, clients), zmq.Context() as context:
+        for kind, address, key in ((zmq.DEALER, line.address, None), (zmq.PUSH, one.address, clients[0])):
+            with context.socket(kind) as liar:
+                liar.setsockopt(zmq.LINGER, 0)
+                if clients[1] is not None:
+                    liar.setsockopt(zmq.CURVE_SERVERKEY, (key.public if key else clients[1].server).encode())
+                    liar.setsockopt(zmq.CURVE_PUBLICKEY, clients[1].public.encode())
+                    liar.setsockopt(zmq.CURVE_SECRETKEY, clients[1].secret.encode())
+                with closing(liar.get_monitor_socket(zmq.EVENT_DISCONNECTED)) as gone:
+                    liar.connect(address)
+                    for _ in range((64 << 20) // size):
+                        liar.send(bytes(size), zmq.SNDMORE)
+                    liar.send(b"end")
+                    deadline = time.monotonic() + 60
+                    while not gone.poll(0):
+                        assert not line.wait(0.01)
+                        assert not one.wait(0.01)
+                        assert time.monotonic() < deadline
+                    liar.disable_monitor()
+        two.send(b"x" * MAX_FRAME)
+        assert [each.frame for each in heard(line)] == [b"x" * MAX_FRAME]
+
+
+def test_a_number_that_came_back_as_anothers_is_left_alone() -> None:
+    """ZeroMQ closes a descriptor, and the next file of this process has its number."""
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as router, socket.create_server(("127.0.0.1", 0)) as other:
+        router.bind("tcp://127.0.0.1:*")
+        with (
+            closing(hoards.Hoards(router, 4)) as watched,
+            socket.create_connection(other.getsockname()) as mine,
+            other.accept()[0] as theirs,
+            open(os.devnull, "rb") as file,
+        ):
+            for number, peer in ((mine.fileno(), mine.getpeername()), (theirs.fileno(), theirs.getpeername())):
+                watched._lines[number] = hoards._Line(peer, -(1 << 40))
+            watched._lines[file.fileno()] = watched._lines[1 << 19] = hoards._Line("", -(1 << 40))
+            watched.cut(True)
+            assert not watched._lines
+            mine.sendall(b"here")
+            assert theirs.recv(4) == b"here"
+            assert file.read() == b""
+
+
+def test_large_messages_may_wait(tmp_path: Path) -> None:
+    with fleet("tcp", tmp_path) as (line, one, _, _):
+        count = 12
+        for number in range(count):
+            one.send(bytes([number]) * MAX_FRAME)
+        time.sleep(1.0)
+        found: list[int] = []
+        while len(found) < count and (frames := heard(line)):
+            found += [each.frame[0] for each in frames]
+            time.sleep(0.1)
+        assert found == list(range(count))
 
 
 def test_who_has_no_key_or_another_is_told(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from events import Stream, assign, condition, replay, slot, symbolic, table
 
 from score_embed.contract.sites import Leaf, Op, Site, SiteKind, Step, Template
 from score_embed.formula.floats import encode
-from score_embed.trace.cursor import TraceError
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import TraceError, Trail
 
 X = symbolic(16, slot(1), 4)  # float x in slot 1
 LEAF = Step(Op.LEAF, 32, 0)

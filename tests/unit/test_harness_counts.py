@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from score_embed.contract.program import Source
-from score_embed.frontend.harness.entry import add_harness
+from score_embed.frontend.harness.entry import harness_of
+from score_embed.frontend.harness.hints import Hints
 from score_embed.frontend.types.data_model import DataModel
 
 TYPES = """
@@ -92,5 +93,15 @@ def test_the_count_is_the_one_that_people_mean(
     found = re.search(r"(\w+)\(", prototype)
     assert found is not None
     text = f'# 1 "s.c"\n{TYPES}{prototype}\n{{\n    {body}\n}}\n'
-    harness = add_harness([Source(Path("s.c"), text)], found[1], model).text
+    harness = harness_of([Source(Path("s.c"), text)], found[1], model).text
     assert dict(re.findall(r"(\w+)_bytes = (\w+) \* sizeof", harness)) == counts
+
+
+def test_what_one_function_says_is_of_it_alone(model: DataModel) -> None:
+    """`a[4]` of one was the size of another's `a`, where both were made with the same hints."""
+    text = '# 1 "s.c"\nint four(int a[4]) { return a[3]; }\nint one(int *a) { return *a; }\n'
+    sources, hints = [Source(Path("s.c"), text)], Hints()
+    alone = harness_of(sources, "one", model, Hints()).text
+    harness_of(sources, "four", model, hints)
+    assert harness_of(sources, "one", model, hints).text == alone
+    assert hints == Hints()

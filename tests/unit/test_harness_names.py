@@ -10,6 +10,7 @@ from score_embed.frontend.c.parse import parse
 from score_embed.frontend.harness import names, uses
 from score_embed.frontend.harness.names import Field
 from score_embed.frontend.harness.nulls import Nulls
+from score_embed.frontend.harness.predicates import Predicates
 from score_embed.results.shown import readable, rests_on
 from score_embed.results.testcase import Value, quoted, raw_bytes
 
@@ -62,6 +63,32 @@ def test_counts_of_members(words: str, counts: dict[str, str], most: list[tuple[
     assert (found.of, found.most) == (counts, most)
 
 
+@pytest.mark.parametrize(
+    ("words", "weak"), [("*version stream_size", {"version"}), ("*data data_size", set()), ("*in total_in", set()), ("*b n", set())]
+)
+def test_a_count_that_is_named_after_something_else_is_weak(words: str, weak: set[str]) -> None:
+    assert names.of_parameters(fields(words)).weak == weak
+
+
+USES = """
+struct s { struct s *owner, *same, *row, *given, *set; int n; };
+int take(struct s *);
+int f(struct s *p, struct s *q)
+{
+    if (p->owner == q || p->same != 0 || p->n == 3) return p->owner->n;
+    p->set = q;
+    return p->row[2].n + take(p->given);
+}
+"""
+
+
+def test_what_the_file_does_with_members() -> None:
+    tree = parse(USES, "p.c")
+    assert uses.members_compared(tree) == {"owner"}
+    assert uses.members_moved(tree) >= {"row", "given"}
+    assert not uses.members_moved(tree) & {"owner", "same", "set"}
+
+
 CODE = """
 struct n { struct n *next; int *value; struct n *other; };
 static int looks(int *p) { return p ? *p : 0; }
@@ -103,10 +130,34 @@ int f(int *p, int *q, int n, int *r)
 def test_assertions_and_attributes_are_preconditions() -> None:
     tree = parse(ASSERTED, "p.c")
     function = next(ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef))
-    said = uses.said_of(tree, function, ["p", "q", "n", "r"])
+    said = uses.said_of(tree, function, ["p", "q", "n", "r"], Predicates(lambda name: None).only_looks)
     assert said.not_null == {"p", "q", "r"}
     assert said.counts == {"p": "n"}
     assert [uses.text_of(condition, {"n": "count"}) for condition, _ in said.assumed] == ["count > 2", "count < 9"]
+
+
+PREDICATES = """
+static int calls;
+static int within(const int *p, int n) { int i, sum = 0; for (i = 0; i < n; i++) sum += p[i]; return sum < 100; }
+static int valid(const int *p, int n) { return p && within(p, n); }
+static int counted(const int *p) { calls++; return p != 0; }
+static int marked(int *p) { *p = 1; return 1; }
+static int twice(const int *p) { return counted(p) || counted(p); }
+static int (*check)(const int *);
+int f(void)
+{
+    valid(0, 1); within(0, 2); counted(0); marked(0); twice(0); check(0); elsewhere(0);
+    return 0;
+}
+"""
+
+
+def test_calls_that_only_look_may_be_made_before() -> None:
+    tree = parse(PREDICATES, "p.c")
+    defined = {ext.decl.name: ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef)}
+    looks = Predicates(defined.get).only_looks
+    calls = [node for node in defined["f"].body.block_items if isinstance(node, c_ast.FuncCall)]
+    assert [call.name.name for call in calls if looks(call)] == ["valid", "within"]
 
 
 def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
@@ -124,6 +175,8 @@ def test_inputs_are_shown_as_what_pointers_lead_to() -> None:
     assert rests_on(inputs) == ["n->next may be NULL", "s may be NULL", "f() may be -7"]
     assert rests_on(inputs, ("s != NULL", "n->v", "n->next != NULL")) == ["s may be NULL", "n->next may be NULL"]
     assert rests_on(inputs, ()) == []
+    assert rests_on({"p: 0 null, 1 fresh, 2 q": 0}) == ["p may be NULL"]
+    assert rests_on({"p: 0 null, 1 fresh, 2 q": 2}) == []
     assert readable({"x": 1, "q != NULL": 1}) == {"x": 1, "q": "not NULL"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "toolkit" / "score_embed"
-EVERYBODY = {"errors", "command", "config", "userfile", "yamlfile"}
+EVERYBODY = {"errors", "command", "config", "places", "userfile", "yamlfile"}
 NO_IO = {"os", "socket", "subprocess", "pathlib", "sqlite3", "select", "threading", "asyncio", "tempfile"}
 WITHOUT_IO = {"trace", "solve", "explore", "fleet", "fleet/client", "fleet/server", "fleet/simulation"}
 MODULES = [p for p in sorted(PACKAGE.rglob("*.py")) if p.parent != PACKAGE]
@@ -68,7 +68,7 @@ def test_imports(path: Path) -> None:
             assert room_of(name) in allowed, where
 
 
-@pytest.mark.parametrize("name", ["errors", "command", "userfile", "yamlfile", "config"])
+@pytest.mark.parametrize("name", ["errors", "command", "places", "userfile", "yamlfile", "config"])
 def test_what_everybody_imports_imports_no_room(name: str) -> None:
     used = {room_of(each) for each, _ in imports(PACKAGE / f"{name}.py") if each.startswith("score_embed.")}
     assert used <= EVERYBODY | {""}

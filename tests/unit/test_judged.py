@@ -12,7 +12,7 @@ from score_embed.errors import UsageError
 from score_embed.frontend.harness import hints
 from score_embed.frontend.harness.hints import Hint, where_it_is
 from score_embed.results.bugs import Bug
-from score_embed.results.judging import identity, short_id, sort_out
+from score_embed.results.known_bugs import identity, short_id, sort_out
 from score_embed.results.sourcemap import SourceMap
 
 TEXT = ("int f(int x)", "{", "    return 1 / x;", "}")

@@ -8,9 +8,8 @@ import pytest
 
 from score_embed.board import profile
 from score_embed.board.desk import DeskRun
-from score_embed.board.lab import FILE, Connected, Lab, compare, find_lab, read_lab
-from score_embed.board.labfile import add_devices
-from score_embed.device.ports import connected_ports
+from score_embed.board.lab import FILE, Connected, Lab, add_devices, compare, find_lab, read_lab
+from score_embed.device.port import connected_ports
 from score_embed.errors import UsageError
 
 LAB = """\

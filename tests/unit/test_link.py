@@ -9,17 +9,16 @@ import zlib
 
 import pytest
 from images import RUNTIME
+from plain_wire import BadSequence, Decoder, Frame, Request, difference, encode
 from wire import end_message, piece, ready_message
 
 from score_embed.contract import wire as constants
 from score_embed.contract.header import header
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.wire import WIRE_VERSION, Capability, EndFlag, RunFlag, Type
+from score_embed.engine._core import MAX_ATTEMPTS, MAX_REFUSALS
 from score_embed.errors import TargetError
-from score_embed.link.frame import BadSequence, Decoder, Frame, encode
-from score_embed.link.message import difference
-from score_embed.link.pieces import Pieces
-from score_embed.link.session import MAX_ATTEMPTS, MAX_REFUSALS, Request, Session
+from score_embed.link.session import Session
 
 BUILD_ID = bytes(range(16))
 
@@ -178,7 +177,7 @@ def connected(target: FakeTarget) -> Session:
 
 
 def play(session: Session, target: FakeTarget, request: Request) -> None:
-    out = session.start(request)
+    out = session.start(*request)
     for _ in range(100):
         out = session.receive(target.answer(out))
         if session.result:
@@ -194,7 +193,7 @@ def test_result_is_whole_whatever_is_missing(faults: tuple[str, ...]) -> None:
     play(session, target, Request(b"input"))
     result = session.result
     assert result is not None
-    assert (result.events, result.coverage, result.end.path_hash) == (target.events, (1, 7), 111)
+    assert (result.events, result.coverage, result.path_hash) == (target.events, (1, 7), 111)
     assert target.held == b"input"
     if "chunk" in faults:
         assert target.runs[1]["e"] == 8  # only what was missing is asked for
@@ -230,7 +229,7 @@ def test_a_hopeless_link_is_given_up() -> None:
 
 def test_a_line_that_only_works_one_way_is_given_up() -> None:
     session = connected(FakeTarget())
-    session.start(Request(b""))
+    session.start(b"")
     for number in range(MAX_REFUSALS - 1):
         assert session.receive(encode(Type.DAMAGED, number, b""))
     with pytest.raises(TargetError, match=f"arrived damaged {MAX_REFUSALS} times"):
@@ -240,7 +239,7 @@ def test_a_line_that_only_works_one_way_is_given_up() -> None:
 def test_a_program_that_never_does_the_same_twice_is_given_up() -> None:
     target = FakeTarget(faults=("chunk",) * 200)
     session = connected(target)
-    out = session.start(Request(b""))
+    out = session.start(b"")
 
     def exchange(out: bytes) -> None:
         for number in range(200):
@@ -264,7 +263,7 @@ def test_refusals_say_what_was_found_and_expected() -> None:
 def test_a_restart_during_a_test_is_seen() -> None:
     target = FakeTarget()
     session = connected(target)
-    session.start(Request(b""))
+    session.start(b"")
     booted = ready_message(BUILD_ID, WIRE_VERSION, Capability.BOOTED)
     session.receive(target.ready())
     assert not session.restarted
@@ -277,7 +276,7 @@ def test_late_answers_are_ignored() -> None:
     session = connected(target)
     play(session, target, Request(b"one"))
     stale = target.end
-    session.start(Request(b"two"))
+    session.start(b"two")
     session.receive(stale)
     assert session.result is None
 
@@ -294,7 +293,7 @@ class Noise:
 
 def play_over(noise: Noise, session: Session, target: FakeTarget, request: Request) -> int:
     """Returns how often the session had to be nudged."""
-    out, nudges = session.start(request), 0
+    out, nudges = session.start(*request), 0
     while session.result is None:
         out = session.receive(noise(target.answer(noise(out))))
         if not out and session.result is None:
@@ -326,10 +325,25 @@ def test_what_is_long_comes_through_a_bad_line(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_many_pieces_are_put_together_in_linear_time() -> None:
-    pieces, piece_of, count = Pieces(), bytes(range(256)), 40_000
+    session, piece_of, count = connected(FakeTarget()), bytes(range(256)), 40_000
+    session.start(b"")
     began = time.process_time()
     for number in range(count):
-        pieces.add(number * len(piece_of), piece_of)
-    assert time.process_time() - began < 2  # with a new copy at each piece: half a minute
-    assert pieces.whole == piece_of * count
-    assert pieces[255:257] == b"\xff\x00"
+        session.receive(encode(Type.TRACE, number, piece(1, number * len(piece_of), piece_of)))
+    assert time.process_time() - began < 10  # with a new copy at each piece: half a minute
+    assert session.known[0] == piece_of * count
+
+
+def test_pieces_come_in_any_order_and_more_than_once() -> None:
+    rng, whole = random.Random(9), bytes(range(256)) * 4
+    for _ in range(50):
+        session = connected(FakeTarget())
+        session.start(b"")
+        places = [(at, rng.randrange(1, 40)) for at in range(0, len(whole), 20)] + [
+            (at, 20) for at in range(0, len(whole), 20)
+        ]
+        rng.shuffle(places)
+        for number, (at, size) in enumerate(places):
+            session.receive(encode(Type.TRACE, number, piece(1, at, whole[at : at + size])))
+        assert session.known[0] == whole
+        assert session.held == len(whole)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import Slicer, search
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind, evaluate, intern_table
-from score_embed.formula.local import search
 from score_embed.solve.chain import default_chain
-from score_embed.solve.effort import Limit
 from score_embed.solve.local import EARNED, LEAST, MOST, SHARE, SearchLayer
-from score_embed.solve.query import Answer, Query, Result
-from score_embed.solve.slicer import Slicer
+from score_embed.solve.query import Answer, Limit, Query, Result
 
 
 def const(value: int, width: int) -> Expr:

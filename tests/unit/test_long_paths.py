@@ -13,14 +13,13 @@ from score_embed.contract.sites import CondFlag, Op, Site, SiteKind, Step, Templ
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.checking import Checker, Seen, told
 from score_embed.explore.concolic import Explorer
+from score_embed.explore.flips import Route, Routes
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
-from score_embed.explore.scope import Route, Routes
 from score_embed.explore.search import Search
 from score_embed.explore.strategy import DepthFirst
 from score_embed.solve.chain import Chain, DomainLayer, Gate, default_chain
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Stopped
+from score_embed.solve.query import Limit, Stopped
 from score_embed.solve.smt import SmtLayer
 from score_embed.trace.trail import Trail
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
+import re
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import jinja2
 import pages
 import pytest
 import recorded
@@ -21,9 +26,10 @@ from score_embed.errors import StorageError
 from score_embed.report import branches, findings
 from score_embed.report.branches import Branch, Side
 from score_embed.report.findings import Findings
-from score_embed.report.page import campaign, project, reasons, render, sources
+from score_embed.report.page import campaign, coverage, project, render, sources
+from score_embed.report.page.charts import over_clients
+from score_embed.results.parts import MOST_MOMENTS, Moment, Timeline
 from score_embed.results.store import Store
-from score_embed.results.timeline import MOST, Moment, Timeline
 
 ALLOWED = {"script": 1, "style": 1, "link": 1, "meta": 5, "title": 1}
 
@@ -63,7 +69,7 @@ def test_a_record_makes_no_elements(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_every_reason_has_a_word_and_a_meaning() -> None:
-    assert set(reasons.WORDS) == set(reasons.MEANING) == set(Unflipped)
+    assert set(coverage.REASONS) == set(coverage.MEANING) == set(Unflipped)
     style = (Path(render.__file__).parent / "style.css").read_text(encoding="utf-8")
     assert all(f".r-{reason.replace(' ', '-')}" in style for reason in Unflipped)
 
@@ -170,7 +176,7 @@ def test_moments_are_few_and_the_last_is_now() -> None:
     line = Timeline()
     for at in range(100_000):
         line.add(Moment(at / 10, at, at, at, 0))
-    assert MOST // 3 < len(line.moments) <= MOST
+    assert MOST_MOMENTS // 3 < len(line.moments) <= MOST_MOMENTS
     assert line.moments[0].tests == 0
     assert line.moments[-1].tests == 99_999
     seconds = [moment.seconds for moment in line.moments]
@@ -225,6 +231,57 @@ def test_of_several_campaigns_there_is_only_a_page(
     assert not list(tmp_path.glob("[ab]"))
 
 
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[], int]]:
+    """Makes a page as a new process would, and says how many templates were compiled for it. The cache is empty at first."""
+    recorded.write(tmp_path)
+    found, compiled = read(tmp_path), list[str]()
+    compile_one = jinja2.Environment.compile
+    expected = campaign.document(found)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def counted(self: jinja2.Environment, source: str, *words: Any) -> Any:
+        compiled.append(source)
+        return compile_one(self, source, *words)
+
+    def make() -> int:
+        compiled.clear()
+        render._environment.cache_clear()
+        assert campaign.document(found) == expected
+        return len(compiled)
+
+    monkeypatch.setattr(jinja2.Environment, "compile", counted)
+    yield make
+    render._environment.cache_clear()
+
+
+def test_templates_are_compiled_once(fresh: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fresh() > 1
+    assert fresh() == 0
+    monkeypatch.setattr(jinja2, "__version__", "0")  # which may compile them to something else
+    assert fresh() > 1
+    assert fresh() == 0
+
+
+def test_damaged_templates_are_compiled_again(fresh: Callable[[], int], tmp_path: Path) -> None:
+    first = fresh()
+    for path in (tmp_path / "cache/score-embed/pages").iterdir():
+        path.write_bytes(path.read_bytes()[:-40])
+    assert (fresh(), fresh()) == (first, 0)
+
+
+def test_a_page_needs_no_cache(fresh: Callable[[], int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", full)
+    assert fresh()
+    assert fresh()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert fresh()
+
+
 @pytest.mark.parametrize(
     ("file", "shown"), [("a.c", ("", "a.c")), ("/x/a.c", ("/x/", "a.c")), ("/long" * 20 + "/b/a.c", ("…/b/", "a.c"))]
 )
@@ -238,3 +295,11 @@ def test_brief_names(file: str, shown: tuple[str, str]) -> None:
 )
 def test_times_in_words(value: float, shown: str) -> None:
     assert render.seconds(value) == shown
+
+
+def test_clients_that_did_less_are_on_the_plot() -> None:
+    """A speed-up below 1 left the plot of powers of two."""
+    chart = over_clients("speed-up", [("measured", [(1, 1.0), (2, 0.167), (4, 3.0)])], doubling=True)
+    marks = re.findall(r"<text[^>]*>([^<]*)</text>", chart.svg)
+    assert marks[:6] == ["0.125", "0.25", "0.5", "1", "2", "4"]
+    assert "at the end: measured 3" in chart.told

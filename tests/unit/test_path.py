@@ -11,9 +11,7 @@ from events import NONE, Stream, assign, compare, condition, copy_template, memo
 
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, Step, Template
 from score_embed.formula.expr import bytes_of, evaluate
-from score_embed.trace.cursor import TraceError
-from score_embed.trace.path import Condition
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import Condition, TraceError, Trail
 
 X = symbolic(16, slot(1), 4)  # int x in slot 1
 X_IS_5 = condition(20, compare(Op.EQ, slot(1), 5))

@@ -13,9 +13,10 @@ from test_concolic import finish
 
 from score_embed import config
 from score_embed.contract.sites import Op, Site, SiteKind
+from score_embed.engine._core import Origin
 from score_embed.explore.bounds import BoundedPath, Bounds
-from score_embed.explore.concolic import Explorer, Outcome
-from score_embed.explore.lineage import Origin
+from score_embed.explore.concolic import Explorer
+from score_embed.explore.flips import Outcome
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Search

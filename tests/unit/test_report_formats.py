@@ -21,8 +21,7 @@ from score_embed.errors import UsageError, printable
 from score_embed.report import ctext, findings, fingerprints, gcovr, junit, kinds, lcov, sarif, text, unity
 from score_embed.report.findings import Findings
 from score_embed.results import parts, summary
-from score_embed.results.baseline import OpenBugs, read_baseline
-from score_embed.results.judging import identity
+from score_embed.results.known_bugs import OpenBugs, identity, read_baseline
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
 

@@ -21,9 +21,9 @@ import recorded
 from score_embed.contract.sites import CondFlag, Leaf, Op, Place, Site, SiteKind, SiteTable, Step, Template
 from score_embed.contract.words import Unflipped
 from score_embed.errors import StorageError, UsageError
-from score_embed.explore.pair import LeftOut, Pair
+from score_embed.explore.pair import LeftOut, Pair, first_pair
 from score_embed.report import findings, inputs
-from score_embed.results import bugs, coverage, parts, storage, store, summary, testcase
+from score_embed.results import bugs, coverage, parts, storage, store, summary, test_rows, testcase
 from score_embed.results.lines import LineTable
 
 OBJECTS = (
@@ -195,27 +195,38 @@ def test_lines_of_a_real_program(tmp_path: Path) -> None:
     assert LineTable(source, [str(source)]).find(start) is None  # not an ELF file
 
 
-def row(number: int, path: int, outcome: str = "new") -> store.TestRow:
-    return store.TestRow(number, b"ab", "return", 0, path, outcome, "", (recorded.X,), "hi")
+def row(number: int, path: int, outcome: str = "new") -> test_rows.TestRow:
+    return test_rows.TestRow(number, b"ab", "return", 0, path, outcome, "", (recorded.X,), "hi")
 
 
 def test_the_record_comes_back(tmp_path: Path) -> None:
     high = 2**64 - 3
     with store.Store.create(tmp_path) as record:
-        record.pairs.add([(b"a", b"3", b"A"), (b"b", b"2", b"B"), (b"d", b"0", b"D")])
+        a, b, c, d = (first_pair(name).but(id=name * 16) for name in (b"a", b"b", b"c", b"d"))
+        record.waiting.add([a, b, d], [b"3", b"2", b"0"])
         record.add_test(row(1, high), True)
         record.add_test(row(2, 5, "mispredicted"), False)
-        record.pairs.done(b"a")
-        record.pairs.add([(b"c", b"1", b"C")])
+        record.waiting.done(a)
+        record.waiting.add([c], [b"1"])
         record.add_coverage([1, 2], 1)
         record.put_bug(bugs.Bug("abort", "a.c", 1, "f", (), {}, 1))
         record.commit(recorded.progress("time"))
     with store.Store.open(tmp_path) as record:
         assert record.pairs.waiting() == 3
-        assert list(record.pairs.waiting_after(b"")) == [(b"0", b"D"), (b"1", b"C"), (b"2", b"B")]
-        assert list(record.pairs.waiting_after(b"1")) == [(b"2", b"B")]
-        record.pairs.rerank(b"d", b"9")
-        assert list(record.pairs.waiting_after(b"1")) == [(b"2", b"B"), (b"9", b"D")]
+        assert list(record.waiting.waiting_after(b"")) == [(b"0", d), (b"1", c), (b"2", b)]
+        ((_, found),) = record.waiting.waiting_after(b"1")
+        assert found == b
+        ((_, first), *_) = record.waiting.waiting_after(b"")
+        record.waiting.rerank(first, b"9")
+        assert list(record.waiting.waiting_after(b"1")) == [(b"2", b), (b"9", d)]
+        record.waiting.done(found)
+        record.waiting.add([a], [b""])
+        assert list(record.waiting.waiting_after(b"")) == [(b"1", c), (b"9", d)]
+        ((unranked),) = record.waiting.unranked()
+        record.waiting.rerank(unranked, b"0")
+        record.waiting.add([b], [b"4"])
+        record.waiting.rerank(b, b"5")  # before it was written
+        assert list(record.waiting.waiting_after(b"")) == [(b"0", a), (b"1", c), (b"5", b), (b"9", d)]
         assert record.path_hashes() == {high}
         assert record.coverage() == [1, 2]
         assert [t.path_hash for t in record.tests()] == [high, 5]
@@ -250,7 +261,7 @@ def test_what_a_fleet_has_done_is_remembered(commits: bool, tmp_path: Path) -> N
 def test_layouts_are_kept_once_for_all_tests_that_have_them(tmp_path: Path) -> None:
     """Of more than are remembered, an early one is kept twice; each test has its own in either case."""
 
-    def of(number: int) -> store.TestRow:
+    def of(number: int) -> test_rows.TestRow:
         size = 1 + number % 300
         return dataclasses.replace(row(number, number), input=bytes(size), objects=(testcase.Named("b", 0, size, "bytes"),))
 
@@ -279,19 +290,21 @@ def test_a_killed_writer_leaves_the_last_commit(tmp_path: Path) -> None:
         f"""
         import os, signal
         from pathlib import Path
+        from score_embed.explore.pair import first_pair
         from score_embed.results.store import Store
         record = Store.create(Path({str(tmp_path)!r}))
-        record.pairs.add([(b"a", b"0", b"A")])
+        a, b = (first_pair(name).but(id=name * 16) for name in (b"a", b"b"))
+        record.waiting.add([a], [b"0"])
         record.commit()
-        record.pairs.done(b"a")
-        record.pairs.add([(b"b", b"0", b"B")])
+        record.waiting.done(a)
+        record.waiting.add([b], [b"0"])
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
     died = subprocess.run([sys.executable, "-c", script], env=os.environ, timeout=60, check=False)
     assert died.returncode == -signal.SIGKILL
     with store.Store.open(tmp_path) as record:
-        assert list(record.pairs.waiting_after(b"")) == [(b"0", b"A")]
+        assert list(record.waiting.waiting_after(b"")) == [(b"0", first_pair(b"a").but(id=b"a" * 16))]
 
 
 def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
@@ -303,33 +316,53 @@ def test_pending_flips_share_the_input_of_their_run(tmp_path: Path) -> None:
         return Pair(ident, data, number, number, number, 7, 5, range(3), left_out, ident[::-1], pending, 2)
 
     def put(record: store.Store, *pairs: Pair) -> None:
-        record.pairs.add((pair.id, pair.id[:1], pair.to_bytes()) for pair in pairs)
+        record.waiting.add(pairs, [pair.id[:1] for pair in pairs])
+
+    def all_of(record: store.Store) -> list[Pair]:
+        return [pair for _, pair in record.waiting.waiting_after(b"")]
 
     pairs = [flip(1, long), flip(2, long, left_out=around), flip(3, short), flip(4, long, pending=0), flip(5, long[1:])]
     with store.Store.create(tmp_path) as record:
         put(record, *pairs)
         record.commit()
-        put(record, flip(6, long), flip(7, long))
-        record.pairs.done(flip(7, long).id)
+        done = flip(7, long)
+        put(record, flip(6, long), done)
+        record.waiting.done(done)
     pairs.append(flip(6, long))
     with store.Store.open(tmp_path) as record:
-        assert [Pair.from_bytes(data) for _, data in record.pairs.waiting_after(b"")] == pairs
+        assert all_of(record) == pairs
         assert record.pairs.some([pair.id for pair in pairs]) == {pair.id: pair.to_bytes() for pair in pairs}
         assert {Pair.from_bytes(data).targets for data in record.pairs.without_inputs()} == {range(3)}
         kept = "SELECT number, length(data) FROM inputs ORDER BY number"
         assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
-        for pair in pairs[:2]:
-            record.pairs.done(pair.id)
+        for pair in all_of(record)[:2]:
+            record.waiting.done(pair)
         record.pairs.free()
         assert record._database.rows(kept) == [(1, 1024), (2, 1023)]
-        record.pairs.done(pairs[-1].id)
+        record.waiting.done(all_of(record)[-1])
         record.pairs.free()
         assert record._database.rows(kept) == [(2, 1023)]
         put(record, flip(8, long), flip(9, long[1:]))
-        left = [*pairs[2:5], flip(8, long), flip(9, long[1:])]
-        assert [Pair.from_bytes(data) for _, data in record.pairs.waiting_after(b"")] == left
+        assert all_of(record) == [*pairs[2:5], flip(8, long), flip(9, long[1:])]
+        record.commit()
+        (last,) = all_of(record)[-1:]
     with store.Store.open(tmp_path) as record:
-        assert list(record.pairs.some([left[-1].id]).values()) == [left[-1].to_bytes()]
+        assert list(record.pairs.some([last.id]).values()) == [last.to_bytes()]
+
+
+def test_a_fleets_record_remembers_what_a_campaign_of_one_does(tmp_path: Path) -> None:
+    """So nothing is done twice if a fleet goes on with it once more."""
+    one, other = (first_pair(name).but(id=name * 16) for name in (b"a", b"b"))
+    with store.Store.create(tmp_path) as record:
+        record.pairs.remember()
+        record.pairs.done(b"c" * 16)
+    with store.Store.open(tmp_path) as record:
+        record.waiting.add([one, other], [b"1", b"2"])
+        record.waiting.rerank(other, b"0")
+        record.waiting.done(one, 7)
+    with store.Store.open(tmp_path) as record:
+        assert list(record.waiting.waiting_after(b"")) == [(b"0", other)]
+        assert record.pairs.path_of(one.id) == 7
 
 
 def test_who_stops_reading_may_do_so_after_the_end(tmp_path: Path) -> None:
@@ -426,8 +459,7 @@ def test_a_large_record_is_gone_on_with_by_what_waits(tmp_path: Path) -> None:
         record._database._db.set_trace_callback(said.append)
         record.pairs.free()
         record.pairs.waiting()
-        list(record.pairs.waiting_after(b""))
-        list(record.pairs.unranked())
+        list(record.waiting.unranked())
         list(record.pairs.owners())
         list(record.pairs.without_inputs())
         len(record.paths)
@@ -449,7 +481,7 @@ def test_a_large_record_is_gone_on_with_by_what_waits(tmp_path: Path) -> None:
 
 
 def test_a_corpus_comes_and_goes_test_by_test(tmp_path: Path) -> None:
-    def tests() -> Iterator[store.TestRow]:
+    def tests() -> Iterator[test_rows.TestRow]:
         for number in range(1, 50):
             if number == 40:
                 assert len(list((tmp_path / "c").glob("*.bin"))) in (0, 20, 25), "written as they come"

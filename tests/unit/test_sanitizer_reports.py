@@ -10,9 +10,7 @@ from msgspec import structs
 from score_embed.results.bugs import Bug, Place
 from score_embed.results.sourcemap import Position, SourceMap
 from score_embed.results.witnessed import Finding, Found, alike, all_bugs
-from score_embed.witness.judging import Judge
-from score_embed.witness.kinds import flags
-from score_embed.witness.reading import ADDRESS, UNDEFINED, read
+from score_embed.witness.reports import ADDRESS, UNDEFINED, Judge, flags, read
 
 REPORTS = Path(__file__).with_name("sanitizer_reports")
 PROGRAM = (0x400000, 0xA9BD98)

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from score_embed.board import share
+from score_embed import places
 from score_embed.errors import UsageError
 from score_embed.simulate.noise import Wire
 from score_embed.simulate.scenario import Scenario, read_scenario
 
-SHIPPED = sorted(path.stem for path in share.folder("simulators").glob("*.yaml"))
+SHIPPED = sorted(path.stem for path in places.shipped("simulators").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_scenarios_can_be_read(name: str) -> None:
     assert read_scenario(name, {}) != Scenario()
-    assert f"| `{name}` |" in (share.folder("simulators") / "README.md").read_text()
+    assert f"| `{name}` |" in (places.shipped("simulators") / "README.md").read_text()
 
 
 def test_what_is_given_comes_before_the_file(tmp_path: Path) -> None:

@@ -7,13 +7,12 @@ import threading
 import pytest
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import Slicer
 from score_embed.formula import build
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve import smt
 from score_embed.solve.chain import ArithmeticLayer, Chain, UnsoundAnswer, ValidatingLayer
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Answer, Query, Result, Stopped
-from score_embed.solve.slicer import Slicer
+from score_embed.solve.query import Answer, Limit, Query, Result, Stopped
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 from score_embed.solve.terms import Translator
 

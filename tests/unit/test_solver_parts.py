@@ -7,18 +7,17 @@ import threading
 import pytest
 
 from score_embed.contract.words import Layer
+from score_embed.engine._core import Slicer, select
 from score_embed.formula import build, floats
 from score_embed.formula.expr import Expr, Kind, Memo, evaluate, intern_table
-from score_embed.formula.select import select
-from score_embed.solve import chain, effort, equality, finite, smt, terms
+from score_embed.solve import chain, equality, finite, smt, terms
+from score_embed.solve import query as questions
 from score_embed.solve.chain import Chain, Gate, Late, ModelLayer, SolverStats, TablesLayer, default_chain
 from score_embed.solve.choices import ChoicesLayer
-from score_embed.solve.effort import Limit
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.finite import FiniteLayer
 from score_embed.solve.integral import integral
-from score_embed.solve.query import Answer, Query, Result, Stopped
-from score_embed.solve.slicer import Slicer
+from score_embed.solve.query import Answer, Limit, Query, Result, Stopped
 from score_embed.solve.smt import LearningLayer, PathLayer, SmtLayer
 from score_embed.solve.terms import Translator
 
@@ -94,11 +93,11 @@ def test_the_slice_with_pins_is_compared_with_the_one_without() -> None:
 
 
 def test_an_interrupt_reaches_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "_running", [])
+    monkeypatch.setattr(questions, "_running", [])
     ended: list[str] = []
     for name in ("one", "two"):
-        effort.on_interrupt(lambda name=name: ended.append(name))  # type: ignore[misc]
-    effort.interrupt()
+        questions.on_interrupt(lambda name=name: ended.append(name))  # type: ignore[misc]
+    questions.interrupt()
     assert ended == ["one", "two"]
 
 
@@ -113,7 +112,7 @@ def test_z3_is_among_them() -> None:
 
     def disturb() -> None:
         while not over.wait(0.02):
-            effort.interrupt()
+            questions.interrupt()
 
     thread = threading.Thread(target=disturb)
     thread.start()
@@ -485,8 +484,8 @@ def test_a_record_may_not_know_of_a_layer_yet() -> None:
 
 
 def test_a_limit_is_taken_by_the_solver_that_is_asked() -> None:
-    assert Limit().rlimit == effort.DEFAULT_RLIMIT
-    assert smt.LEARNING_RLIMIT * 10 == effort.DEFAULT_RLIMIT
+    assert Limit().rlimit == questions.DEFAULT_RLIMIT
+    assert smt.LEARNING_RLIMIT * 10 == questions.DEFAULT_RLIMIT
 
 
 # Floating point ---------------------------------------------------------------------------------------------------

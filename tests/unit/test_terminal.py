@@ -19,11 +19,11 @@ from score_embed.campaign.ledger import Ledger
 from score_embed.cli import show as show_module
 from score_embed.formula import build
 from score_embed.formula.expr import Kind
-from score_embed.results.store import Store, TestRow
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import Named
 from score_embed.solve import smt
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Query, Result
+from score_embed.solve.query import Limit, Query, Result
 from score_embed.solve.smt import SmtLayer
 
 

@@ -13,10 +13,12 @@ from score_embed.errors import StorageError, UsageError
 from score_embed.frontend.c.parse import kept_trees, parse
 from score_embed.frontend.harness.entries import Function, assembled, functions, make
 from score_embed.frontend.harness.hints import Hints
+from score_embed.frontend.harness.scope import Scopes
+from score_embed.frontend.types.ctype import Types
 from score_embed.image.compile_commands import dropped_flags, known_sources
 from score_embed.image.missing import missing_names
 from score_embed.image.toolchain import Toolchain
-from score_embed.report import makefile, unit_table
+from score_embed.report import unit_table, unity
 from score_embed.unit.rows import Book
 
 CODE = """struct s { int a; };
@@ -35,8 +37,9 @@ def test_harnesses_stand_side_by_side() -> None:
     model = Toolchain(find_board("native")).data_model(())
     sources = [Source(Path("p.c"), CODE.replace("main", "__score_main"))]
     wanted = [Function("twice", "p.c", 2, "p.c"), Function("f", "p.c", 3, "p.c")]
+    scopes = Scopes(Types(model))
     with kept_trees():
-        kept = [make(sources, function, number, model, Hints()) for number, function in enumerate(wanted, 1)]
+        kept = [make(sources, function, number, model, Hints(), scopes) for number, function in enumerate(wanted, 1)]
     alone = [make(sources, function, number, model, Hints()) for number, function in enumerate(wanted, 1)]
     assert [one.text for one in kept] == [one.text for one in alone]
     (text,) = (source.text for source in assembled(sources, kept, model))
@@ -130,7 +133,7 @@ def test_a_row_in_words(tmp_path: Path) -> None:
 def test_a_makefile_for_odd_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     sources = {Path("a b.c"): ["-DX='$1#'"], Path("c.c"): []}
-    text = makefile.text(["test_f"], sources, {"test_f": Path("a b.c")}, tmp_path / "out" / "tests")
+    text = unity.makefile(["test_f"], sources, {"test_f": Path("a b.c")}, tmp_path / "out" / "tests")
     assert "test_f: test_f.c unity.o program1.o\n" in text
     assert """-I$(UNITY) '-DX='"'"'$$1\\#'"'"'' -w""" in text
     assert "program0.o: ../../a\\ b.c\n" in text

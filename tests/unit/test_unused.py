@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from score_embed.frontend.c.unused import without_unused_prototypes
+from score_embed.frontend.c.parse import without_unused_prototypes
 
 LEFT_OUT = [
     "int f(void);",

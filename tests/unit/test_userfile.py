@@ -15,8 +15,8 @@ from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c import preprocess as preprocessor
 from score_embed.frontend.c.parse import parse
 from score_embed.frontend.c.preprocess import preprocess
+from score_embed.frontend.types.constant import literal_pattern
 from score_embed.frontend.types.ctype import parse_int
-from score_embed.frontend.types.float_constants import literal_pattern
 from score_embed.results.testcase import read_first
 
 BOMB = "".join(

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from score_embed.campaign.vectors import VectorReports, VectorRuns
-from score_embed.contract.decisions import Condition, decision
+from score_embed.campaign.criteria import VectorReports, VectorRuns
+from score_embed.contract.coverage import Condition, decision
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.contract.program import Source
 from score_embed.contract.sites import Site, SiteKind, SiteTable, SiteTableError, parse_site_table
@@ -20,7 +20,7 @@ from score_embed.frontend.program import instrument_program
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.results import mcdc
 from score_embed.results.vectors import Brought, Taken, VectorBook, VectorState, fewest_tests, require
-from score_embed.trace.cursor import TraceError
+from score_embed.trace.trail import TraceError
 from score_embed.trace.vectors import VectorReader
 
 HEADER = "void __score_assume_fail(void) __attribute__((noreturn)); int g(int);\n"

@@ -47,21 +47,41 @@ void compress(u64 *state, const u8 *block, u64 counted, bool last) {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
+// `counted`: bytes that went before. The message ends the digest, so it is not empty unless nothing went before.
+void finish(u64 *state, u64 counted, const u8 *message, std::size_t size, u8 *out, std::size_t digest_size) {
+    std::size_t at = 0;
+    while (size - at > 128) {
+        compress(state, message + at, counted + at + 128, false);
+        at += 128;
+    }
+    u8 block[128] = {};
+    std::copy(message + at, message + size, block);
+    compress(state, block, counted + size, true);
+    std::memcpy(out, state, digest_size);
+}
+
 }  // namespace
 
 void blake2b(const u8 *message, std::size_t size, u8 *out, std::size_t digest_size) {
     u64 state[8];
     std::memcpy(state, START, sizeof state);
     state[0] ^= 0x01010000 ^ digest_size;
-    std::size_t at = 0;
-    while (size - at > 128) {
-        compress(state, message + at, at + 128, false);
-        at += 128;
-    }
+    finish(state, 0, message, size, out, digest_size);
+}
+
+void blake2b_keyed(const u8 *key, std::size_t key_size, const u8 *message, std::size_t size, u8 *out,
+                   std::size_t digest_size) {
+    u64 state[8];
+    std::memcpy(state, START, sizeof state);
+    state[0] ^= 0x01010000 ^ key_size << 8 ^ digest_size;
     u8 block[128] = {};
-    std::copy(message + at, message + size, block);
-    compress(state, block, size, true);
-    std::memcpy(out, state, digest_size);
+    std::copy(key, key + key_size, block);
+    compress(state, block, 128, size == 0);
+    if (size) {
+        finish(state, 128, message, size, out, digest_size);
+    } else {
+        std::memcpy(out, state, digest_size);
+    }
 }
 
 }  // namespace score

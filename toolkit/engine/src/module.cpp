@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "batch.hpp"
 #include "build.hpp"
 #include "casters.hpp"
 #include "chosen.hpp"
@@ -19,11 +20,14 @@
 #include "ieee.hpp"
 #include "known.hpp"
 #include "operate.hpp"
+#include "orders.hpp"
 #include "pairs.hpp"
+#include "queue.hpp"
 #include "rows.hpp"
 #include "search.hpp"
 #include "select.hpp"
 #include "tracing.hpp"
+#include "wire.hpp"
 
 #ifndef SCORE_SOURCES
 #error "CMakeLists.txt says of which sources this is"
@@ -424,4 +428,8 @@ NB_MODULE(_core, m) {
     add_trails(m);
     add_pairs(m);
     add_descents(m);
+    add_orders(m);
+    add_queues(m);
+    add_batches(m);
+    add_wire(m);
 }

@@ -28,8 +28,8 @@ Classes &classes() {
     return *known;
 }
 
-template <class Number> void put(std::string &to, Number number) {
-    for (std::size_t i = 0; i < sizeof number; ++i) to.push_back(char(number >> 8 * i));
+template <class Number> void put(std::string &to, Number number) {  // little endian, as the hosts are
+    to.append(reinterpret_cast<const char *>(&number), sizeof number);
 }
 template <class Number> Number got(const u8 *from) {
     Number number;
@@ -146,6 +146,8 @@ nb::bytes Pair::to_bytes() const {
     return nb::bytes(text.data(), text.size());
 }
 
+std::size_t Pair::shared_bytes() const { return pending ? input.size() : 0; }
+
 Pair other_side(const PairId &decisions, nb::bytes input, u32 index, const Condition &condition,
                 const Origin &origin) {
     Pair made{decided(decisions, condition, true), std::move(input), index + 1, index + 1, u32(condition.counted) + 1,
@@ -161,9 +163,9 @@ Pair other_side(const PairId &decisions, nb::bytes input, u32 index, const Condi
     return made;
 }
 
-const Pair &pair_of(nb::handle object) {
+Pair &pair_of(nb::handle object) {
     if (!nb::isinstance<Pair>(object)) throw std::invalid_argument("a pair is expected");
-    return nb::cast<const Pair &>(object);
+    return nb::cast<Pair &>(object);
 }
 
 void add_pairs(nb::module_ &m) {
@@ -203,7 +205,8 @@ void add_pairs(nb::module_ &m) {
         .def_ro("behind", &Pair::behind)
         .def_ro("route", &Pair::route)
         .def_prop_ro("origin", [](const Pair &self) { return self.origin ? nb::cast(self.origin) : nb::none(); })
-        .def_prop_ro("depth", [](const Pair &self) { return u64(self.neg_limit) + (self.pending ? 1 : 0); })
+        .def_prop_ro("depth", &Pair::depth)
+        .def_rw("row", &Pair::row)
         .def("keep", [](Pair &self, nb::object route) { self.route = std::move(route); })
         .def("but", but)
         .def("to_bytes", &Pair::to_bytes)

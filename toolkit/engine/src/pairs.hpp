@@ -25,9 +25,12 @@ struct Pair {
     u8 pending = 0, behind = 0;
     nanobind::object route = nanobind::none();
     Origin origin{};
+    u64 row = 0;  // by which the record knows it; 0: it is not there (yet)
 
     const PairId &decisions() const { return decided ? *decided : id; }
+    u64 depth() const { return u64(neg_limit) + (pending ? 1 : 0); }  // conditions of its path that are decided
     nanobind::bytes to_bytes() const;
+    std::size_t shared_bytes() const;  // that its serialised form ends with, and those of other flips of its run, too
 };
 
 // The other side of condition `index` of the run with this input. Where the target cannot tell that it is, the run is for
@@ -35,7 +38,7 @@ struct Pair {
 Pair other_side(const PairId &decisions, nanobind::bytes input, u32 index, const Condition &condition,
                 const Origin &origin);
 
-const Pair &pair_of(nanobind::handle object);  // of Python's Pair; else std::invalid_argument
+Pair &pair_of(nanobind::handle object);  // of Python's Pair; else std::invalid_argument
 
 void add_pairs(nanobind::module_ &module);
 

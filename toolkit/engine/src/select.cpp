@@ -235,6 +235,35 @@ Ref tree(Id index, std::vector<Ref> level) {
     return level[0];
 }
 
+// An address as the entry of a table of pointers, what is added to it, and a constant.
+struct Sum {
+    Id pointer = 0;
+    Ref rest;
+    u128 moved = 0;
+
+    void add(Id part) { rest = rest ? binary(Kind::ADD, rest, part) : Ref(part); }
+};
+
+// False: the sum has a part that nobody can say a formula of.
+bool add_parts(Id expr, unsigned depth, Sum &sum) {
+    const Node &node = score::node(expr);
+    if (node.is_const()) {
+        sum.moved += node.value;
+        return !node.origins;
+    }
+    if (depth && node.kind == Kind::ADD)
+        return add_parts(node.args[0], depth - 1, sum) && add_parts(node.args[1], depth - 1, sum);
+    if (!node.table) {
+        sum.add(expr);
+    } else if (sum.pointer && score::node(sum.pointer).table->largest >= node.table->largest) {
+        sum.add(expr);
+    } else {  // of several tables the one with the largest entries: the others are indices
+        if (sum.pointer) sum.add(sum.pointer);
+        sum.pointer = expr;
+    }
+    return true;
+}
+
 }  // namespace
 
 Ref within(Id offset, i128 last) {
@@ -285,21 +314,26 @@ Ref changed(Id offset, i64 last, u64 place) {
 }
 
 std::optional<std::pair<Ref, Ref>> follow(Id address, unsigned size, const ReadConstant &read) {
-    const Node &whole = node(address);
-    Id pointer = address;
-    u128 moved = 0;
-    if (whole.kind == Kind::ADD && node(whole.args[1]).is_const())
-        pointer = whole.args[0], moved = node(whole.args[1]).value;
-    const Node &entry = node(pointer);
-    if (!entry.table) return std::nullopt;
+    Sum sum;
+    if (!add_parts(address, DEEP, sum) || !sum.pointer) return std::nullopt;
     if (size < 1 || size > 8) throw std::invalid_argument("an element has 1 to 8 bytes");
+    const Node &entry = node(sum.pointer);
+    u128 last = sum.rest ? upper(sum.rest, DEEP) : 0;
+    Stride stride = sum.rest ? stride_of(sum.rest) : Stride{0, 0};
+    unsigned width = sum.rest ? std::max(1u, bits_of(last >> stride.step)) : 0;
+    if (width > 63 || u128(entry.table->entries.size()) << width > MOST_ENTRIES) return std::nullopt;
     std::vector<u64> there, values;
-    for (u64 each : std::vector<u64>(entry.table->entries)) {
-        std::optional<u64> found = each ? read(u64((each + moved) & mask<u128>(whole.width))) : std::nullopt;
-        there.push_back(found.has_value());
-        values.push_back(found.value_or(0));
-    }
+    for (u64 each : std::vector<u64>(entry.table->entries))
+        for (u64 place = 0; place < u64(1) << width; ++place) {
+            u128 at = each + sum.moved + (u128(place) << stride.step);
+            bool is_real = u128(place) << stride.step <= last;  // else it is never read, whatever lies there
+            std::optional<u64> found;
+            if (each && is_real) found = read(u64(at & mask<u128>(node(address).width)));
+            there.push_back(found || !is_real);
+            values.push_back(found.value_or(0));
+        }
     Ref index(entry.args[0]);
+    if (width) index = concat(index, index_of(sum.rest, stride, u64(last)));
     Ref known = binary(Kind::EQ, read_of(index, named(std::move(there), 1), 1), constant(1, 8));
     Ref value = read_of(index, named(std::move(values), size), size);
     return std::make_pair(std::move(known), std::move(value));

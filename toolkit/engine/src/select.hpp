@@ -37,9 +37,9 @@ Ref select(Id offset, const Content &content, unsigned size, const Cell &cell);
 // That the offset is `place`, where it is known to be no more than `last`.
 Ref changed(Id offset, i64 last, u64 place);
 
-// A read through a table of pointers to constants (`names[i][0]`): that there is a constant, and its value. `read`: the
-// `size` bytes at an address as a number, if they are constants. None: the address is no entry of a table plus a constant.
-// A null pointer leads to no constant, whatever lies at 0.
+// A read through a table of pointers to constants (`names[i][0]`, `rows[i][j]`): that there is a constant, and its value.
+// `read`: the `size` bytes at an address as a number, if they are constants. None: the address is no entry of a table plus
+// what has few values. A null pointer leads to no constant, whatever lies at 0.
 using ReadConstant = std::function<std::optional<u64>(u64 address)>;
 std::optional<std::pair<Ref, Ref>> follow(Id address, unsigned size, const ReadConstant &read);
 

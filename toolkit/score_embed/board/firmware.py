@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from score_embed import yamlfile
-from score_embed.board import share
+from score_embed import places, yamlfile
 from score_embed.board.hardware import Region
 from score_embed.errors import UsageError
 
@@ -94,7 +93,7 @@ def _script(doc: yamlfile.Section) -> tuple[str | None, Path | None]:
     own = _beside(doc, "linker-script", name)
     if own.is_file():
         return None, own
-    if "/" not in name and any((port / name).is_file() for port in share.folder("runtime").iterdir()):  # the port's, or what ports share
+    if "/" not in name and any((port / name).is_file() for port in places.shipped("runtime").iterdir()):  # the port's, or what ports share
         return name, None
     raise UsageError(f"there is no linker script {name!r}", doc.where("linker-script"), f"Looked for {own}.")
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from score_embed import config, yamlfile
-from score_embed.board import lab, share
+from score_embed import config, places, yamlfile
+from score_embed.board import lab
 from score_embed.board.desk import DeskRun, read_desk
 from score_embed.board.firmware import KEYS as FIRMWARE_KEYS
 from score_embed.board.firmware import Firmware, read_firmware
@@ -117,7 +117,7 @@ class Board:
 def known_boards() -> dict[str, Path]:
     """The boards that can be given by name: those of `./boards`, then those shipped."""
     known: dict[str, Path] = {}
-    for path in (*sorted(Path("boards").glob("*.yaml")), *sorted(share.folder("boards").glob("*.yaml"))):
+    for path in (*sorted(Path("boards").glob("*.yaml")), *sorted(places.shipped("boards").glob("*.yaml"))):
         known.setdefault(path.stem, path)
     return known
 
@@ -126,7 +126,7 @@ def find_profile(name: str) -> Path:
     """The file of the board of that name, or that file itself."""
     given = Path(name)
     if given.suffix in (".yaml", ".yml") or "/" in name:
-        for path in (given, Path("boards") / name, share.folder("boards") / name):
+        for path in (given, Path("boards") / name, places.shipped("boards") / name):
             if path.is_file():
                 return path
         raise UsageError(f"there is no board file {name!r}", "", "Give a YAML file or a board's name.")
@@ -200,17 +200,17 @@ def read_profile(path: Path) -> yamlfile.Section:
 
 
 def _base(name: str, beside: Path, where: str) -> Path:
-    for folder in (beside, Path("boards"), share.folder("boards")):
+    for folder in (beside, Path("boards"), places.shipped("boards")):
         for path in (folder / name, folder / f"{name}.yaml"):
             if path.is_file():
                 return path
-    shipped = share.folder("boards")
+    shipped = places.shipped("boards")
     known = [str(path.relative_to(shipped).with_suffix("")) for path in shipped.rglob("*.yaml")]
     raise UsageError(f"there is no profile {name!r} to extend", where, yamlfile.suggestion(name, known))
 
 
 def _runtime(doc: yamlfile.Section) -> str:
-    ports = sorted(p.name for p in share.folder("runtime").iterdir() if (p / "port_arch.h").is_file())
+    ports = sorted(p.name for p in places.shipped("runtime").iterdir() if (p / "port_arch.h").is_file())
     return doc.word("runtime", ports)
 
 

@@ -12,13 +12,13 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from score_embed import config
-from score_embed.campaign import first_test, goals, opening
+from score_embed.campaign import criteria, first_test, opening
+from score_embed.campaign.criteria import VectorBooks, VectorRuns, are_wanted
 from score_embed.campaign.ending import Result, conclude
 from score_embed.campaign.interrupt import Interrupt
 from score_embed.campaign.ledger import Ledger
 from score_embed.campaign.opening import Built, Opened
 from score_embed.campaign.status import Status
-from score_embed.campaign.vectors import VectorBooks, VectorRuns, are_wanted
 from score_embed.campaign.worker import Tested, Worker
 from score_embed.contract.outcome import Run
 from score_embed.contract.words import Stop
@@ -27,13 +27,13 @@ from score_embed.explore.pair import Pair, first_pairs
 from score_embed.explore.queue import Queue
 from score_embed.explore.search import Ranked, Search
 from score_embed.explore.strategy import STRATEGIES, Deciding
-from score_embed.results.baseline import known_to
+from score_embed.results.known_bugs import known_to
 from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
 from score_embed.results.testcase import read_own
 from score_embed.results.vectors import Taken
 from score_embed.results.work import WorkNotes
-from score_embed.solve.effort import interrupt as end_question
+from score_embed.solve.query import interrupt as end_question
 from score_embed.witness import witness
 
 
@@ -82,7 +82,8 @@ def _fresh(opened: Opened, worker: Worker, work: WorkNotes) -> _Begun:
     ledger = opening.begin_books(opened, difference)
     vectors = _vectors(opened)
     search = Search(worker.explorer, _queue(opened, worker, vectors), inputs, first_test.seeds(opened.settings), work.begin)
-    opened.record.pairs.add((pair.id, rank, pair.to_bytes()) for rank, pair in search.waiting_in_memory())
+    ranks, firsts = zip(*search.waiting_in_memory(), strict=True)
+    opened.record.waiting.add(firsts, ranks)
     return _Begun(ledger, search, vectors, _own_pairs(opened, inputs))
 
 
@@ -91,7 +92,7 @@ def _own_pairs(opened: Opened, inputs: Sequence[bytes]) -> list[Pair]:
     if opened.settings.have is None:
         return []
     own = first_pairs(inputs, read_own(opened.settings.have).others)[len(inputs) :]
-    opened.record.pairs.add((pair.id, b"", pair.to_bytes()) for pair in own)
+    opened.record.waiting.add(own, [b""] * len(own))
     return own
 
 
@@ -111,8 +112,8 @@ def _queue(opened: Opened, worker: Worker, vectors: _Vectors | None) -> Queue:
     if settings.strategy == "mcdc" and vectors is not None:
         explorer = worker.explorer
         order = Deciding(worker.covered, lambda pair: vectors.runs.may_show(pair, explorer.conditions))
-        return Queue(order, opened.record.pairs)
-    return Queue(STRATEGIES[settings.strategy](settings.seed, worker.covered), opened.record.pairs)
+        return Queue(order, opened.record.waiting)
+    return Queue(STRATEGIES[settings.strategy](settings.seed, worker.covered), opened.record.waiting)
 
 
 def _vectors(opened: Opened) -> _Vectors | None:
@@ -138,7 +139,7 @@ class _Campaign:
         self._taken: Taken | None = None  # by the test that is entered next
         self._is_own = False  # it was the user's before
         books = vectors.books if vectors is not None else None
-        self._is_reached = goals.reached(opened.settings.goal, opened.record.sources(), ledger.coverage, books)
+        self._is_reached = criteria.reached(opened.settings.goal, opened.record.sources(), ledger.coverage, books)
         self._tests = 0  # of this session
 
     def run(self, interrupt: Interrupt, status: Status) -> Stop:
@@ -244,7 +245,7 @@ class _Campaign:
 
     def _give_up(self, pair: Pair) -> None:
         """The host was killed too often with this pair in work."""
-        self._record.pairs.done(pair.id)
+        self._record.waiting.done(pair)
         self._ledger.set_aside(self._worker.given_up(pair))
 
     def _settle(self) -> None:
@@ -255,9 +256,9 @@ class _Campaign:
 
     def _done(self, pair: Pair, brought: Ranked, path: int | None = None) -> None:
         """A pair is done with, and these wait instead."""
-        self._record.pairs.done(pair.id, path)
-        ranked = zip(brought.outcome.children, brought.ranks, strict=True)
-        self._record.pairs.add((child.id, rank, child.to_bytes()) for child, rank in ranked)
+        waiting = self._record.waiting
+        waiting.done(pair, path)
+        waiting.add(brought.outcome.children, brought.ranks)
 
     def _enter(self, test: Tested | None) -> None:
         """Put a test that was run into the books."""

@@ -16,12 +16,11 @@ from score_embed.explore.tally import Index, TallyRows
 from score_embed.image.image import Image
 from score_embed.results.bugs import Place, locate
 from score_embed.results.lines import LineTable
-from score_embed.results.lost import LostTest
-from score_embed.results.progress import Memory
+from score_embed.results.pairs import LostTest
+from score_embed.results.parts import Memory
 from score_embed.results.testcase import Named, ValueKind
 from score_embed.results.vectors import Taken
-from score_embed.trace.path import SymbolicObject
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import SymbolicObject, Trail
 
 
 class Small(Struct, frozen=True):

@@ -21,8 +21,7 @@ from score_embed.confine.layers import layers, require
 from score_embed.confine.rights import Rights
 from score_embed.contract.outcome import Run, Verdict
 from score_embed.device.desk import DeskTarget
-from score_embed.device.port import holder
-from score_embed.device.ports import connected_ports, known_ports
+from score_embed.device.port import connected_ports, holder, known_ports
 from score_embed.errors import ScoreError, UsageError
 from score_embed.formula.build import binary, byte, const
 from score_embed.formula.expr import Kind

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from score_embed.contract.words import Stop
-from score_embed.errors import TargetError, printable
-from score_embed.results import summary
+from score_embed.errors import NothingToExplore, TargetError, printable
+from score_embed.results import completeness, summary
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import storage_error
 from score_embed.results.store import Store
@@ -71,6 +71,8 @@ def _result(found: dict[str, Any], folder: Path) -> Result:
 
 def without_bugs(found: Mapping[str, Any]) -> int:
     """The exit code of a campaign that came to its end, if its bugs are none, or do not count. `found`: its summary."""
+    if completeness.is_vacuous(found):
+        return NothingToExplore.exit_code
     if found["lost"]:
         return LOST
     goal = found["goal"]
@@ -78,8 +80,9 @@ def without_bugs(found: Mapping[str, Any]) -> int:
 
 
 def exit_code(results: Sequence[Result]) -> int:
-    """Of several campaigns: interrupted comes before bugs, bugs before lost tests, these before a goal that is open."""
-    order = (INTERRUPTED, BUGS, LOST, OPEN)
+    """Of several campaigns: interrupted comes before bugs, bugs before lost tests, these before nothing to explore, that before a
+    goal that is open."""
+    order = (INTERRUPTED, BUGS, LOST, NothingToExplore.exit_code, OPEN)
     return next((code for code in order if any(result.exit_code == code for result in results)), 0)
 
 

@@ -187,9 +187,8 @@ def _where(image: Image, one: Finished, other: Finished, data: bytes) -> Differe
     """The first event in which they differ; if only the untraced branches differ, where they ended."""
     site = one.site
     if one.events != other.events:
-        pairs = zip(one.events, other.events, strict=False)
-        shorter = min(one.events, other.events, key=len)
-        offset = next((i for i, (a, b) in enumerate(pairs) if a != b), len(shorter) - 1)
-        site = Trail(image.sites, image.verify, image.constants).site_at(one.events, data, offset)
+        shorter, longer = sorted((one.events, other.events), key=len)
+        offset = next((i for i, (a, b) in enumerate(zip(shorter, longer, strict=False)) if a != b), len(shorter))
+        site = Trail(image.sites, image.verify, image.constants).site_at(longer, data, offset)
     found = image.sites.sites.get(site)
     return Difference(found.file, found.line) if found else Difference("", 0)

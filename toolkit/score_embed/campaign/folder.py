@@ -6,6 +6,7 @@ import contextlib
 import errno
 import shutil
 import subprocess
+import tempfile
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -16,7 +17,7 @@ from score_embed.confine.core import own_core
 from score_embed.contract.outcome import Target
 from score_embed.errors import UsageError
 from score_embed.image.image import Image
-from score_embed.results.storage import FILE, storage_error
+from score_embed.results.storage import FILE, require_files, storage_error
 
 DEFAULT = Path("score-out")
 IMAGE = "image.elf"
@@ -36,9 +37,9 @@ def make_folder(wanted: Path | None, program: str) -> Path:
             raise UsageError("there already is a campaign in this folder", str(folder), hint)
         _make(folder)
     try:
-        probe = folder / ".probe"
-        probe.write_bytes(bytes(4096))
-        probe.unlink()
+        require_files(folder)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(4096))
     except OSError as error:
         raise storage_error(error, folder) from error
     return folder

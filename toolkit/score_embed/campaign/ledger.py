@@ -16,19 +16,30 @@ from score_embed.contract.outcome import LinkCounters, Verdict
 from score_embed.contract.words import Came, Stop
 from score_embed.explore.tally import Tally
 from score_embed.results import completeness, summary
-from score_embed.results.baseline import OpenBugs
 from score_embed.results.bugs import Bug, BugList, kind_of
 from score_embed.results.coverage import Coverage
-from score_embed.results.hashes import HashSet
-from score_embed.results.lost import LostTest
-from score_embed.results.parts import JUDGED, PROGRAM, PROGRESS, REFUSED, TIMELINE, VERSIONS
-from score_embed.results.progress import Memory, Progress, Totals
+from score_embed.results.known_bugs import OpenBugs
+from score_embed.results.pairs import LostTest
+from score_embed.results.parts import (
+    JUDGED,
+    PROGRAM,
+    PROGRESS,
+    REFUSED,
+    TIMELINE,
+    VERSIONS,
+    Memory,
+    Moment,
+    Progress,
+    Timeline,
+    Totals,
+)
+from score_embed.results.paths import HashSet
 from score_embed.results.shown import guess_of, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import storage_error
-from score_embed.results.store import Store, TestRow
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import TestCase, named_inputs
-from score_embed.results.timeline import Moment, Timeline
 
 SHOWN_OUTPUT = 80  # characters of a test's output in its row
 
@@ -194,8 +205,8 @@ class Ledger:
         return self.bugs.add(bug)
 
     def _guess(self, entry: Entry) -> str:
-        """What is guessed of the size of the object that a test left. Natively its code is where an input of that object begins, and
-        one more."""
+        """What is guessed of the size of the object that a test left. Its code is where an input of that object begins, and one
+        more."""
         if entry.verdict is not Verdict.OUT_OF_BOUNDS:
             return ""
         name = next((item.name for item in entry.objects if item.offset == entry.code - 1), "")

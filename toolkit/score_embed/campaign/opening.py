@@ -31,8 +31,19 @@ from score_embed.errors import BuildError, UsageError, printable
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.image.toolchain import SUFFIXES
-from score_embed.results.baseline import known_to
-from score_embed.results.parts import CONFINED, JUDGED, PROGRAM, SETTINGS, SOURCES, VERSIONS, Confined, Program
+from score_embed.results.known_bugs import baseline_of, known_to
+from score_embed.results.parts import (
+    BASELINE,
+    CONFINED,
+    JUDGED,
+    PROGRAM,
+    SETTINGS,
+    SOURCES,
+    VERSIONS,
+    Baseline,
+    Confined,
+    Program,
+)
 from score_embed.results.sourcemap import source_map
 from score_embed.results.storage import damaged
 from score_embed.results.store import Store
@@ -100,6 +111,7 @@ def begin(
     elif built is not None and built.witness is not None:
         _add_witness(built.witness, record)
     record.put(JUDGED, said)
+    _note_baseline(record, settings)
     write_down(record, settings, board)
     note_confinement(record, board, confined)
     return Opened(settings, board, image, record, target)
@@ -121,6 +133,7 @@ def go_on(
         board.require_tools()
     else:
         board = load_board(find_profile(settings.board), settings.run, settings.port)
+    _note_baseline(record, settings)
     image, confined = load_image(record.folder / workplace.IMAGE), not settings.unconfined
     note_confinement(record, board, confined)
     target = stack.enter_context(ready_target(board, image, confined)) if with_target else None
@@ -280,6 +293,12 @@ def write_down(record: Store, settings: config.Settings, board: Board) -> None:
     record.put(VERSIONS, {"score-embed": __version__, "compiler": workplace.compiler_version(board)})
     trust.sign(record)
     record.commit()
+
+
+def _note_baseline(record: Store, settings: config.Settings) -> None:
+    """What this session knows of bugs: reports that are made later tell them as it does."""
+    known = baseline_of(settings)
+    record.put(BASELINE, Baseline(None if known is None else tuple(sorted(known))))
 
 
 def note_confinement(record: Store, board: Board, confined: bool) -> None:

@@ -25,14 +25,14 @@ from score_embed.campaign.status import Steps
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.errors import UsageError
 from score_embed.image.image import Image
-from score_embed.results import simple
-from score_embed.results.baseline import OpenBugs, known_to
+from score_embed.results import minimising
 from score_embed.results.bugs import Bug, kind_of
+from score_embed.results.known_bugs import OpenBugs, known_to
 from score_embed.results.sourcemap import SourceMap, source_map
-from score_embed.results.store import Store, TestRow
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import First, Named, ended, named_inputs
-from score_embed.trace.cursor import TraceError
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import TraceError, Trail
 
 _NO_END = frozenset({Verdict.LOST, Verdict.WATCHDOG, Verdict.DEVICE_WAIT})  # of these nobody knows what is right
 
@@ -88,7 +88,7 @@ def run(settings: config.Settings, folder: Path) -> Regression:
     Raises UsageError if there are none, BuildError, TargetError, StorageError.
     """
     with Store.read(folder) as record:
-        rows = simple.kept(record)
+        rows = minimising.kept(record)
         witnessed = {found.test for found in record.found_by_witness()}
     if not rows:
         raise UsageError(

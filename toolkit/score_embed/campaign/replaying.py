@@ -15,9 +15,9 @@ from score_embed.contract.outcome import Verdict
 from score_embed.errors import StorageError, TargetError, UsageError
 from score_embed.image.image import load_image
 from score_embed.results.parts import PROGRAM as EXPLORED
-from score_embed.results.parts import PROVENANCE
-from score_embed.results.provenance import digest_of
-from score_embed.results.store import Store, TestRow
+from score_embed.results.parts import PROVENANCE, digest_of
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 from score_embed.witness.process import PATIENCE, Died, WitnessProcess
 from score_embed.witness.witness import PROGRAM
 

@@ -12,7 +12,7 @@ from score_embed.errors import TargetError
 from score_embed.explore.pair import Pair
 from score_embed.explore.prf import grow
 from score_embed.image.image import Image
-from score_embed.trace.cursor import TraceError
+from score_embed.trace.trail import TraceError
 
 _POLL = 256  # bytes of input that a test which does not end gets
 _PIECE = 64  # bytes that are asked for at once, at most, where a program polls

@@ -14,7 +14,7 @@ from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from score_embed.board import share
+from score_embed import places
 from score_embed.board.firmware import NO_INIT
 from score_embed.board.profile import Board
 from score_embed.contract.sites import shown
@@ -64,7 +64,7 @@ class _Code:
     """The functions and lines of an image at some addresses."""
 
     def __init__(self, elf: Path, addresses: Collection[int]) -> None:
-        self._runtime = f"{share.folder('runtime')}{os.sep}"
+        self._runtime = f"{places.shipped('runtime')}{os.sep}"
         self._functions: list[tuple[int, int, str]] = []
         self._lines: dict[int, _Line] = {}
         try:

@@ -25,8 +25,7 @@ from score_embed.board.profile import Board, QemuRun, find_profile, load_board
 from score_embed.campaign.folder import IMAGE
 from score_embed.errors import StorageError, UsageError
 from score_embed.image import identity
-from score_embed.results.parts import PROVENANCE, SETTINGS, encode
-from score_embed.results.provenance import Provenance, digest_of
+from score_embed.results.parts import PROVENANCE, SETTINGS, Provenance, digest_of, encode
 from score_embed.results.store import Store
 from score_embed.witness.witness import PROGRAM
 

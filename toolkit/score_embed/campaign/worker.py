@@ -19,19 +19,18 @@ from score_embed.contract.outcome import Finished, LinkCounters, Run, Target, Ve
 from score_embed.errors import TargetError
 from score_embed.explore.bounds import Bounds
 from score_embed.explore.checking import Checker, Seen, Told
-from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.concolic import Explorer
+from score_embed.explore.flips import Outcome
 from score_embed.explore.pair import Pair, set_aside
 from score_embed.image.image import Image
 from score_embed.results import summary
 from score_embed.results.bugs import Bug, Place, kind_of
-from score_embed.results.lost import LostTest
-from score_embed.results.progress import Memory
+from score_embed.results.pairs import LostTest
+from score_embed.results.parts import Memory
 from score_embed.results.testcase import Named
 from score_embed.results.work import DEATHS
 from score_embed.solve.chain import default_chain
-from score_embed.trace.concrete import Forks
-from score_embed.trace.cursor import TraceError
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import Forks, TraceError, Trail
 
 
 class Tested(NamedTuple):

@@ -20,7 +20,7 @@ from score_embed.fleet.protocol import Timing
 from score_embed.fleet.transport import keys as keyring
 from score_embed.fleet.transport.line import Caller
 from score_embed.image.image import load_image
-from score_embed.solve.effort import interrupt as end_question
+from score_embed.solve.query import interrupt as end_question
 
 _MOST_NAME = 64
 

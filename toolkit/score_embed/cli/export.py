@@ -15,8 +15,9 @@ from score_embed.image.image import load_image
 from score_embed.report import findings, inputs, spreadsheet, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import write, write_pieces
-from score_embed.results import criteria, salvage, simple
-from score_embed.results.store import Store, TestRow
+from score_embed.results import criteria, minimising, test_rows
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 
 CHOICES = ("kept", "paths", "all", "fewest")
 
@@ -91,7 +92,7 @@ def _save(values: argparse.Namespace) -> int:
     if not values.corpus or values.csv or values.unity or values.board_input or values.tests or values.test is not None:
         hint = "Say --damaged --corpus FOLDER, and nothing else."
         raise UsageError("of a damaged record only inputs can be saved", "command line", hint)
-    count = inputs.corpus(salvage.tests(values.folder), values.corpus)
+    count = inputs.corpus(test_rows.salvaged(values.folder), values.corpus)
     print(f"wrote {count} inputs to {values.corpus}; begin with them: run --first {values.corpus}", file=sys.stderr)
     return 0
 
@@ -99,10 +100,10 @@ def _save(values: argparse.Namespace) -> int:
 def _tests(record: Store, values: argparse.Namespace, default: str) -> Iterable[TestRow]:
     if values.test is not None:
         test = [_numbered(record, values.test)]
-        return simple.with_simple(record, test) if default == "kept" else test
+        return minimising.with_simple(record, test) if default == "kept" else test
     match values.tests or default:
         case "kept":
-            return simple.kept(record)
+            return minimising.kept(record)
         case "paths":
             return record.path_tests()
         case "fewest":
@@ -123,11 +124,11 @@ def _fewest(record: Store) -> Iterable[TestRow]:
 
 def _one(record: Store, found: Findings, number: int | None) -> TestRow:
     if number is not None:
-        return simple.with_simple(record, [_numbered(record, number)])[0]
+        return minimising.with_simple(record, [_numbered(record, number)])[0]
     if not found.bugs:
         raise UsageError("the campaign found no bug", str(record.folder), "Name the test with --test N.")
     bug = found.bugs[0]
-    test = simple.simple(record, _numbered(record, bug.test), bug)
+    test = minimising.simple(record, _numbered(record, bug.test), bug)
     return replace(test, verdict=bug.kind, place=str(bug.place), code=0) if bug.witness else test
 
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from score_embed import userfile, yamlfile
-from score_embed.board import share
+from score_embed import places, userfile, yamlfile
 from score_embed.cli import orders, words
 from score_embed.errors import UsageError, printable
 from score_embed.fleet.process.recording import record_tree
@@ -143,7 +142,7 @@ def _simulate(values: argparse.Namespace) -> int:
 
 
 def _recording(name: str) -> Recording:
-    shipped = share.folder("simulators")
+    shipped = places.shipped("simulators")
     path = next((path for path in (Path(name), shipped / f"{name}.tree") if path.is_file()), None)
     if path is None:
         known = yamlfile.suggestion(name, [path.stem for path in shipped.glob("*.tree")])

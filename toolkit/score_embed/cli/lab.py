@@ -7,13 +7,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from score_embed.board.lab import FILE, Device, Lab, compare, find_lab, lab_files, read_lab
-from score_embed.board.labfile import add_devices
+from score_embed.board.lab import FILE, Device, Lab, add_devices, compare, find_lab, lab_files, read_lab
 from score_embed.board.profile import find_profile
 from score_embed.cli import words
 from score_embed.cli.output import Printer, plain
-from score_embed.device.port import holder
-from score_embed.device.ports import BY_ID, connected_ports
+from score_embed.device.port import BY_ID, connected_ports, holder
 from score_embed.errors import printable
 
 WIDE = 1000  # columns: names of ports are to be copied, not to be cut

@@ -14,7 +14,7 @@ from score_embed.cli import words
 from score_embed.cli.run import require_sources
 from score_embed.errors import UsageError, printable
 from score_embed.image.compile_commands import read_flags
-from score_embed.image.keeping import harness_file
+from score_embed.image.harness_file import harness_file
 from score_embed.report.output import write
 
 _OPTIONS = frozenset({"board", "assume", "globals", "hints", "nulls", "compile-commands"})

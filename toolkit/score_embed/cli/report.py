@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from score_embed.report import findings, fingerprints, fleet, gcovr, junit, lcov
 from score_embed.report.findings import Findings
 from score_embed.report.output import write
 from score_embed.report.page import campaign, project
-from score_embed.results.baseline import read_baseline
+from score_embed.results.known_bugs import read_baseline
+from score_embed.results.parts import PROGRESS
 from score_embed.results.store import Store
 
 FORMATS: Mapping[str, tuple[str, Callable[[Findings], str]]] = {
@@ -55,7 +56,10 @@ def execute(values: argparse.Namespace) -> int:
     if several and (values.json or set(wanted) - {"html"} or not (made or known is not None)):
         hint = "Say --html FILE, --baseline FILE or --write-baseline FILE, or name one campaign."
         raise UsageError("of several campaigns there is only a page and a baseline", "command line", hint)
-    campaigns = [replace(_read(folder), baseline=known) for folder in values.folders]
+    folders = _explored(values.folders) if several else values.folders
+    campaigns = [_read(folder) for folder in folders]
+    if known is not None:  # else that of the campaign itself counts
+        campaigns = [replace(found, baseline=known) for found in campaigns]
     for name, path in wanted.items():
         document = project.document(campaigns, path.parent) if several else FORMATS[name][1](campaigns[0])
         _write(path, document)
@@ -68,6 +72,21 @@ def execute(values: argparse.Namespace) -> int:
     elif known is not None:
         show.new_bugs(campaigns)
     return BUGS if known is not None and any(map(fingerprints.new, campaigns)) else 0
+
+
+def _explored(folders: Sequence[Path]) -> list[Path]:
+    """`DIR/*` names other things, too: what `unit` writes beside campaigns, and programs that could not begin. All of them, if
+    there is nothing else, so that the first one says what is wrong."""
+    told = []
+    for folder in folders:
+        if folder.is_file():
+            continue
+        with Store.read(folder) as record:
+            if record.get(PROGRESS) is not None:
+                told.append(folder)
+            else:
+                print(printable(f"{folder}: left out: no test was run"), file=sys.stderr)
+    return told or list(folders)
 
 
 def _read(folder: Path) -> Findings:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -15,13 +14,12 @@ from typing import Any
 from score_embed import config
 from score_embed.campaign import campaign, ending, opening
 from score_embed.campaign.ending import BUGS, Result, without_bugs
-from score_embed.cli import show, words
+from score_embed.cli import pages, show, words
 from score_embed.cli.output import readers_may_leave
-from score_embed.errors import ScoreError, UsageError, printable
+from score_embed.errors import UsageError
 from score_embed.report import findings, fingerprints
 from score_embed.report.findings import Findings
-from score_embed.report.output import write
-from score_embed.results.baseline import read_baseline
+from score_embed.results.known_bugs import baseline_of
 from score_embed.results.store import Store
 
 
@@ -53,16 +51,11 @@ def execute(values: argparse.Namespace) -> int:
     else:
         settings = config.resolve(given, os.environ, Path.cwd())
         require_sources(settings)
-    known = baseline_of(settings)
+    known = baseline_of(settings)  # read before anything is explored
     result = explored(settings)
     with readers_may_leave():
         tell([result], settings.json, known)
     return exit_code([result], known)
-
-
-def baseline_of(settings: config.Settings) -> frozenset[str] | None:
-    """What the baseline knows, read before anything is explored; None without one."""
-    return read_baseline(settings.baseline) if settings.baseline is not None else None
 
 
 def exit_code(results: Sequence[Result], known: frozenset[str] | None) -> int:
@@ -140,23 +133,12 @@ def tell(results: Sequence[Result], as_json: bool, known: frozenset[str] | None 
                 show.result(found[result.folder])
     finally:
         for result in results:
-            _leave_page(result.folder, found.get(result.folder))
+            pages.of_campaign(result.folder, found.get(result.folder))
 
 
 def _read(folder: Path, known: frozenset[str] | None = None) -> Findings:
     with Store.read(folder) as record:
         return replace(findings.read(record, show.MOST_TESTS + 1), baseline=known)
-
-
-def _leave_page(folder: Path, found: Findings | None) -> None:
-    """A page is no part of the campaign, which has come to its end: without one it is the same."""
-    try:
-        from score_embed.report.page import campaign as pages  # its libraries take as long as a small campaign
-
-        write(folder / pages.FILE, pages.document(found or _read(folder)))
-    except Exception as error:  # whatever it is
-        what = error.what if isinstance(error, ScoreError) else f"{type(error).__name__}: {error}"
-        print(f"{printable(str(folder))}: warning: there is no page of this campaign: {printable(what)}", file=sys.stderr)
 
 
 def resume_settings(given: dict[str, object]) -> config.Settings:

@@ -20,6 +20,7 @@ from score_embed.fleet.process import hosting
 from score_embed.fleet.process.session import Plan
 from score_embed.fleet.transport import address
 from score_embed.fleet.transport import keys as keyring
+from score_embed.results.known_bugs import baseline_of
 from score_embed.results.store import Store
 
 LISTEN = "tcp://127.0.0.1:5470"
@@ -47,12 +48,12 @@ def execute(values: argparse.Namespace) -> int:
     with ExitStack() as stack:
         if folders:
             said = run.resume_settings({**given, "sources": None, "resume": str(folders[0])})
-            known = run.baseline_of(said)
+            known = baseline_of(said)
             opened = _go_on(folders, said, stack)
         else:
             said = config.resolve(given, os.environ, Path.cwd())
             run.require_sources(said)
-            known = run.baseline_of(said)
+            known = baseline_of(said)
             opened = [_begin(said, stack)]
         title = ", ".join(f"{each.image.program} on {each.board.name}" for each in opened)
         plan = Plan(title, said.clients or 0, said.time, stays=True, until_bug=said.until_bug)

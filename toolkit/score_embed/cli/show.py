@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from score_embed.cli.output import Printer, plain
-from score_embed.report import fingerprints, mcdc, statements, text
+from score_embed.report import criteria, fingerprints, text
 from score_embed.report.findings import Findings
-from score_embed.results import answers
+from score_embed.results import shown
 from score_embed.results.shown import Arrays, readable
-from score_embed.results.store import TestRow
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import ended
 
 MOST_TESTS = 50  # a campaign with more tests shows only its first few
@@ -29,8 +29,8 @@ def result(found: Findings) -> None:
         console.print(_tests(found.paths, found.arrays))
     lines = [*text.bugs(found), *text.judged(found)]
     lines += [text.headline(found.summary), *text.lost(found), *text.short_reasons(found.summary)]
-    lines += statements.totals(found.summary["statements"])
-    lines += [*mcdc.totals(found.summary["mcdc"]), *mcdc.goal(found.summary["goal"], found.summary["within"])]
+    lines += criteria.statement_totals(found.summary["statements"])
+    lines += [*criteria.mcdc_totals(found.summary["mcdc"]), *criteria.goal_lines(found.summary["goal"], found.summary["within"])]
     _print(console, [*lines, *text.incomplete(found.summary, MOST_ROWS), f"results: {found.folder}"])
 
 
@@ -62,9 +62,9 @@ def _print(console: Console, lines: Sequence[str]) -> None:
 
 
 def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Table:
-    inputs = {test.number: readable(answers.own(test.inputs), arrays) for test in tests[:MOST_TESTS]}
+    inputs = {test.number: readable(shown.without_answers(test.inputs), arrays) for test in tests[:MOST_TESTS]}
     names = list(dict.fromkeys(name for values in inputs.values() for name in values))
-    stubbed = any(answers.is_answer(name) for test in tests[:MOST_TESTS] for name in test.inputs)
+    stubbed = any(shown.is_answer(name) for test in tests[:MOST_TESTS] for name in test.inputs)
     table = Table("test")
     for name in names:
         table.add_column(plain(name))
@@ -72,15 +72,15 @@ def _tests(tests: Sequence[TestRow], arrays: Arrays = ()) -> Table:
         table.add_column("stubs")
     table.add_column("verdict")
     table.add_column("output")
-    shown = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
-    for test in shown:
+    listed = tests if len(tests) <= MOST_TESTS else tests[:FEW_TESTS]
+    for test in listed:
         values = [plain(str(inputs[test.number].get(name, ""))) for name in names]
         if names and not test.inputs:  # a mispredicted test is not decoded: which byte is whose, nobody asked
             values[0] = Text(f"raw {test.input.hex()}")
         if stubbed:
-            values.append(plain("; ".join(answers.told(test.inputs))))
+            values.append(plain("; ".join(shown.answers(test.inputs))))
         verdict = ended(test.verdict, test.code) if test.code else test.verdict
         table.add_row(str(test.number), *values, plain(verdict), plain(test.output))
-    if len(shown) < len(tests):
+    if len(listed) < len(tests):
         table.caption = f"the first {FEW_TESTS} tests that took a new path; all are in campaign.db"
     return table

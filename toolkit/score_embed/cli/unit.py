@@ -16,17 +16,16 @@ from score_embed.board.profile import find_board
 from score_embed.campaign import opening
 from score_embed.campaign.folder import DEFAULT
 from score_embed.campaign.status import Steps
-from score_embed.cli import words
+from score_embed.cli import pages, words
 from score_embed.cli.output import Printer, plain
 from score_embed.cli.run import require_sources
 from score_embed.errors import printable
 from score_embed.image.compile_commands import dropped_flags, known_sources, read_flags
 from score_embed.image.group import Inputs
 from score_embed.report import unit_table
-from score_embed.results.baseline import known_to
-from score_embed.unit import contexts
+from score_embed.results.known_bugs import known_to
 from score_embed.unit.project import Project
-from score_embed.unit.rows import NOT_BUILT, Book, Row
+from score_embed.unit.rows import NOT_BUILT, Book, Row, ranked
 from score_embed.unit.run import Run
 
 _HELP = """Explore each function of a project, as `run --entry FUNC` does, and write a table, campaigns and regression tests.
@@ -86,7 +85,9 @@ def execute(values: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             print(printable(f"continue with the same command and --out {folder}"), file=sys.stderr)
             raise
-    return _told(book, settings.json, baseline)
+    code = _told(book, settings.json, baseline)
+    pages.of_project(folder, [folder / row.folder for row in book.rows if row.tests])
+    return code
 
 
 def _words(values: argparse.Namespace) -> list[str]:
@@ -131,7 +132,7 @@ def _told(book: Book, as_json: bool, baseline: Set[str]) -> int:
         console = Printer(highlight=False)
         if rows:
             console.print(unit_table.table(rows))
-        for line in unit_table.bugs(contexts.ranked(rows), baseline):
+        for line in unit_table.bugs(ranked(rows), baseline):
             console.print(plain(line), soft_wrap=True)
         known = sum(bug.fingerprint in baseline for row in rows for bug in row.found)
         for line in unit_table.totals(rows, book.state.notes, known):

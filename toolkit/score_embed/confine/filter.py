@@ -40,8 +40,11 @@ _ASK_PERSONALITY = 0xFFFFFFFF
 # F_SETLEASE.
 _OWNERS = (8, 10, 15)
 _LOCKS = (6, 7, 13, 14, 37, 38, 1024)
-# What types into a terminal, takes it over, or names who is signalled.
-_TERMINAL = (0x5412, 0x541C, 0x540E, 0x541D, 0x5423, 0x8901, 0x8902)
+# To ask a terminal or a file how it is, and whether to wait: TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO,
+# TIOCGSID, FIONCLEX, FIOCLEX, FIOQSIZE, TCGETS2, FIGETBSZ, FS_IOC_GETFLAGS (and in 32 bits), FS_IOC_FSGETXATTR. Others act:
+# a file's flags, a subvolume, a copy of a file's blocks are changed by whoever may read.
+_ASKS = (0x5401, 0x540F, 0x5411, 0x5413, 0x541B, 0x5421, 0x5429, 0x5450, 0x5451, 0x5460, 0x802C542A)
+_ASKS_FILES = (0x2, 0x80086601, 0x80046601, 0x801C581F)
 
 
 class Start(NamedTuple):
@@ -121,9 +124,9 @@ def _section(calls: Calls, rights: Rights) -> _Rule:
 def _refused(rights: Rights) -> Iterable[str]:
     yield from (*group("others"), *group("kept"), *group("machine"))
     if not rights.commands:
-        yield from (*group("files"), *group("attributes"), "execveat")
+        yield from (*group("files"), *group("attributes"), *group("identity"), "execveat")
     if not rights.network:
-        yield from ("socket", "socketcall")
+        yield from ("socket", "socketcall", "socketpair")  # one of a pair can send to any socket that has a name
     if not (rights.children or rights.commands):
         yield from ("fork", "vfork")
 
@@ -140,7 +143,7 @@ def _judged(rights: Rights) -> Iterable[tuple[str, _Rule]]:
     yield "fcntl64", _not_among(1, of_files, errno.EPERM)
     if not rights.needs_view:
         yield "flock", _refusal(errno.EPERM)
-    yield "ioctl", _not_among(1, _TERMINAL, errno.EPERM)
+    yield "ioctl", _among(1, (*_ASKS, *_ASKS_FILES), errno.EPERM)
     if not rights.needs_view:
         yield "open", _without(1, _CREATES, errno.EACCES)
         yield "openat", _without(2, _CREATES, errno.EACCES)

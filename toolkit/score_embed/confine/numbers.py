@@ -23,6 +23,7 @@ rt_sigqueueinfo 129 178 138 178
 prlimit64 302 340 261 369
 socket 41 359 198 281
 socketcall - 102 - -
+socketpair 53 360 199 288
 open 2 5 - 5
 openat 257 295 56 322
 ioctl 16 54 29 54
@@ -93,6 +94,26 @@ fsetxattr 190 228 7 228
 removexattr 197 235 14 235
 lremovexattr 198 236 15 236
 fremovexattr 199 237 16 237
+[identity]
+setuid 105 23 146 23
+setuid32 - 213 - 213
+setgid 106 46 144 46
+setgid32 - 214 - 214
+setreuid 113 70 145 70
+setreuid32 - 203 - 203
+setregid 114 71 143 71
+setregid32 - 204 - 204
+setresuid 117 164 147 164
+setresuid32 - 208 - 208
+setresgid 119 170 149 170
+setresgid32 - 210 - 210
+setfsuid 122 138 151 138
+setfsuid32 - 215 - 215
+setfsgid 123 139 152 139
+setfsgid32 - 216 - 216
+setgroups 116 81 159 81
+setgroups32 - 206 - 206
+capset 126 185 91 185
 [kept]
 shmget 29 395 194 307
 msgget 68 399 186 303

@@ -43,6 +43,12 @@ class Judged:
     def is_condition(self) -> bool:
         return _CONDITION.fullmatch(self.what) is not None
 
+    @property
+    def function(self) -> str:
+        """The function that a condition is of; "" if it is none."""
+        match = _CONDITION.fullmatch(self.what)
+        return match["function"] if match is not None else ""
+
     def means(self, ident: str, file: str, line: int, kind: str) -> bool:
         """Whether it is of the bug with this id, place and kind."""
         if _ID.fullmatch(self.what):

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
-from score_embed.contract.decisions import Condition, Decision, decision
-from score_embed.contract.statements import Stretch, stretch
+from score_embed.contract.coverage import Condition, Decision, Stretch, decision, stretch
 
 MAGIC = 0x5C0E
 FIRST_SITE = 16

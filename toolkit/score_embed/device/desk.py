@@ -24,8 +24,7 @@ from score_embed.confine.start import start
 from score_embed.contract.outcome import Finished, Run, Verdict
 from score_embed.device.commands import Commands
 from score_embed.device.patience import Patience
-from score_embed.device.port import Port, PortGone, PortLock
-from score_embed.device.ports import known_ports
+from score_embed.device.port import Port, PortGone, PortLock, known_ports
 from score_embed.device.startup import NoReady
 from score_embed.device.wired import WiredTarget
 from score_embed.errors import TargetError, UsageError, printable

@@ -16,8 +16,9 @@ from score_embed.confine.notice import UNNOTICED, Notice, Refusal
 from score_embed.confine.rights import Rights
 from score_embed.confine.start import start
 from score_embed.contract.outcome import Verdict
+from score_embed.device.endings import Ending
 from score_embed.device.startup import Seen, of_process, stopped_by
-from score_embed.device.wired import Ending, WiredTarget
+from score_embed.device.wired import WiredTarget
 from score_embed.errors import TargetError
 from score_embed.link.transport import Channel
 

@@ -21,8 +21,9 @@ from score_embed.board.profile import QemuRun
 from score_embed.confine.rights import Rights
 from score_embed.confine.start import start
 from score_embed.contract.outcome import Verdict
+from score_embed.device.endings import RESTARTED, Ending
 from score_embed.device.startup import LOOKS, PAUSE, Seen, by_monitor
-from score_embed.device.wired import RESTARTED, Ending, WiredTarget
+from score_embed.device.wired import WiredTarget
 from score_embed.errors import TargetError, UsageError
 from score_embed.link.transport import Channel
 
@@ -39,6 +40,7 @@ _STARTED_AGAIN = 86  # exit status of a machine that was reset: it finds no FIFO
 _FATAL = "qemu: fatal:"  # the processor cannot go on
 # What QEMU is made of, where distributions put it.
 _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/qemu", "/nix/store", "/gnu/store")
+_SHARED_MEMORY = "/dev/shm"
 _NETWORKS = ("-nic", "-netdev", "-net", "-gdb", "-s", "-vnc")
 _SOCKETS = ("tcp:", "udp:", "unix:", "telnet:", "websocket:", "socket,")
 
@@ -72,9 +74,11 @@ def _uart() -> _Ends:
 
 
 def _semihosting() -> _Ends:
-    """Two FIFOs in a folder of their own, which is QEMU's working folder."""
+    """Two FIFOs in a folder of their own, which is QEMU's working folder. Other targets may read files, so also take what is
+    in a pipe: they see nothing below /dev."""
     ends = _Ends()
-    ends.folder = tempfile.mkdtemp(prefix="score-embed-")
+    place = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK) else None
+    ends.folder = tempfile.mkdtemp(prefix="score-embed-", dir=place)
     names = [os.path.join(ends.folder, name) for name in ("sc.in", "sc.out")]
     for name in names:
         os.mkfifo(name, 0o600)

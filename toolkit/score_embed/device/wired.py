@@ -11,49 +11,31 @@ import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from score_embed.contract.outcome import Finished, LinkCounters, Refused, Run, TargetInfo, Verdict
 from score_embed.contract.wire import EndFlag
+from score_embed.device.endings import (
+    OVERWRITTEN,
+    RESTARTED,
+    SILENT,
+    SUSPECT,
+    UNSPECIFIC,
+    Ending,
+    Known,
+    as_told,
+    judged,
+)
 from score_embed.device.patience import Patience
 from score_embed.device.startup import NoReady, Seen
+from score_embed.engine._core import Ready
 from score_embed.errors import TargetError
-from score_embed.link.message import Ready
-from score_embed.link.session import Known, Request, Result, Session, WrongImage
+from score_embed.link.session import Result, Session, WrongImage
 from score_embed.link.transport import Line, LinkClosed
 
 # Times the patience for one answer that goes on and on: a program that writes to the link itself never ends.
 _MOST_PATIENCES = 20
 _STARTS = 5  # of an instance that somebody kills before it is ready
 SEEN = 24  # bytes of what a mute target sent, for the message
-
-RESTARTED = "the target started again by itself; if a watch-dog does it, `feed` of its profile feeds it"
-
-# After these the instance's memory may be anything, though its canary is alive.
-_SUSPECT = frozenset(
-    {
-        Verdict.INVALID_MEMORY_ACCESS,
-        Verdict.ILLEGAL_INSTRUCTION,
-        Verdict.STACK_OVERFLOW,
-        Verdict.WATCHDOG,
-        Verdict.CORRUPTED,
-    }
-)
-
-# What a runtime that was overwritten may say of any end. Others say themselves what is wrong.
-_UNSPECIFIC = frozenset(
-    {Verdict.RETURN, Verdict.EXIT, Verdict.ASSUMPTION, Verdict.ASSERTION, Verdict.HANG, Verdict.WATCHDOG}
-)
-SILENT = "no answer, also when the watch-dog's time was over"
-OVERWRITTEN = "the program overwrote what the probes keep in memory"
-
-
-class Ending(NamedTuple):
-    """The host's own verdict on a test whose target told no end."""
-
-    verdict: Verdict
-    code: int = 0
-    why: str = ""
 
 
 class _Stopped(Exception):
@@ -87,7 +69,8 @@ class WiredTarget(ABC):
         self._info: TargetInfo | None = None
         self._closed_counters = LinkCounters()
         self._hurried = False  # the answer before was asked for again when it broke off
-        self._sent = False  # the test that was begun has gone out
+        self._sent = False  # the test that was begun has gone out …
+        self._is_eager = False  # … and says all at once
 
     # --- what a driver provides
 
@@ -159,7 +142,10 @@ class WiredTarget(ABC):
                 self._name,
                 "make less data symbolic, or give the runtime a larger buffer (SC_INPUT_CAPACITY)",
             )
-        request = Request(
+        assert self._session is not None
+        assert self._channel is not None
+        self._is_eager = test.tell_from is not None
+        run = self._session.start(
             test.input,
             test.predicted,
             test.condition_hash,
@@ -170,10 +156,8 @@ class WiredTarget(ABC):
             test.bounded,
             test.vectors,
         )
-        assert self._session is not None
-        assert self._channel is not None
         try:
-            self._sent = self._channel.send(self._session.start(request), self._patience_ends())
+            self._sent = self._channel.send(run, self._patience_ends())
         except LinkClosed:
             self._sent = True  # it will be found closed when the answer is asked for
 
@@ -184,30 +168,33 @@ class WiredTarget(ABC):
         try:
             result = self._answer() if self._sent else None
         except LinkClosed:
-            known = session.known
-            return _judged(self._ending(self._stop(self.farewell)), known)
+            known = Known(*session.known)
+            return judged(self._ending(self._stop(self.farewell)), known)
         except _Stopped as stopped:
-            known = session.known
+            known = Known(*session.known)
             self._stop()
-            return _judged(Ending(Verdict.SIGNAL, stopped.number, f"stopped by signal {stopped.number}"), known)
+            return judged(Ending(Verdict.SIGNAL, stopped.number, f"stopped by signal {stopped.number}"), known)
         except TargetError as error:
             # Where nothing else can be on the line it was the program that babbled, or said to be another image.
             if not self.sound and (session.bad_frames > damaged or isinstance(error, WrongImage)):
                 raise
-            known = session.known
+            known = Known(*session.known)
             self._stop()
-            return _judged(Ending(Verdict.CORRUPTED, why=error.what), known)
+            return judged(Ending(Verdict.CORRUPTED, why=error.what), known)
         if result is None:
-            known, restarted = session.known, session.restarted
+            known, restarted = Known(*session.known), session.restarted
             self._renew()
             if restarted:
-                return _judged(Ending(Verdict.RESET, why=RESTARTED), known)
-            return _judged(Ending(Verdict.LOCK_UP, why=SILENT) if self.guarded else Ending(Verdict.WATCHDOG), known)
-        known = session.known
-        finished = _finished(result)._replace(taken=known.coverage, passed=known.sites)
-        if not result.end.flags & EndFlag.INTACT and finished.verdict in _UNSPECIFIC:
+                return judged(Ending(Verdict.RESET, why=RESTARTED), known)
+            return judged(Ending(Verdict.LOCK_UP, why=SILENT) if self.guarded else Ending(Verdict.WATCHDOG), known)
+        finished = as_told(result)
+        if self._is_eager:
+            known = Known(*session.known)
+            finished = finished._replace(taken=known.coverage, passed=known.sites)
+        intact = result.flags & EndFlag.INTACT
+        if not intact and finished.verdict in UNSPECIFIC:
             finished = finished._replace(verdict=Verdict.CORRUPTED, code=0, pc=0, why_lost=OVERWRITTEN)
-        if finished.verdict in _SUSPECT or not result.end.flags & EndFlag.INTACT:
+        if not intact or finished.verdict in SUSPECT:
             self._renew()
         return finished
 
@@ -361,50 +348,3 @@ class WiredTarget(ABC):
         finally:
             if channel is not None:
                 channel.close()
-
-
-def _finished(result: Result) -> Finished:
-    end = result.end
-    return Finished(
-        verdict=end.verdict,
-        code=end.code,
-        pc=end.pc,
-        address=end.address,
-        site=end.site,
-        stack=end.stack,
-        path_hash=end.path_hash,
-        conditions=end.conditions,
-        condition_match=bool(end.flags & EndFlag.MATCHED),
-        operand_hash=end.operand_hash,
-        events=result.events,
-        coverage=result.coverage,
-        branches=end.branches,
-        input_used=result.input_used,
-        output=result.output,
-        unchecked=end.unchecked,
-    )
-
-
-def _judged(ending: Ending, known: Known) -> Finished:
-    """A test whose target told no end."""
-    return Finished(
-        verdict=ending.verdict,
-        code=ending.code,
-        pc=0,
-        address=0,
-        site=0,
-        stack=(),
-        path_hash=0,
-        conditions=0,
-        condition_match=False,
-        operand_hash=0,
-        events=known.events,
-        coverage=(),
-        branches=0,
-        input_used=0,
-        output=known.output,
-        why_lost=ending.why,
-        partial=True,
-        taken=known.coverage,
-        passed=known.sites,
-    )

@@ -1,5 +1,5 @@
-"""What Python may call of the engine (toolkit/engine/src/module.cpp, tracing.cpp, pairs.cpp, descent.cpp): formulas, the
-trail, and what exploration does along a path.
+"""What Python may call of the engine (toolkit/engine/src: module.cpp and what it adds): formulas, the
+trail, what exploration does along a path, and the host's side of the link.
 
 Formulas are bit vectors over the bytes of a test's input; floating-point numbers are bit vectors, too: their patterns.
 Equal formulas are one object (as long as someone holds it), so comparing, caching and sharing are by identity. A constant
@@ -10,7 +10,7 @@ a ValueError, an input byte that the data does not have an IndexError.
 """
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Protocol, Self, final, overload
 
@@ -18,11 +18,10 @@ from score_embed.contract.sites import SiteTable
 from score_embed.contract.words import Unflipped
 from score_embed.errors import ScoreError
 from score_embed.explore.pair import LeftOut
+from score_embed.explore.queue import Backlog
 from score_embed.solve.query import Query, Stopped
-from score_embed.trace.concrete import Forks
-from score_embed.trace.path import Chosen as Choice
-from score_embed.trace.path import Disagreement, Pin, SymbolicObject
-from score_embed.trace.trail import Constants, Follower
+from score_embed.trace.trail import Chosen as Choice
+from score_embed.trace.trail import Constants, Disagreement, Follower, Forks, Pin, SymbolicObject
 
 SOURCES: str  # the hash of the sources that this was built from
 WIDEST: int  # bits of a formula
@@ -127,9 +126,7 @@ class TableRead(Expr):
 
 # --- the arena -------------------------------------------------------------------------------------------------
 
-def intern(
-    kind: Kind, width: int, args: Sequence[Expr] = ..., value: int = ..., origins: frozenset[int] = ...
-) -> Expr:
+def intern(kind: Kind, width: int, args: Sequence[Expr] = ..., value: int = ..., origins: frozenset[int] = ...) -> Expr:
     """The one formula with these parts, not simplified."""
 
 def intern_table(width: int, index: Expr, name: int, entries: Sequence[int]) -> TableRead:
@@ -269,9 +266,7 @@ class Finite:
 def within(offset: Expr, last: int, /) -> Expr:
     """offset ≤ last, if that is not known to be so."""
 
-def select(
-    offset: Expr, content: bytes, size: int, cell: Callable[[int], Expr | None] | None = None
-) -> Expr | None:
+def select(offset: Expr, content: bytes, size: int, cell: Callable[[int], Expr | None] | None = None) -> Expr | None:
     """The little-endian number of `size` bytes (1 to 16) that lies at `offset` in `content`; None if there are too many
     entries, or they have more than 8 bytes. `cell`: for objects that hold formulas; their bytes in `content` are not looked at."""
 
@@ -279,10 +274,10 @@ def changed(offset: Expr, last: int, place: int, /) -> Expr:
     """That the offset is `place`, where it is known to be no more than `last`."""
 
 def follow(address: Expr, size: int, read: Callable[[int], bytes | None], /) -> tuple[Expr, Expr] | None:
-    """A read through a table of pointers to constants (`names[i][0]`): that there is a constant, and its value.
+    """A read through a table of pointers to constants (`names[i][0]`, `rows[i][j]`): that there is a constant, and its value.
 
-    `read`: the `size` bytes at an address, if they are constants. None: the address is no entry of a table plus a
-    constant. A null pointer leads to no constant, whatever lies at 0.
+    `read`: the `size` bytes at an address, if they are constants. None: the address is no entry of a table plus what
+    has few values. A null pointer leads to no constant, whatever lies at 0.
     """
 
 # --- what the path says ----------------------------------------------------------------------------------------
@@ -432,9 +427,7 @@ class Condition:
 class Trail:
     """The path of the last run."""
 
-    def __init__(
-        self, table: SiteTable, verify: bool, constants: Constants | None, forks: Forks, kept: int
-    ) -> None:
+    def __init__(self, table: SiteTable, verify: bool, constants: Constants | None, forks: Forks, kept: int) -> None:
         """`kept`: results of each kind that are remembered."""
     def register(self, follower: Follower | Descent, /) -> None:
         """From the next run on it follows the path."""
@@ -581,6 +574,11 @@ class Pair:
     @property
     def depth(self) -> int:
         """The number of conditions of its path that are decided, with the one that is flipped."""
+    @property
+    def row(self) -> int:
+        """By which the record knows it; 0: it is not there (yet)."""
+    @row.setter
+    def row(self, number: int, /) -> None: ...
     def keep(self, route: Route, /) -> None:
         """A pending flip's path is known from now on."""
     def but(self, **changes: Any) -> Pair:
@@ -602,6 +600,108 @@ def own_part(data: bytes, /) -> int:
 
 def is_serialised(data: bytes, ident: bytes, /) -> bool:
     """Are these the bytes of a pair of this id, as far as can be seen without reading it?"""
+
+# --- the work list ---------------------------------------------------------------------------------------------
+
+class Order:
+    """An order of waiting pairs. `run`, `flip`: where a pair comes from: the number of the run that it was derived from,
+    and of the flip within that run, the shallowest first; both below 2 to the power of 32."""
+
+    def rank(self, pair: Pair, run: int, flip: int, /) -> bytes:
+        """The rank of a new pair; no two are equal."""
+    def on_top(self, pair: Pair, rank: bytes, /) -> bytes:
+        """The rank of the next pair as it is now. If it is another one than before, the pair goes back."""
+    def turn(self, lanes: list[int], /) -> int:
+        """Whose turn it is, of the first bytes of the ranks of pairs that wait (in order, at least one)."""
+
+class DepthFirst(Order):
+    """The deepest flip of the newest path: the order of the recursive Algorithm 1."""
+
+class OtherBranchFirst(Order):
+    """The shallowest flip of the newest path."""
+
+class BreadthFirst(Order):
+    """The shallowest flip of all paths, the oldest of equally deep ones: the execution tree level by level."""
+
+class Random(Order):
+    """Each waiting pair is as likely to be the next as any other; the seed decides.
+
+    Each pair has a clock that rings after an exponentially distributed time from now, and *now* is when the last one rang.
+    Such clocks have no memory, so which of them rings next does not depend on how long it has waited.
+    """
+
+    def __init__(self, seed: int, /) -> None: ...
+
+class UncoveredFirst(Order):
+    """Pairs that lead to a branch direction no test has taken; then the directions by turns. The newest pair of each.
+
+    By turns means: the n-th pair that leads to some direction comes before the n + 1-st of any other.
+    """
+
+    def __init__(self, covered: set[int], /) -> None:
+        """`covered`: coverage indices; it grows while the campaign goes on."""
+
+class Deciding(Order):
+    """For MC/DC: `coverage`, but a pair that may complete a vector which shows something new takes a quarter of a turn.
+
+    How the earlier conditions of the decision came out is known of a pair, the later ones are not: these are found by turns,
+    too. What a decision cannot show takes turns as long as nobody knows.
+    """
+
+    def __init__(self, covered: set[int], may_show: Callable[[Pair], bool], /) -> None:
+        """`may_show`: is asked once, of a pair that is new."""
+
+class Mixed(Order):
+    """Orders that take turns, each with pairs of its own: no order stays in its corner for longer than the others' turns.
+
+    While tests still cover something new, nearly all pairs are those of `coverage`. When that has not happened for a while, they
+    go to `dfs`, which runs them fastest; but for those that lead to a direction that no test has taken. A turn lasts for
+    several pairs: neighbours in an order have more of their paths in common.
+    """
+
+    def __init__(self, seed: int, covered: set[int], /) -> None: ...
+
+class Queue:
+    def __init__(self, order: Order, backlog: Backlog | None, memory: int) -> None:
+        """`memory`: bytes of pairs that stay there, about."""
+    @property
+    def taken(self) -> bytes:
+        """The rank of the pair that was taken last."""
+    def add(self, pairs: Sequence[Pair], /) -> tuple[bytes, ...]:
+        """Pairs derived from one run, the shallowest flip first; returns their ranks, for the backlog."""
+    def take(self) -> Pair | None:
+        """The next pair, or None if none waits."""
+    def put_back(self, pair: Pair, /) -> None:
+        """The pair that was taken last was not run."""
+    def __len__(self) -> int: ...
+    def in_memory(self) -> list[tuple[bytes, Pair]]:
+        """Rank and pair of those that memory has."""
+    def state(self) -> int:
+        """What the backlog does not know: how many runs have brought pairs."""
+    def restore(self, runs: int, /) -> None:
+        """Go on with what waits in the backlog."""
+
+class PairBatch:
+    """What became of pairs since the record was last written: those that wait, and those that it has and that are done."""
+
+    def __init__(self) -> None: ...
+    def add(self, pairs: Sequence[Pair], ranks: Sequence[bytes], /) -> None:
+        """These wait from now on; `ranks`: theirs, in the same order."""
+    def done(self, pair: Pair, /) -> None: ...
+    def rerank(self, pair: Pair, rank: bytes, /) -> bool:
+        """Its rank is another one from now on. False: the record has it, and has to be told."""
+    def take(
+        self, number: int, shared: Callable[[bytes], int], /
+    ) -> tuple[list[tuple[int, bytes, bytes, bytes, int | None]], list[tuple[int]]]:
+        """The rows of those that wait, from this number on: number, id, rank, what is its own, and the number of the input
+        that it shares, if that is kept apart, which `shared` says. And those of the pairs that are done. The batch is empty
+        then."""
+
+def ranked(order: Order, pair: Pair, run: int, flip: int, /) -> bytes:
+    """The pair's rank in this order, after how often it was put off."""
+
+def next_lane(order: Order, lanes: Iterable[bytes], /) -> bytes:
+    """Of these names of lanes, of which there is at least one: what was put off least, then what the order says."""
 
 # --- along a path ----------------------------------------------------------------------------------------------
 
@@ -727,3 +827,128 @@ class Descent:
         """The question with the pins, and without them if they matter to it."""
     def take_counts(self) -> tuple[int, int, float]:
         """Flips that byte sets answered in here since this was last called: sat, unsat, seconds."""
+
+WIRE: tuple[int, int, int]  # version, number of verdicts, number of `watchdog`: for a test
+MAX_FRAME: int  # encoded bytes; more without a 0 between them is not a frame
+MAX_ATTEMPTS: int  # at a test, that bring nothing new
+MAX_REFUSALS: int  # of a frame of the host's that arrives damaged
+
+def encode_frame(type: int, sequence: int, payload: bytes, /) -> bytes:
+    """`type` and `sequence`: 4 bits each."""
+
+class Decoder:
+    """Of a stream of frames, in any portions."""
+
+    def feed(self, data: bytes, /) -> list[tuple[int, int, bytes] | str]:
+        """Type, sequence and payload of the frames that are whole now, and the names of damages, in order: `too-long`,
+        `too-short`, `stuffing`, `crc`, `sequence` (a frame is missing before the next one, which is good)."""
+    @property
+    def held(self) -> int:
+        """Bytes of a frame that is not whole."""
+
+@final
+class Ready:
+    @property
+    def build_id(self) -> bytes: ...
+    @property
+    def input_capacity(self) -> int:
+        """Bytes."""
+    @property
+    def free_ram(self) -> int:
+        """Bytes."""
+
+@final
+class Result:
+    """How a test ended, and what arrived of it. `verdict`: its number on the wire; `events`: empty if the run was
+    mispredicted; `stack`: `enter` sites, innermost first."""
+
+    @property
+    def flags(self) -> int: ...
+    @property
+    def verdict(self) -> int: ...
+    @property
+    def code(self) -> int: ...
+    @property
+    def site(self) -> int: ...
+    @property
+    def pc(self) -> int: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def stack(self) -> tuple[int, ...]: ...
+    @property
+    def path_hash(self) -> int: ...
+    @property
+    def operand_hash(self) -> int: ...
+    @property
+    def conditions(self) -> int: ...
+    @property
+    def branches(self) -> int: ...
+    @property
+    def unchecked(self) -> int: ...
+    @property
+    def input_used(self) -> int:
+        """Bytes."""
+    @property
+    def events(self) -> bytes: ...
+    @property
+    def coverage(self) -> tuple[int, ...]: ...
+    @property
+    def output(self) -> bytes: ...
+
+class Session:
+    """Call `hello`, then `receive` until `ready`; `start` a test, then `receive` until `result`. They return bytes to send.
+
+    `start`: `prefix`: event bytes that the host already holds and expects; they are not sent again. `tell_from`: say all at
+    once, for the test may be the target's end, and after so many event bytes also where it is; `bounded`: end it where the
+    input does; `vectors`: say of all conditions how they came out, and nothing else.
+    """
+
+    def __init__(self, build_id: bytes, /) -> None: ...
+    def hello(self) -> bytes: ...
+    def reset(self) -> bytes:
+        """Ask the target to start again from its beginning."""
+    def start(
+        self,
+        data: bytes,
+        predicted: int = 0,
+        condition_hash: int = 0,
+        max_branches: int = 1_000_000,
+        watchdog_ms: int = 10_000,
+        prefix: bytes = b"",
+        tell_from: int | None = None,
+        bounded: bool = False,
+        vectors: bool = False,
+    ) -> bytes: ...
+    def receive(self, data: bytes, /) -> bytes:
+        """Take bytes in. Raises TargetError if the target is not ours or the link useless."""
+    def nudge(self) -> bytes:
+        """It has been quiet for long: a RUN or an END may be lost."""
+    @property
+    def ready(self) -> Ready | None: ...
+    @property
+    def result(self) -> Result | None: ...
+    @property
+    def known(self) -> tuple[bytes, tuple[int, ...], bytes, tuple[tuple[int, int], ...]]:
+        """All of the test under way that has arrived: its events from the first one to the first that is missing, coverage
+        and output, and where it came by, if it is eager, and how many event bytes before."""
+    @property
+    def held(self) -> int:
+        """Bytes that have arrived of the test under way: as long as they grow there is hope."""
+    @property
+    def doubtful(self) -> bool:
+        """Something of the answer was lost, or ended in the middle: silence need not be waited for."""
+    @property
+    def booted(self) -> bool:
+        """Since HELLO a READY has come that was not asked for."""
+    @property
+    def restarted(self) -> bool:
+        """A READY came while a test ran: the target started again by itself."""
+    late: int  # ENDs that nobody needed any more: they were asked for too early
+    @property
+    def bad_frames(self) -> int: ...
+    @property
+    def reruns(self) -> int: ...
+
+def link_failures_are(lost: type[ScoreError], wrong_image: type[ScoreError], /) -> None:
+    """What a link of no use raises, and a target that runs another image: called with what it is, and a hint."""

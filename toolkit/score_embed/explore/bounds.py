@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from score_embed.engine import _core
-from score_embed.trace.path import Condition
+from score_embed.trace.trail import Condition
 
 _OPTIONS = ("", "--max-depth", "--loop-bound")
 

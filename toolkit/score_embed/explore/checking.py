@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from score_embed.contract.outcome import Finished
+from score_embed.engine._core import Origin
 from score_embed.explore.bounds import Bounds
-from score_embed.explore.concolic import Explorer, Flips, other_side
-from score_embed.explore.lineage import Origin
+from score_embed.explore.concolic import Explorer, other_side
+from score_embed.explore.flips import Flips
 from score_embed.explore.pair import LeftOut, Pair, asked_later, child, pending_flip, put_off, rest, rest_id
 from score_embed.solve.chain import Chain
 from score_embed.solve.query import Result, Stopped
-from score_embed.trace.path import Condition
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import Condition, Trail
 
 MARK_BYTES = 8
 

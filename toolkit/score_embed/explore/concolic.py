@@ -10,17 +10,15 @@ resumed campaign needs.
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 from score_embed.contract.outcome import Finished, Verdict
 from score_embed.contract.words import Layer, Note, Unflipped
-from score_embed.engine._core import Descent, reasons_are
+from score_embed.engine._core import Descent, Origin, reasons_are
 from score_embed.explore.bounds import BoundedPath, Bounds
-from score_embed.explore.lineage import Origin
+from score_embed.explore.flips import Flips, Notes, Outcome, Route, Routes, no_notes
 from score_embed.explore.pair import (
     MOST_LEFT_OUT,
     Known,
@@ -33,16 +31,13 @@ from score_embed.explore.pair import (
     set_aside,
     without,
 )
-from score_embed.explore.scope import Route, Routes
 from score_embed.explore.tally import Tally
 from score_embed.formula.build import binary, negate
 from score_embed.formula.expr import Expr, Kind
 from score_embed.solve.chain import Chain, SolverStats
 from score_embed.solve.query import Answer, Result
-from score_embed.trace.path import Condition, SymbolicObject
-from score_embed.trace.trail import Trail
+from score_embed.trace.trail import Condition, SymbolicObject, Trail
 
-_Notes = defaultdict[tuple[str, int], int]  # a Counter takes a microsecond to be made
 _AT_ONCE = 16384  # conditions of a path that are followed before others have a turn
 _LAST_CLASS = 255  # of pairs that were put off
 _HEAVY = 256  # conditions of a question: for cheap layers, too, it is not cheap then
@@ -50,48 +45,6 @@ _WHY = {Result.UNSAT: Unflipped.UNSAT, Result.UNKNOWN: Unflipped.UNKNOWN}  # the
 _NO_PATH = frozenset({Verdict.ASSUMPTION, Verdict.WATCHDOG, Verdict.LOST})
 
 reasons_are(Unflipped.CONCRETE, Unflipped.FIXED, Unflipped.UNSAT)
-
-
-def _no_notes() -> _Notes:
-    return defaultdict(int)
-
-
-class Outcome(NamedTuple):
-    """What one test, or the answer to a pending flip, brought."""
-
-    children: tuple[Pair, ...]  # shallowest flip first
-    objects: tuple[SymbolicObject, ...]  # the inputs the run declared; none if it sent no events
-    is_path: bool  # false if an assumption failed, or the run was cut by the watch-dog or lost
-    mispredicted: bool
-    notes: Mapping[tuple[str, int], int]  # (what, site) → how often: why the campaign's result is incomplete
-    set_aside: Pair | None = None  # what is left of a lost run, for whoever wants it repeated
-
-
-@dataclass(slots=True)
-class Flips:
-    """What came of one path's conditions."""
-
-    children: list[Pair] = field(default_factory=list)
-    waiting: list[Pair] = field(default_factory=list)  # those of the children that are pending
-    notes: _Notes = field(default_factory=_no_notes)
-    unflipped: defaultdict[tuple[int, Unflipped], int] = field(default_factory=lambda: defaultdict(int))
-    forks: list[int] = field(default_factory=list)  # sites of the children that are there for another value
-    bytes: int = 0  # of the children's inputs
-    broken_off: bool = False  # no more answers are wanted; the last child stands for what was not asked
-
-    def wait(self, flip: Pair) -> None:
-        self.children.append(flip)
-        self.waiting.append(flip)
-
-    def unflip(self, condition: Condition, reason: Unflipped) -> None:
-        for elsewhere in condition.elsewhere:
-            self.unflipped[elsewhere, reason] += 1
-
-    def restart(self, all_of_it: Pair) -> None:
-        """Nothing came of them: the run is done once more."""
-        self.children[:] = [all_of_it]
-        for of in (self.waiting, self.notes, self.forks, self.unflipped):
-            of.clear()
 
 
 class _Followed(Enum):
@@ -144,7 +97,7 @@ class Explorer:
 
     def derive(self, pair: Pair, finished: Finished, data: bytes) -> Outcome:
         """What follows from a run of `pair` with input `data`. Raises TraceError if its events make no sense."""
-        notes = _no_notes()
+        notes = no_notes()
         is_path = finished.verdict not in _NO_PATH
         lost = finished.verdict is Verdict.LOST  # then the target could not say
         if finished.verdict is Verdict.DEVICE_WAIT:
@@ -209,7 +162,7 @@ class Explorer:
         decisions = self._descent.decisions(known)
         return set_aside(pair, data, Known(known, decisions, trail.counted, trail.condition_hash(known)))
 
-    def _book(self, flips: Flips, notes: _Notes) -> None:
+    def _book(self, flips: Flips, notes: Notes) -> None:
         """Count what came of flips, beside other notes, which get theirs."""
         for note, count in flips.notes.items():
             notes[note] += count
@@ -228,7 +181,7 @@ class Explorer:
         if route is None or index >= len(route):
             return None
         self._descent.go_to(route, index)
-        flips, notes = Flips(), _no_notes()
+        flips, notes = Flips(), no_notes()
         assert pair.origin is not None
         self._answer(pair, route.condition(index), pair.origin, flips)
         self._book(flips, notes)
@@ -263,7 +216,7 @@ class Explorer:
         """Whether a pending flip's condition is there again."""
         return not pair.pending or self._trail.length > pair.neg_limit
 
-    def _check(self, finished: Finished, notes: _Notes, whole: bool) -> bool:
+    def _check(self, finished: Finished, notes: Notes, whole: bool) -> bool:
         """Take over what the path says was lost, and compare it with what the target counted, if it was followed to its end.
 
         False: the formulas do not describe the run, so nothing may be derived from it.

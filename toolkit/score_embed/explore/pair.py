@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple
 
-from score_embed.engine._core import Pair, decided, is_serialised, other_side, own_part, pairs_are
+from score_embed.engine._core import Origin, Pair, Route, decided, is_serialised, other_side, own_part, pairs_are
 from score_embed.errors import StorageError
-from score_embed.explore.lineage import Origin
-from score_embed.explore.scope import Route
-from score_embed.formula.digest import digest
-from score_embed.trace.hash import START, value
-from score_embed.trace.path import Condition
+from score_embed.formula.expr import digest
+from score_embed.trace.trail import START, Condition, value
 
 __all__ = [
     "ID_BYTES", "MOST_LEFT_OUT", "ROOT", "Known", "LeftOut", "Pair", "asked_later", "child", "decided", "first_pair",

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from score_embed.contract.outcome import Finished
-from score_embed.explore.concolic import Explorer, Outcome
+from score_embed.explore.concolic import Explorer
+from score_embed.explore.flips import Outcome
 from score_embed.explore.pair import Pair, first_pairs
 from score_embed.explore.queue import Queue
 from score_embed.solve.query import Stopped
@@ -84,7 +85,7 @@ class Search:
 
     def waiting_in_memory(self) -> Iterable[tuple[bytes, Pair]]:
         """Rank and pair."""
-        return iter(self._queue)
+        return iter(self._queue.in_memory())
 
     @property
     def waiting(self) -> int:

@@ -1,11 +1,16 @@
 """Formulas: bit vectors over the bytes of a test's input, as a hash-consed DAG with an evaluator. The engine has them
 (docs/design/engine.md; what can be called says engine/_core.pyi); here are their names and kinds.
+
+`digest` names a formula by its content: equal formulas have equal digests, also if one died before the other was made, so
+that a cache can remember formulas without keeping them alive. `Chosen` is formulas as they are where every choice in them
+is made as in one run.
 """
 
 from __future__ import annotations
 
 from score_embed.engine._core import (
     WIDEST,
+    Chosen,
     Expr,
     Kind,
     Memo,
@@ -13,6 +18,7 @@ from score_embed.engine._core import (
     bytes_of,
     changed_bytes,
     compute,
+    digest,
     evaluate,
     intern,
     intern_table,
@@ -21,8 +27,8 @@ from score_embed.engine._core import (
 )
 
 __all__ = [
-    "COMPARISONS", "NOWHERE", "WIDEST", "Expr", "Kind", "Memo", "TableRead", "bytes_of", "changed_bytes",
-    "compute", "evaluate", "intern", "intern_table", "nodes", "table_size", "to_signed",
+    "COMPARISONS", "NOWHERE", "WIDEST", "Chosen", "Expr", "Kind", "Memo", "TableRead", "bytes_of", "changed_bytes",
+    "compute", "digest", "evaluate", "intern", "intern_table", "nodes", "table_size", "to_signed",
 ]  # fmt: skip
 
 NOWHERE: frozenset[int] = frozenset()

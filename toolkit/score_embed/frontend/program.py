@@ -15,10 +15,10 @@ from pycparser import c_ast
 
 from score_embed.contract.program import FREE, LIBRARY, ON_HEAP, Note, Program, Source
 from score_embed.contract.sites import MAIN
+from score_embed.frontend.c.names import called_names, defined_functions, reaches_beyond_names, static_names
 from score_embed.frontend.c.parse import parse, system_files
-from score_embed.frontend.c.reach import reaches_beyond_names
 from score_embed.frontend.c.scopes import separate
-from score_embed.frontend.c.signature import called_names, defined_functions, drop_promises, static_names
+from score_embed.frontend.c.signature import drop_promises
 from score_embed.frontend.declarations.layout import Layout
 from score_embed.frontend.declarations.symbols import Unsupported
 from score_embed.frontend.emit.function import OBJECTS, Emitter
@@ -61,7 +61,7 @@ def instrument_program(
     `models`: of functions of the C library; `checks`: what is checked beside assertions, of config.CHECKS;
     `measure`: compiles a text as the file of that name would be, for the positions of bit-fields (see Layout);
     `progress`: is told each step as it begins;
-    `tells_statements`: the image tells which statements of C ran (contract/statements.py);
+    `tells_statements`: the image tells which statements of C ran (contract/coverage.py);
     A fault of the front-end's own leaves its function uninstrumented, with a note; `strict` raises it.
     """
     units, library, heap = _parsed(sources, models or Models(), closed=closed, progress=progress)

@@ -24,7 +24,8 @@ from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.signature import declared_attributes
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.symbols import Constant, Unsupported
-from score_embed.frontend.stub_text import EXIT, Enums, StubText, body_text, function_text, variable_text
+from score_embed.frontend.stub_body import EXIT, Enums
+from score_embed.frontend.stub_text import StubText, body_text, function_text, variable_text, with_body
 from score_embed.frontend.types.ctype import CType, Enumeration, Function, Types
 from score_embed.frontend.types.data_model import DataModel
 
@@ -36,10 +37,6 @@ void __score_bytes(volatile void *, __SIZE_TYPE__, const char *);
 void __score_assume_fail(void) __attribute__((noreturn));
 """
 _HINT = "Define it in a file of yours: that definition is taken. Or leave out the function that calls it."
-_TOKEN = re.compile(
-    r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#[^\n]*|[A-Za-z_]\w*|[(){};=,\[\]]', re.MULTILINE
-)
-_MARKER = re.compile(r'^# (\d+) ("(?:[^"\\]|\\.)*")', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -129,7 +126,7 @@ class Stubs:
             bodies = [name for name in replaced if name in file.functions]
             for name in bodies:
                 body = writer.body(file.functions[name])
-                texts[number] = _with_body(texts[number], name, body.text, file.functions[name])
+                texts[number] = with_body(texts[number], name, body.text, file.functions[name])
                 stubs.append(Stub(name, f"{REPLACED}{body.why} */\n{as_written(body.text)}", "", tuple(body.within)))
             here = sorted(left & set().union(*file.named.values()) - file.defined)
             made = [(name, writer.stub(name)) for name in here]
@@ -345,58 +342,3 @@ def _enum_nodes(tree: c_ast.FileAST) -> Iterator[c_ast.Enum]:
         if isinstance(node, c_ast.Enum) and node.values is not None and node.name:
             yield node
         stack += [child for _, child in node.children()]
-
-
-# --- functions that are replaced ---------------------------------------------------------------------------------
-
-
-def _with_body(text: str, name: str, body: str, node: c_ast.FuncDef) -> str:
-    """The text with another body for the function. What follows keeps its lines."""
-    found = _body(text, name)
-    if found is None:
-        where = f"{node.decl.coord.file}:{node.decl.coord.line}"
-        raise BuildError(
-            f"the body of '{as_written(name)}' cannot be found", where, "Take it out with the preprocessor."
-        )
-    start, end = found
-    line, file = _place(text, end)
-    return f'{text[:start]}\n# 1 "{STUBS_FILE}"\n{body}# {line} {file}\n{text[end:]}'
-
-
-def _body(text: str, name: str) -> tuple[int, int] | None:
-    """Where the braces of a function's definition begin and end."""
-    depth = parentheses = 0
-    seen = ""  # the name, then its parameters
-    start = 0
-    for token in _TOKEN.finditer(text):
-        word = token[0]
-        if word.startswith(("#", " ", "\t")):
-            continue
-        if word == "{":
-            if depth == 0 and seen == "parameters":
-                start = token.start()
-                seen = "body"
-            depth += 1
-        elif word == "}":
-            depth -= 1
-            if depth == 0 and seen == "body":
-                return start, token.end()
-        elif depth == 0:
-            parentheses += {"(": 1, ")": -1}.get(word, 0)
-            if word == name and not parentheses:
-                seen = "name"
-            elif word == ")" and not parentheses and seen == "name":
-                seen = "parameters"
-            elif word in (";", "=", ",") and not parentheses:
-                seen = ""
-    return None
-
-
-def _place(text: str, at: int) -> tuple[int, str]:
-    """The line and the file, as a linemarker has it, that a position is in."""
-    marker = None
-    for found in _MARKER.finditer(text, 0, at):
-        marker = found
-    if marker is None:
-        return text.count("\n", 0, at) + 1, '""'
-    return int(marker[1]) + text.count("\n", marker.end(), at) - 1, marker[2]

@@ -3,7 +3,7 @@
 The folder does not grow without end: what was not used for longest goes first. An image that some process has loaded
 is locked by it, as an emulator is started from it again and again; an object is used only while a build takes.
 
-Keys are made by whoever builds (`image.py` the image's, `instrumenting.py`, `runtime.py`), with `identity.py`.
+Keys are made by whoever builds (`image.py` the image's, `instrumenting.py`, `compiling.py` the runtime's), with `identity.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from score_embed import places
 from score_embed.errors import StorageError
 
 LIMIT = 2 << 30  # bytes that may lie there
@@ -27,14 +28,11 @@ SPARED = 3600  # seconds in which what was used is not thrown away: a build may 
 
 def cache_folder() -> Path:
     """Where images are kept. Raises StorageError if it cannot be made."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "score-embed" / "images"
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        return places.cached("images")
     except OSError as error:
-        raise StorageError(
-            f"cannot create the build cache: {error.strerror}", str(root), "Set XDG_CACHE_HOME."
-        ) from None
-    return root
+        what = f"cannot create the build cache: {error.strerror}"
+        raise StorageError(what, str(error.filename), "Set XDG_CACHE_HOME.") from None
 
 
 def is_kept(path: Path) -> bool:

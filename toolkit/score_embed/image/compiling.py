@@ -1,8 +1,13 @@
 """From instrumented C and what is linked with it to an image: everything compiled at once, what the program calls as the
-runtime does set apart, and one link."""
+runtime does set apart, and one link.
+
+The runtime's objects are compiled once for a board and its flags: most of an image's build is theirs.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +15,13 @@ from pathlib import Path
 from score_embed.command import workers
 from score_embed.contract.program import LIBRARY, Program
 from score_embed.errors import BuildError
-from score_embed.image import extents
-from score_embed.image.complaints import explained
+from score_embed.image import extents, identity
+from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.contained import MARK, is_self_contained
 from score_embed.image.layout import check_sections, link_firmware
-from score_embed.image.linking import Parts, link_parts
-from score_embed.image.messages import RUNTIME
-from score_embed.image.objects import check_objects
-from score_embed.image.own_symbols import set_apart
-from score_embed.image.runtime import runtime_objects
-from score_embed.image.shared import shared_variables
+from score_embed.image.linking import Parts, link_parts, set_apart
+from score_embed.image.messages import RUNTIME, explained
+from score_embed.image.objects import check_objects, shared_variables
 from score_embed.image.toolchain import ASSEMBLY, HEAP_NAMES, Toolchain
 
 _NATIVE = "native"  # begins the names of objects without probes that are made here
@@ -148,3 +150,39 @@ def compile_program(
     files.progress("compiling the runtime")
     shared = tuple(runtime_objects(toolchain, verify=verify, heap=program.heap))
     return Objects(made, shared, names | dict.fromkeys(map(str, shared), RUNTIME))
+
+
+def runtime_objects(toolchain: Toolchain, *, verify: bool, heap: bool = False) -> list[Path]:
+    """The objects of all its files, of the arena's too if the program has a heap. Raises BuildError, StorageError."""
+    common = _identity(toolchain)
+
+    def one(source: Path) -> Path:
+        command = toolchain.runtime_command(source, verify=verify)
+        return _kept(common, repr(command), lambda built: toolchain.compile_runtime(source, built, verify=verify))
+
+    def all_of_them() -> list[Path]:
+        with workers() as pool:
+            return list(pool.map(one, toolchain.runtime_sources(heap=heap)))
+
+    if not toolchain.combines:
+        return all_of_them()
+    commands = [toolchain.runtime_command(source, verify=verify) for source in toolchain.runtime_sources(heap=heap)]
+    return [_kept(common, f"all of {commands}", lambda built: toolchain.combine(all_of_them(), built))]
+
+
+def _kept(common: bytes, which: str, make: Callable[[Path], None]) -> Path:
+    """The object of that description, from the cache or made anew."""
+    kept = cache_folder() / f"{hashlib.sha256(common + which.encode()).hexdigest()[:32]}.o"
+    if not is_kept(kept):
+        with tempfile.TemporaryDirectory(prefix="score-embed-") as work:
+            built = Path(work) / kept.name
+            make(built)
+            publish(built, kept)
+    return kept
+
+
+def _identity(toolchain: Toolchain) -> bytes:
+    """Of all that may be read, and of the compiler: its objects may not fit those of another version."""
+    steps = identity.toolkit("board", "image")
+    parts = [steps, identity.compiler(toolchain.board.cc), str(toolchain.runtime), toolchain.runtime_digest]
+    return hashlib.sha256(repr(parts).encode()).digest()

@@ -23,12 +23,14 @@ from score_embed.errors import BuildError, ScoreError, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.parse import kept_trees
 from score_embed.frontend.harness.entries import LINES, SELECTED, Function, Made, assembled, functions, make
+from score_embed.frontend.harness.scope import Scopes
 from score_embed.frontend.stubs import Stubbed, Stubs
+from score_embed.frontend.types.ctype import Types
 from score_embed.frontend.whole import without_main
 from score_embed.image.cache import cache_folder, is_kept, publish
 from score_embed.image.compiling import Files, compile_program, link_program
 from score_embed.image.image import Facts, Image, Plain, identity_of, identity_source, load_image
-from score_embed.image.instrumenting import FrontEnd, Request
+from score_embed.image.instrumenting import FrontEnd, Request, at_hint
 from score_embed.image.toolchain import Toolchain, execute
 
 _ERROR = re.compile(rf"{re.escape(HARNESS_FILE)}:(\d+)(?::\d+)?: (?:fatal )?error: (.*)")
@@ -71,14 +73,20 @@ class Group:
         with kept_trees():
             return functions(self._front.texts)
 
+    def names(self, name: str) -> bool:
+        """Whether any of its sources has that word."""
+        word = re.compile(rf"\b{re.escape(own_names.emitted(name))}\b")
+        return any(word.search(source.text) for source in self._front.texts)
+
     def build(self, wanted: Sequence[Function]) -> None:
         """All that the images of these functions have in common."""
         sources = [Source(source.path, without_main(source.text)) for source in self._front.texts]
         made = self._harnesses(sources, wanted)
-        while refused := self._by_the_compiler(assembled(sources, made.values(), self._front.model)):
+        while refused := self._by_the_compiler(texts := assembled(sources, made.values(), self._front.model)):
             for function, one in list(made.items()):
                 if one.number in refused:
-                    self.refused[function] = refused[one.number]
+                    hints = self._front.hints(function.name, function.file)
+                    self.refused[function] = said(at_hint(refused[one.number], texts, hints.written()))
                     del made[function]
         self._made = made
         program = assembled(sources, made.values(), self._front.model)
@@ -117,20 +125,21 @@ class Group:
 
     def _harnesses(self, sources: Sequence[Source], wanted: Sequence[Function]) -> dict[Function, Made]:
         made: dict[Function, Made] = {}
+        scopes = Scopes(Types(self._front.model))
         with kept_trees():
             for number, function in enumerate(wanted, 1):
                 self._progress(f"writing the harness of {function.name} ({number} of {len(wanted)})")
                 try:
                     hints = self._front.hints(function.name, function.file)
-                    made[function] = make(sources, function, number, self._front.model, hints)
+                    made[function] = make(sources, function, number, self._front.model, hints, scopes)
                 except (BuildError, UsageError) as error:
                     self.refused[function] = said(error)
         return made
 
-    def _by_the_compiler(self, sources: Sequence[Source]) -> dict[int, str]:
+    def _by_the_compiler(self, sources: Sequence[Source]) -> dict[int, BuildError]:
         """The harnesses that are no C, by their numbers, and what the compiler says of them."""
         self._progress("checking the harnesses")
-        found: dict[int, str] = {}
+        found: dict[int, BuildError] = {}
         toolchain = self._toolchain
         for number, source in enumerate(sources):
             if f'"{HARNESS_FILE}"' not in source.text:
@@ -140,7 +149,8 @@ class Group:
             flags = toolchain.library_flags(self._inputs.flags[source.path])
             command = [toolchain.board.cc, *flags, "-w", "-fpreprocessed", "-fsyntax-only", "-fmax-errors=0", str(path)]
             for match in _ERROR.finditer(execute(command, str(source.path)).stderr):
-                found.setdefault(int(match[1]) // LINES, f"its harness does not compile: {match[2]}")
+                what = f"its harness does not compile: {match[2]}"
+                found.setdefault(int(match[1]) // LINES, BuildError(what, f"{HARNESS_FILE}:{match[1]}"))
             path.unlink()
         return found
 
@@ -176,5 +186,6 @@ def _beginning(made: Made) -> str:
 
 
 def said(error: ScoreError) -> str:
-    """An error in one line."""
-    return f"{error.where}: {error.what}" if error.where else error.what
+    """An error in one line; a harness is no file that anybody can look at."""
+    place = "" if error.where.startswith(HARNESS_FILE) else error.where
+    return f"{place}: {error.what}" if place else error.what

@@ -138,7 +138,7 @@ def build_image(
         at_hint = front.blamed(error)
         if at_hint is not error:
             raise at_hint from None
-        from score_embed.image.complaints import explained  # it asks the compiler again
+        from score_embed.image.messages import explained  # it asks the compiler again
 
         raise explained(error, toolchain, sources, native, flags) from None
     if keep is not None:

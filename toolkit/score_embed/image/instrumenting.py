@@ -3,13 +3,17 @@
 What the front-end made is kept in the build cache, by a hash of all that it depends on. Preprocessing is never left out: so
 a header that changed is noticed. What is found there was made by this very toolkit; then no module of the front-end that
 parses, lowers or prints is imported, which takes longer than the rest of a small program's build.
+
+A harness is no file that anybody can look at. So where its C is what the user wrote as a hint, a complaint about it belongs to
+the hint's own line: the harness's lines are found again in the program's text, and the hint by what it says.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +23,7 @@ from msgspec import convert, to_builtins
 
 from score_embed.command import workers
 from score_embed.contract.entry import Entry, Told
-from score_embed.contract.program import Complete, Note, Program, Source, StubsWanted, Whole
+from score_embed.contract.program import HARNESS_FILE, Complete, Note, Program, Source, StubsWanted, Whole
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c import own_names
 from score_embed.frontend.c.preprocess import preprocess
@@ -29,7 +33,6 @@ from score_embed.frontend.harness.hints import read as read_hints
 from score_embed.frontend.types.data_model import DataModel
 from score_embed.image import identity
 from score_embed.image.cache import cache_folder, forget, recall, remember
-from score_embed.image.hinted import OPTION, blamed
 from score_embed.image.library import Library, has_allocator
 from score_embed.image.toolchain import Toolchain
 
@@ -37,7 +40,33 @@ if TYPE_CHECKING:
     from score_embed.frontend.harness.entry import Harness
     from score_embed.frontend.stubs import Stubbed, Stubs
 
+_ASSUME = "--assume"
+_HARNESS_PLACE = re.compile(rf"{re.escape(HARNESS_FILE)}:(\d+)(?::\d+)?")
+_QUOTED = re.compile(r"[‘'`\"](\w+)[’'\"]")
+_HARNESS_MARK = re.compile(rf'^# (\d+) "{re.escape(HARNESS_FILE)}".*$', re.MULTILINE)
 _Loaded = tuple[tuple[str, ...], str]  # models that were asked for, and a digest of the text they came to
+
+
+def at_hint(error: BuildError, sources: Sequence[Source], written: Iterable[tuple[str, str]]) -> BuildError | UsageError:
+    """The error at the hint that it is about, if it is about one. `written`: the C of the hints, and where each stands."""
+    at = _HARNESS_PLACE.match(error.where)
+    line = _harness_line(sources, int(at[1])) if at is not None else ""
+    found = [(text, place) for text, place in written if text in line]
+    if not found:
+        return error
+    named = _QUOTED.findall(error.what)
+    text, place = max(found, key=lambda each: (any(name in each[0] for name in named), len(each[0])))
+    return UsageError(f"{error.what}, in '{text}'", place, "It is a condition or a value in C: `len > 0 && p->next != 0`.")
+
+
+def _harness_line(sources: Sequence[Source], number: int) -> str:
+    for source in sources:
+        for mark in _HARNESS_MARK.finditer(source.text):
+            lines = source.text[mark.end() + 1 :].split("\n")
+            at = number - int(mark[1])
+            if 0 <= at < len(lines) and not any(row.startswith("# ") for row in lines[:at]):
+                return lines[at]
+    return ""
 
 
 @dataclass(frozen=True)
@@ -134,7 +163,7 @@ class FrontEnd:
             sources, losses = wrap_main(sources, whole, self.model.size_type)
         if hints is not None:
             harness = self._harness(sources, hints)
-            sources, losses, within = harness.sources, harness.losses, tuple(harness.within)
+            sources, losses, within = harness.added(sources), harness.losses, tuple(harness.within)
             called = harness.entry
         made = Complete(tuple(sources), tuple(losses), within, called)
         if not self._request.stubs:
@@ -165,10 +194,10 @@ class FrontEnd:
         return stubs, stubs.add(missing, [own_names.emitted(name) for name in request.stubs.replaced])
 
     def _harness(self, sources: Sequence[Source], hints: Hints) -> Harness:
-        from score_embed.frontend.harness.entry import add_harness
+        from score_embed.frontend.harness.entry import harness_of
 
-        made = add_harness(sources, own_names.emitted(self._request.entry or ""), self.model, hints)
-        self._made = made.sources
+        made = harness_of(sources, own_names.emitted(self._request.entry or ""), self.model, hints)
+        self._made = made.added(sources)
         return made
 
     def _instrumented(self, program: Complete, library: Library) -> tuple[Program, list[_Loaded]]:
@@ -251,13 +280,13 @@ class FrontEnd:
             assume=(*hints.assume, *told.assume),
             globals=(*hints.globals, *told.globals),
             all_null=told.all_null,
-            places=(*hints.places, *((text, OPTION) for text in told.assume)),
+            places=(*hints.places, *((text, _ASSUME) for text in told.assume)),
         )
 
     def blamed(self, error: BuildError) -> BuildError | UsageError:
         """An error in the C of a hint stands where the hint does."""
         entry = self._request.entry
-        return blamed(error, self._made, self.hints(entry).written()) if entry else error
+        return at_hint(error, self._made, self.hints(entry).written()) if entry else error
 
     def _written(self, path: Path) -> str:
         """A file as its author wrote it; "" if it cannot be read."""

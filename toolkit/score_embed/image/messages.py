@@ -1,7 +1,8 @@
-"""What the linker complains of in words a user can act on: which symbols, which places, what to do. All of them at once:
-whoever adds a missing file wants to know of the next one, too.
+"""What the compiler and the linker complain of in words a user can act on: which symbols, which places, what to do. All of
+them at once: whoever adds a missing file wants to know of the next one, too.
 
-The names the linker knows are those of files in a working folder; the user's are put in their place.
+The names the linker knows are those of files in a working folder; the user's are put in their place. What the compiler has
+against the user's files is said of the files as they were written, in gcc's words, which are better than a parser's.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
+from score_embed.command import workers
 from score_embed.contract.sites import OWN, shown
 from score_embed.errors import BuildError
+from score_embed.frontend.c.complaints import together
 from score_embed.image.toolchain import Toolchain
 
 RUNTIME = "score-embed's runtime"
@@ -29,7 +32,6 @@ MOST_PLACES = 3  # that are named of one symbol
 MOST_SYMBOLS = 40
 _OURS = re.compile(r"sc_\w+|__put_\w+|__sc_\w+")
 _C_LIBRARY = re.compile(r"[/\\]lib(c|m|gcc|gcc_eh)\.a\(")
-
 _TWICE = re.compile(
     r"(?P<second>[^;\s][^;]*?): multiple definition of `(?P<symbol>[^']+)'; (?P<first>[^;\s][^;]*?): first defined here"
 )
@@ -48,6 +50,10 @@ _FROM_PLUGIN = " (symbol from plugin)"  # of an object that holds no code yet: t
 _PROBE = "sc_"
 _WHOLE = re.compile(r"\.ltrans\d*\.ltrans\.o$")  # what came of it
 _PREFIX = re.compile(r"^(?:\S*[/\\])?(?:\S*-)?ld(?:\.\w+)?(?:\.exe)?: ?")
+_WHAT_TO_DO = (
+    "Add the C file that defines it (by `--native FILE`: without probes), its object or archive, or `-lNAME` after `--`; "
+    "or write a stub; `--stubs undefined` makes stubs of all that is missing."
+)
 
 
 @dataclass(frozen=True)
@@ -191,12 +197,6 @@ class Messages:
         return owner or text
 
 
-_WHAT_TO_DO = (
-    "Add the C file that defines it (by `--native FILE`: without probes), its object or archive, or `-lNAME` after `--`; "
-    "or write a stub; `--stubs undefined` makes stubs of all that is missing."
-)
-
-
 def _short(file: str) -> str:
     """With code of several files in a function the linker says the whole path."""
     path = Path(file)
@@ -246,3 +246,29 @@ def _one_clash(clash: Clash) -> BuildError:
     symbol = shown(symbol)
     hint = "Rename one of the two, make it static, or leave one of the files out."
     return BuildError(f"`{symbol}' is defined twice: here and at {first}", second, hint)
+
+
+def explained(
+    error: BuildError,
+    toolchain: Toolchain,
+    sources: Sequence[Path],
+    native: Sequence[Path],
+    flags: Mapping[Path, Sequence[str]],
+) -> BuildError:
+    """What gcc says of the files instead of `error`; and that, too, if gcc has nothing against the file that it is about.
+    `flags`: of each file."""
+
+    def of(path: Path, probes: bool) -> BuildError | None:
+        try:
+            toolchain.check_source(path, flags[path], probes=probes)
+        except BuildError as complaint:
+            return complaint
+        return None
+
+    files = [*sources, *native]
+    with workers() as pool:
+        found = list(pool.map(of, files, [*(True for _ in sources), *(False for _ in native)]))
+    complaints = [each for each in found if each is not None]
+    file = error.where.partition(":")[0]
+    known = any(each.where.partition(":")[0] == file for one in complaints for each in (one, *one.also))
+    return together(complaints if known else [error, *complaints])

@@ -1,12 +1,19 @@
 """Files that are linked as they are: objects, archives, assembly. What is wrong with one is said before the link,
-whose own words for it help nobody."""
+whose own words for it help nobody. And which variables of the program they can name: what code without probes reads there
+has no formula.
+
+Such files say it themselves: one side's symbol table defines a variable, the other's names it. The runtime gets the list, and
+looks there for symbolic data where such code is called. Where a file defines an interrupt handler nobody calls it: there, all
+symbolic data is reported.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 import struct
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -14,12 +21,16 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
 from score_embed.errors import UsageError
+from score_embed.frontend.c.signature import HANDLER_NAME
 
 _ELF, _ARCHIVE, _THIN = b"\x7fELF", b"!<arch>\n", b"!<thin>\n"
 _MEMBER = struct.Struct("16s12s6s6s8s10s2s")  # the head of an archive's member
 _MACHINES = {3: "x86", 8: "MIPS", 20: "PowerPC", 40: "ARM", 62: "x86", 83: "AVR", 94: "Xtensa", 183: "AArch64"} | {
     243: "RISC-V"
 }
+_UNKNOWN_SIZE = 1024  # bytes that a variable is taken to have, if its assembly does not say
+_C_NAME = re.compile(r"[A-Za-z_]\w*")
+_EXECUTABLE = 4  # flag of a section
 
 
 @dataclass(frozen=True)
@@ -131,3 +142,65 @@ def _name(name: bytes, names: bytes) -> str:
     if text.startswith(b"/") and text[1:].isdigit():
         text = names[int(text[1:]) :].partition(b"\n")[0]
     return text.rstrip(b"/").decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What objects define for others, and what they want of others. `data`: variables, with their sizes in bytes."""
+
+    data: dict[str, int] = field(default_factory=dict)
+    functions: set[str] = field(default_factory=set)
+    undefined: set[str] = field(default_factory=set)
+
+
+def shared_variables(ours: Sequence[Path], theirs: Sequence[Path]) -> str:
+    """C text that lists, for the runtime, what `theirs`, files without probes, and `ours` both know; "" if that is nothing."""
+    own = _Shared()
+    for path in ours:
+        for _, data in members(path):
+            _add_symbols(data, own)
+    named: dict[str, int] = {}
+    of_handlers: dict[str, int] = {}
+    for path in theirs:
+        for _, data in members(path):
+            symbols = _add_symbols(data, _Shared())
+            found = {name: size for name, size in symbols.data.items() if name in own.undefined}
+            found |= {name: own.data[name] for name in symbols.undefined if name in own.data}
+            named |= found
+            if any(map(HANDLER_NAME.fullmatch, symbols.functions)):
+                of_handlers |= found
+    return _listed(named, of_handlers)
+
+
+def _listed(named: Mapping[str, int], of_handlers: Mapping[str, int]) -> str:
+    variables = {name: size for name, size in named.items() if _C_NAME.fullmatch(name)}
+    lines = [f"extern unsigned char {name}[];\n" for name in variables]
+    for number, (name, size) in enumerate(variables.items()):
+        lines.append(f"SC_NAMED({number}, {name}, {size});\n")
+        if name in of_handlers:
+            lines.append(f"SC_SHARED({number}, {name}, {size});\n")
+    if of_handlers:
+        lines.append("SC_ASKED;\n")
+    return "".join(['#include "probe.h"\n', *lines]) if lines else ""
+
+
+def _add_symbols(data: bytes, found: _Shared) -> _Shared:
+    """Add an object's symbols to those found. What is no object is left to the linker to complain of."""
+    try:
+        file = ELFFile(io.BytesIO(data))
+        table = file.get_section_by_name(".symtab")
+        symbols = list(table.iter_symbols()) if isinstance(table, SymbolTableSection) else []
+        code = {number for number, section in enumerate(file.iter_sections()) if section["sh_flags"] & _EXECUTABLE}
+    except ELFError:
+        return found
+    for symbol in symbols:
+        kind, where = symbol["st_info"]["type"], symbol["st_shndx"]
+        if symbol["st_info"]["bind"] == "STB_LOCAL" or not symbol.name or kind == "STT_TLS":
+            continue
+        if where == "SHN_UNDEF":
+            found.undefined.add(symbol.name)
+        elif where in code:
+            found.functions.add(symbol.name)
+        elif where != "SHN_ABS":
+            found.data[symbol.name] = symbol["st_size"] or _UNKNOWN_SIZE
+    return found

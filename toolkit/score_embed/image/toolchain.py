@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from score_embed.board import share
+from score_embed import places
 from score_embed.board.profile import Board, QemuRun
 from score_embed.command import run_command
 from score_embed.errors import BuildError
@@ -100,7 +100,7 @@ class Toolchain:
     def __init__(self, board: Board) -> None:
         board.require_tools()
         self.board = board
-        self.runtime = share.folder("runtime")
+        self.runtime = places.shipped("runtime")
         self._predefined: dict[tuple[str, ...], str] = {}  # macros, by the flags
 
     def macros(self) -> list[str]:

@@ -29,9 +29,9 @@ from score_embed.errors import ScoreError, UsageError, printable
 from score_embed.pytest_plugin import files
 from score_embed.pytest_plugin.files import Declared
 from score_embed.pytest_plugin.plugin import MARK
-from score_embed.report import findings, fingerprints, mcdc, text
-from score_embed.results.baseline import read_baseline
+from score_embed.report import criteria, findings, fingerprints, text
 from score_embed.results.bugs import Bug
+from score_embed.results.known_bugs import read_baseline
 from score_embed.results.storage import FILE as RECORD
 from score_embed.results.store import Store
 
@@ -208,7 +208,7 @@ class Explore(Test):
         if done.returncode == _LOST:
             raise Failure("\n".join(text.lost(found)))
         if done.returncode == _OPEN:
-            raise Failure("\n".join(mcdc.goal(found.summary["goal"], found.summary["within"])))
+            raise Failure("\n".join(criteria.goal_lines(found.summary["goal"], found.summary["within"])))
 
     def _known(self) -> frozenset[str] | None:
         path = self.case.declared.baseline

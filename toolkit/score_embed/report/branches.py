@@ -1,6 +1,11 @@
-"""The branches of a program with their directions: each taken, or not and why. What pages and coverage files are made of.
+"""The branches and decisions of a program, and what was seen of each. What pages and coverage files are made of.
 
-A branch is a condition of an `if`, a loop, `&&`, `||` or `?:`, or a `switch`; a line may have several.
+A branch is a condition of an `if`, a loop, `&&`, `||` or `?:`, or a `switch`; a line may have several. Its directions are each
+taken, or not and why.
+
+A decision has the conditions that have not been seen to decide, by masking. It is what GCC's -fcondition-coverage measures,
+and what gcovr and lcov have in their formats: a condition is covered twice, by having decided as true and by having decided
+as false. Conditions that are constant have nothing to show and are left out.
 """
 
 from __future__ import annotations
@@ -8,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from score_embed.contract.words import Unflipped
+from score_embed.contract.words import Unflipped, Vector
 from score_embed.report import text
 from score_embed.report.findings import Findings
 
@@ -102,3 +107,44 @@ def _both(one: Branch, other: Branch) -> Branch:
         mine if mine.taken or not theirs.taken else theirs for mine, theirs in zip(told.sides, asked.sides, strict=True)
     )
     return Branch(one.file, one.line, one.function, sides)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`missing`: the truths with which it has not decided."""
+
+    text: str
+    missing: frozenset[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    file: str
+    line: int
+    function: str
+    is_reached: bool
+    conditions: tuple[Condition, ...]
+
+    def missing(self, truth: bool) -> list[int]:
+        """The conditions that have not decided with this truth."""
+        return [number for number, condition in enumerate(self.conditions) if truth in condition.missing]
+
+
+def decisions_of(found: Findings) -> list[Decision]:
+    """In the order of the summary; none if the campaign recorded no vectors."""
+    if not found.summary["mcdc"]:
+        return []
+    return [
+        Decision(
+            row["file"],
+            row["line"],
+            row["function"],
+            bool(row["vectors"]),
+            tuple(
+                Condition(condition["condition"], frozenset(condition["missing"]))
+                for condition in row["conditions"]
+                if condition["masking"] != Vector.CONSTANT
+            ),
+        )
+        for row in found.summary["mcdc"]["table"]
+    ]

@@ -8,9 +8,9 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from score_embed.errors import UsageError
-from score_embed.report import efficiency as measures
 from score_embed.report import fleet, paper, plots
-from score_embed.report.efficiency import Yield
+from score_embed.report import fleet as measures
+from score_embed.report.fleet import Yield
 from score_embed.report.table import Cell, Table
 from score_embed.results.fleet import FleetFigures
 from score_embed.results.trial import Trial

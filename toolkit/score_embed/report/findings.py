@@ -12,11 +12,11 @@ from score_embed.contract.entry import Array
 from score_embed.contract.judged import Judged
 from score_embed.results import summary, witnessed
 from score_embed.results.bugs import Bug
-from score_embed.results.judging import sort_out
-from score_embed.results.parts import JUDGED, PROGRAM, TIMELINE, VERSIONS, Program
+from score_embed.results.known_bugs import sort_out
+from score_embed.results.parts import BASELINE, JUDGED, PROGRAM, TIMELINE, VERSIONS, Moment, Program
 from score_embed.results.sourcemap import SourceMap
-from score_embed.results.store import Store, TestRow
-from score_embed.results.timeline import Moment
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,22 @@ class Findings:
     judged: tuple[tuple[Bug, Judged], ...] = ()  # bugs that the user has accepted or refused
     unmatched: tuple[Judged, ...] = ()  # lines of the user's that no bug is meant by
     waiting: int = 0  # tests that are known and were not run
-    baseline: frozenset[str] | None = None  # fingerprints of bugs that are known, if there is such a file
+    baseline: frozenset[str] | None = None  # fingerprints of bugs that are known, if it was given a baseline
 
     @property
     def arrays(self) -> tuple[Array, ...]:
         """The inputs that are arrays, as far as the harness says so."""
         return self.program.entry.arrays if self.program.entry is not None else ()
+
+    @property
+    def own_directions(self) -> list[int]:
+        """Of the branches of what was explored: of the function of `--entry`, or of the program."""
+        entry = self.program.entry
+        return [
+            index
+            for index, direction in self.sources.directions.items()
+            if entry is None or (direction.function, direction.file) == (entry.name, entry.file)
+        ]
 
     def is_generated(self, file: str) -> bool:
         """Not a file of the user's, such as the harness that `--entry` makes."""
@@ -60,7 +70,7 @@ def read(record: Store, most_paths: int = 0) -> Findings:
     assert program is not None  # else there is no summary
     found_elsewhere = record.found_by_witness()
     sources = record.sources()
-    said = record.get(JUDGED)
+    said, known = record.get(JUDGED), record.get(BASELINE)
     bugs = sort_out(witnessed.all_bugs(record.bugs(), found_elsewhere), said or (), sources)
     return Findings(
         record.folder,
@@ -78,4 +88,5 @@ def read(record: Store, most_paths: int = 0) -> Findings:
         bugs.judged,
         bugs.unmatched,
         record.pairs.waiting(),
+        None if known is None or known.known is None else frozenset(known.known),
     )

@@ -1,7 +1,7 @@
 """Fingerprints of bugs, by which they are known again, and the file of those that a project knows already (a baseline).
 
-A fingerprint is a bug's identity (results/judging.py), and a number where several have the same. A baseline is text that is
-committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it (results/baseline.py
+A fingerprint is a bug's identity (results/known_bugs.py), and a number where several have the same. A baseline is text that is
+committed beside the sources: a fingerprint a line, and behind it what a person wants to know of it (results/known_bugs.py
 reads it).
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from score_embed.errors import printable
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
-from score_embed.results.judging import identity
+from score_embed.results.known_bugs import identity
 
 _HEAD = (
     "# Bugs that are known: score-embed does not fail because of them. Made by `score-embed report --write-baseline`.\n"

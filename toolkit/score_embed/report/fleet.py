@@ -1,19 +1,57 @@
 """Figures of fleets in words and tables: one campaign's for its report, several fleets' in the tables of SCORE's paper,
-with what the paper published."""
+with what the paper published.
+
+Efficiency is how much of each client a fleet gets. DV5 of the paper is: tests of the fleet, by those of one client, by the
+number of clients. It compares campaigns of the same length. A campaign that came to its end has the same tests with any
+number of clients, only sooner. There tests a second are compared.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from score_embed.errors import UsageError
-from score_embed.report import efficiency as measures
 from score_embed.report import paper, plots
-from score_embed.report.efficiency import Yield
 from score_embed.report.findings import Findings
 from score_embed.report.table import Cell, Table
 from score_embed.results.fleet import PUBLISHED, FleetFigures
 
+_ABOUT_THE_SAME = 0.1  # of the shorter time
 MOST_CLIENTS = 16  # are listed one by one
+EFFICIENCY_COLUMNS = ("clients", "efficiency", "by tests a second", "useful time %", "waiting %", "redundant %")
+EFFICIENCY_NOTE = (
+    "Efficiency as in the paper: tests that are not redundant, by those of one client, by the number of clients. It "
+    "compares campaigns of the same time; “–” where the times differ by more than a tenth, or none has one client. "
+    "Useful time: spent on tests that were not redundant, of all clients' time."
+)
+
+
+@dataclass(frozen=True)
+class Yield:
+    """What a fleet came to, or several of one size on average."""
+
+    clients: int
+    tests: float  # that are not redundant
+    seconds: float
+
+
+def dv5(some: Yield, one: Yield | None) -> float | None:
+    """As the paper defines it; None if the times differ, or there is no campaign of one client."""
+    if one is None or not one.tests or not some.clients or not _same(some.seconds, one.seconds):
+        return None
+    return some.tests / one.tests / some.clients
+
+
+def by_rate(some: Yield, one: Yield | None) -> float | None:
+    """The same of tests a second."""
+    if one is None or not (one.tests and one.seconds and some.seconds and some.clients):
+        return None
+    return (some.tests / some.seconds) / (one.tests / one.seconds) / some.clients
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) <= _ABOUT_THE_SAME * min(one, other)
 
 
 def lines(fleet: FleetFigures) -> Iterator[str]:
@@ -88,19 +126,11 @@ def messages(fleets: Sequence[FleetFigures]) -> Table:
     return Table("Messages and waiting (Table V)", columns, rows, note, paper.messages_table())
 
 
-EFFICIENCY_COLUMNS = ("clients", "efficiency", "by tests a second", "useful time %", "waiting %", "redundant %")
-EFFICIENCY_NOTE = (
-    "Efficiency as in the paper: tests that are not redundant, by those of one client, by the number of clients. It "
-    "compares campaigns of the same time; “–” where the times differ by more than a tenth, or none has one client. "
-    "Useful time: spent on tests that were not redundant, of all clients' time."
-)
-
-
 def efficiency(fleets: Sequence[FleetFigures]) -> Table:
     one = next((found_by(fleet) for fleet in fleets if len(fleet.clients) == 1), None)
     rows: list[list[Cell]] = []
     for fleet in fleets:
-        both = [measure(found_by(fleet), one) for measure in (measures.dv5, measures.by_rate)]
+        both = [measure(found_by(fleet), one) for measure in (dv5, by_rate)]
         shares = (fleet.useful_time, fleet.waiting, fleet.redundancy)
         rows.append([len(fleet.clients), *both, *(100 * share for share in shares)])
     return Table("Efficiency (Table VI)", EFFICIENCY_COLUMNS, rows, EFFICIENCY_NOTE, paper.efficiency_table())

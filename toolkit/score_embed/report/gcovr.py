@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from score_embed.errors import printable
-from score_embed.report import branches, decisions
-from score_embed.report.branches import Branch
-from score_embed.report.decisions import Decision
+from score_embed.report import branches
+from score_embed.report.branches import Branch, Decision
 from score_embed.report.findings import Findings
 
 VERSION = "0.15"  # of the format: gcovr takes no other
@@ -38,7 +37,7 @@ def document(found: Findings) -> str:
     for branch in branches.of(found):
         if not found.is_generated(branch.file):
             line(branch).branches.append(branch)
-    for decision in decisions.of(found):
+    for decision in branches.decisions_of(found):
         line(decision).decisions.append(decision)
     plain = {
         "gcovr/format_version": VERSION,

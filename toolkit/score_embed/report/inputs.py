@@ -17,8 +17,8 @@ from score_embed.errors import StorageError
 from score_embed.report import ctext, text
 from score_embed.report.findings import Findings
 from score_embed.report.output import folder_of
-from score_embed.results.hashes import HashSet
-from score_embed.results.store import TestRow
+from score_embed.results.paths import HashSet
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import ended
 
 ARCHIVE = ".tar"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from score_embed.report import fingerprints, text
 from score_embed.report.findings import Findings
 from score_embed.results.bugs import Bug
-from score_embed.results.store import TestRow
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import ended
 
 # XML 1.0 has no way to write most of these, not even escaped; the others would do things to who looks at the file.

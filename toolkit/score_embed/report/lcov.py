@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from score_embed.errors import printable
-from score_embed.report import decisions
-from score_embed.report.decisions import Decision
+from score_embed.report import branches
+from score_embed.report.branches import Decision
 from score_embed.report.findings import Findings
 
 
@@ -25,7 +25,7 @@ def tracefile(found: Findings) -> str:
             continue
         by_file.setdefault(str(found.absolute(direction.file)), []).append(index)
     decided: dict[str, list[Decision]] = {}
-    for decision in decisions.of(found):
+    for decision in branches.decisions_of(found):
         decided.setdefault(str(found.absolute(decision.file)), []).append(decision)
     name = re.sub(r"\W", "_", found.program.name, flags=re.ASCII)
     lines = [line for file, indices in sorted(by_file.items()) for line in _section(found, name, file, indices, decided.get(file, ()))]

@@ -11,7 +11,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator
 
 from score_embed.errors import printable
-from score_embed.results.store import TestRow
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import Value
 
 COLUMNS = ("test", "outcome", "verdict", "code", "path", "place", "output", "input")

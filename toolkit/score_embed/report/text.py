@@ -11,12 +11,12 @@ from typing import Any
 from score_embed.contract.judged import ACCEPT, REFUSE
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Stop, Unflipped
-from score_embed.report import fingerprints, fleet, kinds, mcdc, statements
+from score_embed.report import criteria, fingerprints, fleet, kinds
 from score_embed.report.findings import Findings
-from score_embed.results import answers, witnessed
+from score_embed.results import completeness, shown, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
-from score_embed.results.judging import short_id
+from score_embed.results.known_bugs import short_id
 from score_embed.results.shown import Arrays, readable
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.testcase import small_stem
@@ -82,8 +82,13 @@ def said_apart(judged: Mapping[str, int]) -> str:
     return ", ".join(f"{judged[word]} {done}" for word, done in DONE.items() if judged.get(word))
 
 
+NOTHING_MET = "no input fulfils what is assumed of it"
+
+
 def ended(summary: Mapping[str, Any]) -> str:
     """How the campaign ended; what was exhausted, only within the bounds that its harness has."""
+    if completeness.is_vacuous(summary):
+        return f"nothing explored, {NOTHING_MET} ({', '.join(summary['within']) or 'SCORE_ASSUME'})"
     if summary["stopped"] == Stop.EXHAUSTED and summary["within"]:
         return f"exhausted within {', '.join(summary['within'])}"
     return str(summary["stopped"])
@@ -91,10 +96,10 @@ def ended(summary: Mapping[str, Any]) -> str:
 
 def inputs(values: Mapping[str, int | float | str], arrays: Arrays = (), most: int | None = None) -> str:
     """Those of the program, at most so many, then what stubs gave. `arrays`: those of them that are shown up to a count."""
-    own = [f"{name} = {value}" for name, value in readable(answers.own(values), arrays).items()]
+    own = [f"{name} = {value}" for name, value in readable(shown.without_answers(values), arrays).items()]
     if most is not None and len(own) > most:
         own[most:] = [f"and {len(own) - most} more"]
-    return "; ".join([*([", ".join(own)] if own else []), *answers.told(values)])
+    return "; ".join([*([", ".join(own)] if own else []), *shown.answers(values)])
 
 
 def times(count: int) -> str:
@@ -208,8 +213,8 @@ def full(found: Findings) -> Iterator[str]:
     yield from _titled("accepted and refused", judged(found))
     yield from _titled("branch coverage (directions taken)", _coverage(found))
     yield from _titled("branch directions not taken, and why", _unflipped(found))
-    yield from _titled("statement coverage", statements.lines(found.summary["statements"], found.summary["within"]))
-    yield from _titled("MC/DC", mcdc.lines(found.summary["mcdc"], found.summary["within"]))
+    yield from _titled("statement coverage", criteria.statement_lines(found.summary["statements"], found.summary["within"]))
+    yield from _titled("MC/DC", criteria.mcdc_lines(found.summary["mcdc"], found.summary["within"]))
     yield from _titled("forks on values", _forks(found.summary["forks"]))
     yield from _titled("", incomplete(found.summary))
     yield from _titled("solver", _solver(found.summary["solver"]))
@@ -235,7 +240,7 @@ def _totals(found: Findings) -> Iterator[str]:
     stopped = summary["stopped"]
     if stopped in ENDS:
         yield f"  {stopped}: {ENDS[stopped]}"
-    yield from (f"  {line}" for line in mcdc.goal(summary["goal"], summary["within"]))
+    yield from (f"  {line}" for line in criteria.goal_lines(summary["goal"], summary["within"]))
     if summary["within"]:
         yield f"  within: {', '.join(summary['within'])}; what lies beyond was not tried"
     depth = summary["conditions"]
@@ -257,13 +262,23 @@ def _totals(found: Findings) -> Iterator[str]:
 
 
 def _bugs(found: Findings) -> Iterator[str]:
-    stems = {test.number: test.stem for test in found.kept}
     for item, is_known in zip(found.bugs, fingerprints.known(found), strict=True):
         yield from bug(item, found.sources, found.folder, found.arrays, is_known=is_known)
-        stem = small_stem(item.test) if item.small else stems[item.test]
-        data = shlex.quote(str(found.folder / "bugs" / f"{stem}.bin"))
-        how = " and with -fsanitize=address,undefined" if item.witness else ""
-        yield f"  in a debugger: build without score-embed{how}, then SCORE_INPUT={data} ./a.out"
+        yield from (f"  in a debugger: {how}, then {command}" for how, command in debugging(found, item))
+
+
+def debugging(found: Findings, item: Bug) -> Iterator[tuple[str, str]]:
+    """What to build, and the command that gives it the bug's input. Nothing of a whole program: it takes that from arguments and
+    standard input."""
+    stem = small_stem(item.test) if item.small else next((t.stem for t in found.kept if t.number == item.test), "")
+    if not stem or found.program.whole:
+        return
+    how = "build without score-embed"
+    if found.program.entry is not None:
+        how = f"build what `score-embed new {found.program.entry.name} …` writes"
+        how += f" with {shlex.quote(str(found.folder / 'stubs.c'))}" if found.program.stubs else ""
+    how += " and with -fsanitize=address,undefined" if item.witness else ""
+    yield how, f"SCORE_INPUT={shlex.quote(str(found.folder / 'bugs' / f'{stem}.bin'))} ./a.out"
 
 
 def _coverage(found: Findings) -> Iterator[str]:

@@ -45,6 +45,7 @@ class Found(Protocol):
     id: str
     context: tuple[str, ...]
     firm: bool
+    confirmed: bool
     fingerprint: str
 
 
@@ -97,18 +98,19 @@ def totals(rows: Sequence[Row], notes: Sequence[str], known: int = 0) -> Iterato
 
 
 def bugs(ranked: Sequence[tuple[Row, Found]], baseline: Set[str] = frozenset()) -> Iterator[str]:
-    """The bugs, the likeliest first, those of a baseline last: where, what, and whether a caller shows it, too."""
+    """The bugs, the likeliest first, those of a baseline last: where, what, and whether a caller shows it, too. Each is a line
+    that editors and servers know from compilers, as those of a campaign are."""
     ranked = sorted(ranked, key=lambda each: each[1].fingerprint in baseline)
     for row, bug in ranked[:_MOST_BUGS]:
         where = f"{bug.file}:{bug.line}" if bug.file else "unknown place"
-        said = f"{where}: {kinds.happened(bug.kind)}{f' in {bug.function}' if bug.function else ''} [{bug.kind}]"
+        level = "note: known" if bug.fingerprint in baseline else "error" if bug.confirmed else "warning"
+        said = f"{where}: {level}: {kinds.happened(bug.kind)}{f' in {bug.function}' if bug.function else ''}"
         if bug.context:
             firmly = "" if bug.firm else ", which rests on something, too"
             said += f"; confirmed in context: {', '.join(bug.context)}{firmly}"
         if bug.rests_on:
             said += f"; rests on: {'; '.join(bug.rests_on)}"
-        known = "note: known: " if bug.fingerprint in baseline else ""
-        yield printable(f"{known}{said}; id {bug.id}, test {bug.test} of {row.function}")
+        yield printable(f"{said}; id {bug.id}, test {bug.test} of {row.function} [{bug.kind}]")
     if len(ranked) > _MOST_BUGS:
         yield f"… and {len(ranked) - _MOST_BUGS} more bugs: they are in unit.json"
 

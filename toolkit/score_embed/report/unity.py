@@ -1,14 +1,17 @@
-"""Tests of a campaign as a C file of regression tests for Unity, which builds without score-embed.
+"""Tests of a campaign as a C file of regression tests for Unity, which builds without score-embed, and a Makefile for such files.
 
 The file includes the source that defines `main` (or the function of `--entry`), so that static functions and the
-file's own types are within reach and the program's main does not clash with that of the tests.
+file's own types are within reach and the program's main does not clash with that of the tests. The Makefile builds each file
+with the sources of the program beside the one that it includes. The program's own flags are written as they were given;
+files of it that define main get another name for that.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -18,7 +21,7 @@ from score_embed.errors import UsageError
 from score_embed.report import ctext, text
 from score_embed.report.findings import Findings
 from score_embed.report.inputs import data_of
-from score_embed.results.store import TestRow
+from score_embed.results.test_rows import TestRow
 
 _DRIVER = "unity_driver.c"
 _NORMAL = frozenset({"return", "exit"})
@@ -63,6 +66,7 @@ _INPUTS = {
 }
 """,
 }
+_SPECIAL = re.compile(r"([$#])")
 
 
 def document(found: Findings, tests: Iterable[TestRow], path: Path) -> str:
@@ -235,3 +239,59 @@ def _printed(test: TestRow) -> str:
 def _runner(names: Iterable[str]) -> str:
     runs = "".join(f"    RUN_TEST({name});\n" for name in names)
     return f"#ifndef SCORE_NO_MAIN\nint main(void)\n{{\n    UNITY_BEGIN();\n{runs}    return UNITY_END();\n}}\n#endif\n"
+
+
+def makefile(
+    tests: Sequence[str], sources: Mapping[Path, Sequence[str]], included: Mapping[str, Path], folder: Path
+) -> str:
+    """`tests`: the files' names without their ending; `sources`: the program's C files and the flags of each; `included`: by
+    test, the source that it includes; `folder`: where the Makefile will lie."""
+    at = os.path.realpath(folder)
+    here = os.path.relpath(os.getcwd(), at)
+    objects = {path: f"program{number}.o" for number, path in enumerate(sources)}
+    head = [
+        "# make UNITY=FOLDER: build and run all tests; FOLDER has unity.c and unity.h.",
+        "CC ?= cc",
+        "UNITY ?= unity",
+        f"TESTS = {' '.join(tests)}",
+        f"SOURCES = {_word(here)}",
+        "",
+        "all: $(TESTS:=.run)",
+        "%.run: %",
+        "\t./$<",
+        "unity.o: $(UNITY)/unity.c",
+        "\t$(CC) -I$(UNITY) -c $< -o $@",
+        "",
+    ]
+    for path, name in objects.items():
+        file = _prerequisite(os.path.relpath(os.path.realpath(path), at))
+        head += [
+            f"{name}: {file}",
+            f"\tcd $(SOURCES) && $(CC) {_words(sources[path])} -w -Dmain=score_other_main -c "
+            f"{_word(str(path))} -o $(CURDIR)/$@",
+            "",
+        ]
+    for test in tests:
+        own = included[test]
+        others = " ".join(name for path, name in objects.items() if path != own)
+        head += [
+            f"{test}: {test}.c unity.o {others}",
+            f"\tcd $(SOURCES) && $(CC) -I$(UNITY) {_words(sources.get(own, ()))} -w $(CURDIR)/$< "
+            f"$(CURDIR)/unity.o {' '.join(f'$(CURDIR)/{name}' for name in others.split())} -o $(CURDIR)/$@",
+            "",
+        ]
+    return "\n".join([*head, "clean:", "\trm -f *.o $(TESTS)", ".PHONY: all clean", ""])
+
+
+def _words(flags: Sequence[str]) -> str:
+    return " ".join(map(_word, flags))
+
+
+def _prerequisite(name: str) -> str:
+    """A file's name for make alone."""
+    return re.sub(r"([ #%:])", r"\\\1", name).replace("$", "$$")
+
+
+def _word(word: str) -> str:
+    """For make and for the shell."""
+    return _SPECIAL.sub(lambda m: "$$" if m[1] == "$" else "\\#", shlex.quote(word))

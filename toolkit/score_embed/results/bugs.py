@@ -7,7 +7,7 @@ make a new bug of every input.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct
@@ -87,7 +87,7 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     last = _site(table, finished.site)
     entered = [site for ident in finished.stack if (site := _site(table, ident)) is not None]
     within = list(itertools.takewhile(lambda site: site.kind is SiteKind.CALL, entered))  # models of the library
-    stack = tuple(map(_called, entered[len(within) :]))
+    stack = _called(entered[len(within) :])
     call = next((site for site in within if not site.function.startswith(MODEL)), None)
     if call is not None:
         return Place(call.file, call.line, function_name(call), stack)
@@ -100,10 +100,11 @@ def locate(finished: Finished, table: SiteTable, lines: LineTable) -> Place:
     return Place(last.file, last.line, function, stack) if last else Place("", 0, function, stack)
 
 
-def _called(site: Site) -> str:
-    """The function of a site; the main of one harness among several is a main."""
-    name = function_name(site)
-    return "main" if name.startswith(ENTRY) else name
+def _called(entered: Sequence[Site]) -> tuple[str, ...]:
+    """The functions of sites; one harness among several is the main, and not the main that calls it."""
+    names = [function_name(site) for site in entered]
+    at = next((at for at, name in enumerate(names) if name.startswith(ENTRY)), None)
+    return tuple(names) if at is None else (*names[:at], "main")
 
 
 def _site(table: SiteTable, ident: int) -> Site | None:

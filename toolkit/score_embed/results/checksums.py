@@ -18,6 +18,7 @@ import struct
 import zlib
 from array import array
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,7 @@ _END = struct.Struct("<I")
 _BASE, _COMMIT = b"SEC1", b"SEC+"
 _LOG_FRAMES, _MOST_LOG_FRAMES = 1000, 4000  # so many are enough for a checkpoint; more where the database is large
 _PIECE = 256  # pages that are read at once
+_LARGE, _FULL, _BLOCK = 1 << 30, 64, 512  # bytes; a file system may store a record so much smaller; bytes of st_blocks
 _UNKNOWN = 0  # of a page that was never written: the database has it, but does not use it
 
 
@@ -136,11 +138,13 @@ def check(database: Path) -> Checked:
 
     SQLite is not asked: where it finds a log, it changes the database when it opens it.
     """
+    for file in (database, database.with_name(FILE)):
+        _require_no_holes(file)
     known = _read(database.with_name(FILE))
     log = wal.read(database.with_name(database.name + wal.SUFFIX), PAGE)
     if not (known.base or known.changed or log.frames):
         return Checked(Known(), False)  # nothing was ever written
-    found = _sums(database)
+    found = _sums(database, max(known.size, len(known.base), log.size))
     wrong = _wrong(found, known.base, log)
     if wrong and known.changed and not log.frames and not _wrong(found, known.merged(), log):
         return Checked(Known(known.merged(), size=known.size), False)  # another program has put the log into it
@@ -152,11 +156,19 @@ def check(database: Path) -> Checked:
     return Checked(now, is_shorter)
 
 
-def _sums(database: Path) -> list[int]:
-    """Of its pages as they are. The last one may not be whole."""
+def _require_no_holes(file: Path) -> None:
+    """A file of terabytes costs nothing if it is all holes, and would take hours to read. SQLite leaves none."""
+    with suppress(FileNotFoundError):
+        about = file.stat()
+        if about.st_size > _LARGE and _FULL * about.st_blocks * _BLOCK < about.st_size:
+            raise DamagedError(f"{file.name} is mostly holes")
+
+
+def _sums(database: Path, most: int) -> list[int]:
+    """Of its pages as they are, and of one more than `most` if there are more. The last one may not be whole."""
     found: list[int] = []
     with database.open("rb") as file:
-        while piece := file.read(_PIECE * PAGE):
+        while len(found) <= most and (piece := file.read(_PIECE * PAGE)):
             view = memoryview(piece)
             found.extend(page_sum(view[at : at + PAGE]) for at in range(0, len(piece), PAGE))
     return found
@@ -168,7 +180,7 @@ def _wrong(found: Sequence[int], expected: Sequence[int], log: Log) -> str:
     if not found:
         return "it is empty"  # SQLite would throw the log away
     if not log.frames and len(found) != size:
-        return f"it has {len(found)} pages instead of {size}"
+        return f"it has more than {size} pages" if len(found) > size else f"it has {len(found)} pages instead of {size}"
     known = range(1, min(size, len(expected)) + 1)
     have = len(found)
     wrong = [

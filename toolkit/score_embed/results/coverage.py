@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from score_embed.contract.program import STUBS_FILE
+from score_embed.contract.program import HARNESS_FILE, STUBS_FILE
 from score_embed.contract.sites import MODEL, Site, SiteKind, SiteTable, shown
 from score_embed.contract.words import Unflipped
 
@@ -40,10 +40,11 @@ class Direction(Struct, frozen=True, array_like=True):
 
 
 def directions_of(table: SiteTable) -> dict[int, Direction]:
-    """All directions of an image by coverage index, but for those in models of the C library and in stubs."""
+    """All directions of an image by coverage index, but for those in models of the C library, in stubs and in the main that
+    `--entry` makes."""
     found: dict[int, Direction] = {}
     for site in table.branches():
-        if site.function.startswith(MODEL) or site.file == STUBS_FILE:
+        if site.function.startswith(MODEL) or site.file in (STUBS_FILE, HARNESS_FILE):
             continue
         for outcome in range(site.outcomes):
             if site.is_assumption and outcome == 0:

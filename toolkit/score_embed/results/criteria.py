@@ -1,24 +1,58 @@
-"""What a campaign reached of MC/DC and of its goal, as the summary says it: of the record alone.
+"""What a campaign reached of statements, of MC/DC and of its goal, as the summary says it: of the record alone.
 
-`infeasible` is said only where it is proved: by constants, which the tree tells, or by a campaign that is exhausted and saw
-the vectors of each path. Else what is missing is open.
+A statement is *unreachable* only where that is proved: by a campaign that is exhausted, none of whose paths came to its
+stretch. It is *uncertain* if some test came to its stretch and none to its end: a fault, a failed check or a call that does not
+come back stands before it or behind it in there; or if interrupts may run it, of which coverage knows nothing. Else it is *open*.
+
+Of MC/DC, `infeasible` is said only where it is proved: by constants, which the tree tells, or by a campaign that is exhausted
+and saw the vectors of each path. Else what is missing is open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from score_embed.contract.decisions import Decision
+from score_embed.contract.coverage import Decision, Stretch
 from score_embed.contract.sites import shown
-from score_embed.contract.words import Stop, Vector
-from score_embed.results import mcdc, statements
+from score_embed.contract.words import Statement, Stop, Vector
+from score_embed.results import mcdc
 from score_embed.results.parts import VECTORS
 from score_embed.results.sourcemap import SourceMap, is_users
 from score_embed.results.storage import damaged
 from score_embed.results.store import Store
 from score_embed.results.vectors import VectorState, by_decision, fewest_tests, require
+
+
+def statement_words(stretches: Iterable[Stretch], covered: AbstractSet[int], stopped: str) -> Iterator[tuple[Stretch, int, Statement]]:
+    """Each statement, as a stretch and its number there, and what is known of it."""
+    never = Statement.UNREACHABLE if stopped == Stop.EXHAUSTED else Statement.OPEN
+    for one in stretches:
+        reached = one.reached(covered)
+        rest = Statement.UNCERTAIN if one.is_begun(covered) or one.beside else never
+        for number in range(len(one.lines)):
+            yield one, number, Statement.REACHED if number < reached else rest
+
+
+def statement_counts(stretches: Iterable[Stretch], covered: AbstractSet[int], stopped: str) -> dict[str, int]:
+    """How many there are of each kind, and in all."""
+    found = Counter(word for _, _, word in statement_words(stretches, covered, stopped))
+    return {"total": found.total(), **{word.value: found[word] for word in Statement}}
+
+
+def of_statements(sources: SourceMap, covered: AbstractSet[int], stopped: str) -> dict[str, Any]:
+    """The counts, and in `missing` the statements that were not reached; empty if statements are not told."""
+    if not sources.stretches:
+        return {}
+    told = sorted(
+        (*one.lines[number], one.function, word)
+        for one, number, word in statement_words(sources.stretches, covered, stopped)
+        if word is not Statement.REACHED
+    )
+    missing = [{"file": file, "line": line, "function": function, "why": word} for file, line, function, word in told]
+    return {**statement_counts(sources.stretches, covered, stopped), "missing": missing}
 
 
 def recorded(record: Store) -> VectorState | None:
@@ -32,7 +66,7 @@ def recorded(record: Store) -> VectorState | None:
     return state
 
 
-def of(sources: SourceMap, state: VectorState, stopped: str) -> dict[str, Any]:
+def of_decisions(sources: SourceMap, state: VectorState, stopped: str) -> dict[str, Any]:
     """MC/DC of the user's decisions."""
     proved = stopped == Stop.EXHAUSTED and not state.unknown
     known = by_decision(state, len(sources.decisions))
@@ -103,7 +137,7 @@ def goal(
 ) -> dict[str, Any]:
     """Whether it is reached, and if not, whether the rest is proved to be impossible."""
     if criterion == "statement":
-        rest = statements.counts(sources.stretches, covered, stopped)
+        rest = statement_counts(sources.stretches, covered, stopped)
         missing = rest["total"] - rest["reached"]
         return {"criterion": criterion, "reached": not missing, "proved": missing == rest["unreachable"] > 0, "missing": missing}
     branches = {index for index, at in sources.directions.items() if is_users(at.file, at.function)} - covered

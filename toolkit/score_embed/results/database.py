@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import os
 import re
 import sqlite3
 import time
@@ -24,16 +23,15 @@ from typing import IO, Any
 from score_embed.errors import StorageError, UsageError
 from score_embed.results import checksums, wal
 from score_embed.results.checksums import Checked, Checksums, DamagedError, Known, NoChecksumsError
-from score_embed.results.snapshot import open_to_read
-from score_embed.results.storage import FILE, damaged, reading, storage
+from score_embed.results.storage import FILE, damaged, open_to_read, reading, require_files, storage
 
 LOCK = "campaign.lock"
 BATCH_SECONDS = 1.0
 LOCK_TRIES = 5
 LOCK_PAUSE = 0.02  # seconds
-_INDEX = re.compile(r"CREATE INDEX \w+ ON \w+\([\w, ]+\)( WHERE \w+ = \d+)?")
+# An index that changes nothing; of those that keep rows away only ours.
+_INDEX = re.compile(r"CREATE UNIQUE INDEX known ON pairs\(id\)|CREATE INDEX \w+ ON \w+\([\w, ]+\)( WHERE \w+ = \d+)?")
 _AT_ONCE = 256  # rows that are read together
-_OURS = ("campaign.", "summary.json", "report.", "image.", "witness.", "tests", "bugs", "server")  # names begin so
 _HEAD_BYTES, _MAGIC = 100, b"SQLite format 3\0"
 
 Writer = Callable[[sqlite3.Connection], None]
@@ -66,6 +64,7 @@ class Database:
             hint = f"Choose another folder, or continue with --resume {folder}"
             raise UsageError("there already is a campaign in this folder", str(folder), hint)
         with storage(folder):
+            require_files(folder)
             lock = _take(folder)
             try:
                 sums = Checksums(path, Known())
@@ -143,7 +142,7 @@ class Database:
             what = "this file is not the record of a campaign"
             raise StorageError(what, str(self.folder / FILE), "Start a new campaign.")
         if not found:
-            raise UsageError("the campaign in this folder never began", str(self.folder), "Start a new campaign.")
+            raise _never_began(self.folder)
         what = f"the campaign file has version {found}; this score-embed reads version {version}"
         raise StorageError(what, str(self.folder / FILE), "Use the score-embed that made it.")
 
@@ -323,7 +322,8 @@ def _version(path: Path) -> int | None:
 def _require_campaign(folder: Path) -> None:
     with reading(folder):
         if (folder / FILE).is_file():
-            _require_files(folder)
+            require_files(folder)
+            _require_no_journal(folder)
             return
         what = "there is no campaign in this folder" if folder.is_dir() else "there is no such folder"
         if folder.is_file():
@@ -331,15 +331,20 @@ def _require_campaign(folder: Path) -> None:
     raise UsageError(what, str(folder), "Give a folder that `score-embed run` made, such as score-out/latest.")
 
 
-def _require_files(folder: Path) -> None:
-    """What score-embed writes there is a file or a folder: through a link that somebody made it would write elsewhere,
-    and a pipe would never end."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            is_plain = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
-            if entry.name.startswith(_OURS) and not is_plain:
-                hint = "A campaign has none: do not use this folder unless you know where it comes from."
-                raise UsageError("this is a link or a device", str(folder / entry.name), hint)
+def _require_no_journal(folder: Path) -> None:
+    """A record has a log, and only while its tables are made a rollback journal. SQLite would obey whatever lies there: put
+    other pages into the record, and delete the file that the journal names as belonging to it."""
+    journal = folder / f"{FILE}-journal"
+    if not journal.exists():
+        return
+    if not _version(folder / FILE):
+        raise _never_began(folder)
+    hint = "A campaign has none: do not use this folder unless you know where it comes from."
+    raise UsageError("this is a journal that SQLite would obey", str(journal), hint)
+
+
+def _never_began(folder: Path) -> UsageError:
+    return UsageError("the campaign in this folder never began", str(folder), "Start a new campaign.")
 
 
 def _take(folder: Path) -> IO[bytes]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from score_embed.contract.decisions import AND, FALSE, NOT, OR, SKIPPED, TRUE, Decision
+from score_embed.contract.coverage import AND, FALSE, NOT, OR, SKIPPED, TRUE, Decision
 
 _FEW = 40  # tests to be chosen: beyond that nobody tries whether fewer would do
 Item = tuple[int, bool]  # a condition, and the truth with which it has decided

@@ -1,39 +1,51 @@
-"""The record's pairs: those that wait, and who has them: the backlog of a work list.
+"""The record's pairs by their ids: those that wait, and who has them. What a fleet's server needs.
 
 Pending flips of one run have its input in common, so a long one is kept once. Most pairs are run soon after they were
-found, so only what became of them within a batch is written. A pair that is done is forgotten: nobody finds it twice
-(docs/design/exploration.md). A fleet's clients may report it twice, so what a fleet has done is remembered by its id.
-Of a client that might lie, the pairs that it has done are kept with its name until the end, to be done again.
+found, so only what became of them within a batch is written. A fleet's clients may report a pair twice, so what a fleet has
+done is remembered by its id. Of a client that might lie, the pairs that it has done are kept with its name until the end,
+to be done again.
+
+A test is lost if its target, or the host, died under it in a way that says nothing of the program. It leaves a pair behind
+that no campaign runs by itself: it would cost a target each time. `--retry-lost` makes all of them wait again. As long as
+one is left, something of the program is not known.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from msgspec import Meta, Struct, ValidationError, convert, structs
+
+from score_embed.errors import StorageError
 from score_embed.explore.pair import own_part
 from score_embed.results.database import Database
-from score_embed.results.storage import damaged
+from score_embed.results.storage import FILE, damaged
 
 SCHEMA = """
-CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB UNIQUE NOT NULL, rank BLOB NOT NULL, data BLOB NOT NULL,
+CREATE TABLE pairs(number INTEGER PRIMARY KEY, id BLOB NOT NULL, rank BLOB NOT NULL, data BLOB NOT NULL,
     input INTEGER, owner TEXT);
 CREATE TABLE inputs(number INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE done(id BLOB PRIMARY KEY, path INTEGER) WITHOUT ROWID;
 CREATE TABLE told(id BLOB PRIMARY KEY, client TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
-CREATE INDEX waiting ON pairs(rank);
+CREATE TABLE lost(id BLOB PRIMARY KEY, data BLOB NOT NULL, input BLOB NOT NULL, test INTEGER, why TEXT NOT NULL,
+    file TEXT NOT NULL, line INTEGER NOT NULL);
 """
 _PUT = """
 INSERT INTO pairs(id, rank, data, input, owner) SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 FROM done WHERE id = ?1)
 ON CONFLICT(id) DO NOTHING
 """
 _REMEMBER = "INSERT INTO done VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET path = excluded.path"
+_BY_ID = "CREATE UNIQUE INDEX IF NOT EXISTS known ON pairs(id)"  # from when somebody asks by it
 _UNUSED = "DELETE FROM inputs WHERE number NOT IN (SELECT input FROM pairs WHERE input NOT NULL)"
-_INPUT = "LEFT JOIN inputs ON inputs.number = pairs.input"
+WITH_INPUTS = "pairs LEFT JOIN inputs ON inputs.number = pairs.input"
 _MOST_IDS = 500  # in one question
 _LONG = 64  # bytes of an input that is worth a row of its own
 _REMEMBERED = 256  # inputs that were written last: who needs one of them comes soon
+MOST_SHOWN = 64  # bytes of an input in summaries
+_MOST_WHY = 1024  # characters
+_ROW = tuple[bytes, bytes, bytes, str, str, int, int | None]
 
 
 class _Row(NamedTuple):
@@ -49,16 +61,16 @@ class PairTable:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._batch: dict[bytes, _Row] = {}
-        self._inputs: dict[bytes, int] = {}  # to their numbers
-        self._last_input: int | None = None
-        self._remembers = bool(database.rows("SELECT EXISTS (SELECT 1 FROM done)")[0][0])
+        self._inputs = SharedInputs()
+        self.remembers = bool(database.rows("SELECT EXISTS (SELECT 1 FROM done)")[0][0])
         database.register(self._write)
 
     # What is written -----------------------------------------------------------------------------
 
     def remember(self) -> None:
         """From now on those that are done are remembered: somebody may report them again."""
-        self._remembers = True
+        self.remembers = True
+        self._database.add(_BY_ID, ())
 
     def add(self, pairs: Iterable[tuple[bytes, bytes, bytes]], owner: str | None = None) -> None:
         """Pairs that wait: (id, rank in the queue, serialised). One that waits already, or is remembered as done, stays so.
@@ -67,7 +79,7 @@ class PairTable:
         """
         for ident, rank, data in pairs:
             known = self._batch.get(ident)
-            if known is None or (known.data is None and not self._remembers):
+            if known is None or (known.data is None and not self.remembers):
                 self._batch[ident] = _Row(rank, data, owner, None)
         self._database.begin()
 
@@ -93,7 +105,7 @@ class PairTable:
         self._database.add("UPDATE pairs SET owner = NULL WHERE owner NOT NULL", ())
         if self._database.rows("SELECT 1 FROM inputs LIMIT 1"):
             self._database.add(_UNUSED, ())
-            self._inputs.clear()
+            self._inputs.forget()
 
     def rerank(self, ident: bytes, rank: bytes) -> None:
         """This pair has another rank in the queue from now on."""
@@ -102,38 +114,26 @@ class PairTable:
     def _write(self, db: sqlite3.Connection) -> None:
         if not self._batch:
             return
-        inputs: list[tuple[int, bytes]] = []
+        db.execute(_BY_ID)
         done = [(ident, row.path) for ident, row in self._batch.items() if row.data is None]
         rows = [
-            (ident, row.rank, *self._split(row.data, db, inputs), row.owner)
+            (ident, row.rank, *self._split(row.data, db), row.owner)
             for ident, row in self._batch.items()
             if row.data is not None
         ]
         db.executemany("DELETE FROM pairs WHERE id = ?", [(ident,) for ident, _ in done])
-        if self._remembers:
+        if self.remembers:
             db.executemany(_REMEMBER, done)
-        db.executemany("INSERT INTO inputs VALUES (?, ?)", inputs)
+        self._inputs.write(db)
         db.executemany(_PUT, rows)
         self._batch.clear()
 
-    def _split(
-        self, data: bytes, db: sqlite3.Connection, inputs: list[tuple[int, bytes]]
-    ) -> tuple[bytes, int | None]:
+    def _split(self, data: bytes, db: sqlite3.Connection) -> tuple[bytes, int | None]:
         """What a pair's row holds of it, and the number of its input, if others have the same."""
         end = own_part(data)
         if len(data) - end < _LONG:
             return data, None
-        shared = data[end:]
-        number = self._inputs.get(shared)
-        if number is None:
-            if self._last_input is None:
-                ((self._last_input,),) = db.execute("SELECT coalesce(max(number), 0) FROM inputs")
-            self._last_input += 1
-            number = self._inputs[shared] = self._last_input
-            inputs.append((number, shared))
-            if len(self._inputs) > _REMEMBERED:
-                del self._inputs[next(iter(self._inputs))]
-        return data[:end], number
+        return data[:end], self._inputs.number(data[end:], db)
 
     # What is read --------------------------------------------------------------------------------
 
@@ -141,19 +141,6 @@ class PairTable:
         """The number of pairs that wait."""
         ((count,),) = self._database.rows("SELECT count(*) FROM pairs")
         return int(count)
-
-    def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Rank and serialised pair of those that are ranked above `rank`, in order of rank."""
-        what = f"SELECT rank, pairs.data, inputs.data FROM pairs {_INPUT} WHERE rank > ? ORDER BY rank"
-        for found, data, shared in self._database.each(what, (rank,)):
-            yield found, self._whole(data, shared)
-
-    def unranked(self) -> Iterator[tuple[bytes, bytes]]:
-        """Id and serialised pair of those that have no rank, in the order they became known."""
-        waiting = f"pairs {_INPUT} WHERE rank = x'' ORDER BY pairs.number"
-        what = f"SELECT id, pairs.data, inputs.data FROM {waiting}"
-        for ident, data, shared in self._database.each(what):
-            yield ident, self._whole(data, shared)
 
     def owners(self) -> Iterator[tuple[bytes, str | None]]:
         """Id and owner of the pairs that wait, the newest first."""
@@ -165,8 +152,8 @@ class PairTable:
         for start in range(0, len(idents), _MOST_IDS):
             part = tuple(idents[start : start + _MOST_IDS])
             marks = ",".join("?" * len(part))
-            what = f"SELECT id, pairs.data, inputs.data FROM pairs {_INPUT} WHERE id IN ({marks})"
-            found.update((ident, self._whole(*of)) for ident, *of in self._database.rows(what, part))
+            what = f"SELECT id, pairs.data, inputs.data FROM {WITH_INPUTS} WHERE id IN ({marks})"
+            found.update((ident, self.whole(*of)) for ident, *of in self._database.rows(what, part))
         return found
 
     def done_among(self, idents: Sequence[bytes]) -> set[bytes]:
@@ -185,20 +172,20 @@ class PairTable:
         found: dict[bytes, bytes] = {}
         for name in names:
             for ident, data in self._database.rows("SELECT id, data FROM told WHERE client = ?", (name,)):
-                found[ident] = self._whole(data, None)
+                found[ident] = self.whole(data, None)
         return found
 
     def told_of(self, ident: bytes) -> bytes | None:
         """The pair of this id, serialised, if somebody who might lie says to have done it."""
         rows = self._database.rows("SELECT data FROM told WHERE id = ?", (ident,))
-        return self._whole(rows[0][0], None) if rows else None
+        return self.whole(rows[0][0], None) if rows else None
 
     def without_inputs(self) -> Iterator[bytes]:
         """The serialised pairs that wait, in no order; some lack their input."""
         for (data,) in self._database.each("SELECT data FROM pairs"):
-            yield self._whole(data, None)
+            yield self.whole(data, None)
 
-    def _whole(self, data: object, shared: object) -> bytes:
+    def whole(self, data: object, shared: object) -> bytes:
         """A serialised pair of its own part and its input. Raises StorageError if the row is none of a waiting pair."""
         if isinstance(data, bytes) and (shared is None or isinstance(shared, bytes)):
             return data + (shared or b"")
@@ -210,6 +197,33 @@ class PairTable:
         return unsigned(rows[0][0]) if rows else None
 
 
+class SharedInputs:
+    """Inputs that pairs have in common, by the numbers of their rows."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._fresh: list[tuple[int, bytes]] = []  # to be written
+
+    def number(self, data: bytes, db: sqlite3.Connection) -> int:
+        """That of the row with this input, which is there after `write`."""
+        number = self._numbers.get(data)
+        if number is None:
+            ((last,),) = db.execute("SELECT coalesce(max(number), 0) FROM inputs")
+            number = self._numbers[data] = int(last) + len(self._fresh) + 1
+            self._fresh.append((number, data))
+            if len(self._numbers) > _REMEMBERED:
+                del self._numbers[next(iter(self._numbers))]
+        return number
+
+    def write(self, db: sqlite3.Connection) -> None:
+        db.executemany("INSERT INTO inputs VALUES (?, ?)", self._fresh)
+        self._fresh.clear()
+
+    def forget(self) -> None:
+        """Rows may be gone."""
+        self._numbers.clear()
+
+
 def signed(number: int) -> int:
     """SQLite's integers are signed 64-bit ones."""
     return number - 2**64 if number >= 2**63 else number
@@ -217,3 +231,49 @@ def signed(number: int) -> int:
 
 def unsigned(number: int) -> int:
     return number & (2**64 - 1)
+
+
+class LostTest(Struct, frozen=True):
+    """A test that was set aside. `pair`: what is to be run to repeat it, serialised, with its id."""
+
+    id: Annotated[bytes, Meta(min_length=16, max_length=16)]
+    pair: bytes
+    input: bytes  # of the run
+    why: Annotated[str, Meta(max_length=_MOST_WHY)]
+    file: str = ""  # where it was last seen
+    line: Annotated[int, Meta(ge=0, le=2**32 - 1)] = 0
+    test: int | None = None  # its number; None: it was run for a question, or killed its process
+
+    def numbered(self, test: int) -> LostTest:
+        return structs.replace(self, test=test)
+
+
+class LostTable:
+    def __init__(self, database: Database, pairs: PairTable) -> None:
+        self._database, self._pairs = database, pairs
+
+    def add(self, lost: LostTest) -> None:
+        row = lost.id, lost.pair, lost.input, lost.test, lost.why[:_MOST_WHY], lost.file, lost.line
+        self._database.add("INSERT OR REPLACE INTO lost VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def all(self) -> Iterator[LostTest]:
+        """In the order of their tests. Raises StorageError if a row is none."""
+        statement = "SELECT id, data, input, why, file, line, test FROM lost ORDER BY test, id"
+        for row in self._database.each(statement):
+            try:
+                found = convert(row, _ROW)
+            except ValidationError as error:
+                what = f"the campaign file is damaged: lost tests: {error}"
+                raise StorageError(what, str(self._database.folder / FILE), "Start a new campaign.") from None
+            yield LostTest(*found)
+
+    def __len__(self) -> int:
+        ((count,),) = self._database.rows("SELECT count(*) FROM lost")
+        return int(count)
+
+    def retry(self) -> int:
+        """Let all of them wait to be run; says how many they are."""
+        waiting = [(lost.id, b"", lost.pair) for lost in self.all()]
+        self._pairs.add(waiting)
+        self._database.add("DELETE FROM lost", ())
+        return len(waiting)

@@ -1,7 +1,10 @@
-"""Inputs as people read them: pointers as what they lead to, and what lies behind a null pointer left out.
+"""Inputs as people read them: pointers as what they lead to, what lies behind a null pointer left out, stubs call by call.
 
 A harness has an input `n != NULL` for a pointer that may be null, and `f: 0 stub, 1 twice` for a choice among functions. What a bug
 rests on are the pointers that were null, as far as its path asked for them: whether they can be is for the user to say.
+
+A stub's inputs are called after its function (`frontend/stub_body.py`): `read()` is what it returned, `read(*data)` what it
+wrote, `log() called` that it gave nothing, and a number stands behind each but the first (`read()#2`). No variable of C has such a name.
 """
 
 from __future__ import annotations
@@ -16,6 +19,10 @@ Arrays = Sequence[Array]
 _GIVEN = " != NULL"
 _ELEMENT = re.compile(r"\[(\d+)\]")
 _CHOICE = re.compile(r"(?P<name>[^:]+): (?P<choices>0 .*)")
+_ANSWER = re.compile(r"\*?(\w+)\((.*)\)(.*?)(?:#\d+)?")
+_CALLED = " called"  # the only trace of a stub that gives nothing (`frontend/stub_body.py`)
+_MOST_CALLS = 4  # that it leaves
+_TIMES = {2: "twice"}
 
 
 def readable(inputs: Mapping[str, Value], arrays: Arrays = ()) -> dict[str, Value]:
@@ -78,6 +85,10 @@ def rests_on(inputs: Mapping[str, Value], depends: Sequence[str] | None = None) 
     `depends`: the inputs that the path depends on, what is asked last first; None: nobody knows."""
     nulls = _nulls(inputs)
     said = {f"{name}{_GIVEN}": f"{name} may be NULL" for name in sorted(nulls) if not _is_behind(name, nulls)}
+    for name, value in inputs.items():
+        choice = _CHOICE.fullmatch(name)
+        if choice is not None and _chosen(choice["choices"], value) == "null":
+            said[name] = f"{choice['name']} may be NULL"
     said |= {name: f"{name} may be {value}" for name, value in inputs.items() if name.endswith("()")}
     return [said[name] for name in (said if depends is None else depends) if name in said]
 
@@ -108,3 +119,71 @@ def _is_of(name: str, pointer: str) -> bool:
 def _chosen(choices: str, value: Value) -> Value:
     named = dict(choice.split(" ", 1) for choice in choices.split(", ") if " " in choice)
     return named.get(str(value), value)
+
+
+def is_answer(name: str) -> bool:
+    """Whether an input of this name is what a stub gave."""
+    return _ANSWER.fullmatch(name) is not None
+
+
+def without_answers(values: Mapping[str, Value]) -> dict[str, Value]:
+    """The inputs that no stub gave."""
+    return {name: value for name, value in values.items() if not is_answer(name)}
+
+
+def answers(values: Mapping[str, Value]) -> list[str]:
+    """A sentence for each kind of answer: `read() returned -1, then 3`."""
+    found: dict[str, list[str]] = {}
+    for name, value in values.items():
+        if is_answer(name):
+            plain, _, _ = name.partition("#")
+            subject, shown = _sentence(plain, value)
+            found.setdefault(subject, []).append(shown)
+    return [_counted(subject, shown) if subject.endswith(_CALLED) else f"{subject} {_listed(shown)}" for subject, shown in found.items()]
+
+
+def _sentence(name: str, value: Value) -> tuple[str, str]:
+    """What did what, and to which value."""
+    if name.endswith(_CALLED):
+        return name, ""
+    if name.endswith(_GIVEN):
+        pointer = name.removesuffix(_GIVEN)
+        shown = "an object" if value else "NULL"
+        return (f"{pointer} returned", shown) if pointer.endswith("()") else (f"{_written(pointer)}", shown)
+    if name.endswith("()") and not name.startswith("*"):
+        return f"{name} returned", str(value)
+    return _written(name), _text(value) if name.startswith("*") else str(value)
+
+
+def _counted(subject: str, calls: list[str]) -> str:
+    """A stub that gives nothing: how often it was called, as far as that was remembered."""
+    more = " or more" if len(calls) >= _MOST_CALLS else ""
+    return f"{subject} {_TIMES.get(len(calls), f'{len(calls)} times')}{more}" if len(calls) > 1 else subject
+
+
+def _written(name: str) -> str:
+    match = _ANSWER.fullmatch(name)
+    if match and match[2]:
+        return f"{match[1]}() set {match[2]}{match[3]} to"
+    return f"{name} was"
+
+
+def _text(value: Value) -> str:
+    """Characters up to the zero that ends them, if all can be shown."""
+    if not isinstance(value, str):
+        return str(value)
+    data = bytes.fromhex(value).partition(b"\0")[0]
+    return f'"{data.decode("ascii")}"' if all(32 <= byte < 127 for byte in data) else value
+
+
+def _listed(shown: list[str]) -> str:
+    """Values in order; one that comes again and again is said once."""
+    found: list[str] = []
+    at = 0
+    while at < len(shown):
+        end = at
+        while end < len(shown) and shown[end] == shown[at]:
+            end += 1
+        found.append(shown[at] if end - at == 1 else f"{shown[at]} {_TIMES.get(end - at, f'{end - at} times')}")
+        at = end
+    return ", then ".join(found)

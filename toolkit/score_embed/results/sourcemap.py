@@ -11,9 +11,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from score_embed.contract.decisions import Decision
+from score_embed.contract.coverage import Decision, Stretch
 from score_embed.contract.sites import MODEL, SiteKind, SiteTable, shown
-from score_embed.contract.statements import Stretch
 from score_embed.results.coverage import Direction, directions_of, function_name
 
 MOST_TEXT = 4_000_000  # bytes of a source file; the lines of a longer one are not kept

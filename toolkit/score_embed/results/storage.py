@@ -1,17 +1,27 @@
-"""What the disk and SQLite complain about, in words: what is wrong with the folder of a campaign, and what to do."""
+"""The file `campaign.db` from outside: what the disk and SQLite complain about in words, and a connection that only reads.
+
+A reader may stand beside a process that writes the file, come after one that was killed, or have it on a read-only disk.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sqlite3
+import tempfile
+import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from score_embed.errors import StorageError
+from score_embed.errors import StorageError, UsageError
 
 FILE = "campaign.db"
+# What score-embed writes into a campaign's folder begins so.
+_OURS = ("campaign.", "summary.json", "report.", "image.", "witness.", "stubs.c", "tests", "bugs", "server")
 _DAMAGES = ("malformed", "not a database", "unsupported file format")
+_SIDE = "-wal"  # what was committed, but is not in the main file yet
 
 
 @contextmanager
@@ -60,3 +70,54 @@ def damaged(folder: Path, what: str) -> StorageError:
         f"`score-embed export {place} --corpus FOLDER --damaged`, and start a new campaign with --first FOLDER."
     )
     return StorageError(f"the campaign file is damaged: {what}", str(folder / FILE), hint)
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Raises sqlite3.Error or OSError if the file cannot be read."""
+    try:
+        return _connect(path, "mode=ro")
+    except sqlite3.OperationalError:
+        # A database with a log needs shared memory beside it, which cannot be made where nothing may be written.
+        side = path.with_name(path.name + _SIDE)
+        if not side.exists() or not side.stat().st_size:
+            return _connect(path, "immutable=1")
+        return _copied(path, side)
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    name = urllib.parse.quote(str(path.absolute()))
+    db = sqlite3.connect(f"file:{name}?{how}", uri=True, isolation_level=None, timeout=10)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def _copied(path: Path, side: Path) -> sqlite3.Connection:
+    """The database and its log put together in memory."""
+    with tempfile.TemporaryDirectory(prefix="score-embed-") as folder:
+        for file in (path, side):
+            shutil.copyfile(file, Path(folder) / file.name)
+        copy = sqlite3.connect(Path(folder) / path.name)
+        whole = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            copy.backup(whole)
+        except sqlite3.Error:
+            whole.close()
+            raise
+        finally:
+            copy.close()
+    return whole
+
+
+def require_files(folder: Path) -> None:
+    """What score-embed writes there is a file or a folder: through a link that somebody made it would write elsewhere,
+    and a pipe would never end. Raises UsageError, OSError."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            is_plain = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+            if entry.name.startswith(_OURS) and not is_plain:
+                hint = "A campaign has none: do not use this folder unless you know where it comes from."
+                raise UsageError("this is a link or a device", str(folder / entry.name), hint)

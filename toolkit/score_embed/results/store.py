@@ -1,7 +1,7 @@
 """`campaign.db`: the one record of a campaign. Reports are functions of it; a killed campaign goes on from it.
 
-Its tables are here, but for those of the pairs (`results/pairs.py`); how it is opened and written:
-`results/database.py`.
+Its tables are here, but for those of pairs (`results/pairs.py`), of paths (`paths.py`) and of the layouts of inputs
+(`test_rows.py`). How it is opened and written: `results/database.py`.
 """
 
 from __future__ import annotations
@@ -9,85 +9,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from score_embed.errors import UsageError
-from score_embed.results import layouts, lost, pairs, paths
+from score_embed.results import pairs, paths, test_rows
 from score_embed.results.bugs import Bug
 from score_embed.results.database import Database
-from score_embed.results.layouts import LayoutTable
-from score_embed.results.lost import LostTable
-from score_embed.results.pairs import PairTable, signed, unsigned
-from score_embed.results.parts import PROGRESS, SOURCES, Part, decoded, encode, typed
+from score_embed.results.pairs import LostTable, PairTable, signed, unsigned
+from score_embed.results.parts import PROGRESS, SOURCES, Part, Progress, Totals, decoded, encode, typed
 from score_embed.results.paths import PathTable
-from score_embed.results.progress import Progress, Totals
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.storage import FILE, damaged
-from score_embed.results.testcase import Named, Value, named_inputs, stem
+from score_embed.results.test_rows import Columns, LayoutTable, TestRow
+from score_embed.results.testcase import named_inputs
+from score_embed.results.waiting import WaitingPairs
 from score_embed.results.witnessed import FOUND, LOST, Counts, Finding, Found
 
 T = TypeVar("T")
-VERSION = 11
-
+VERSION = 12
 _OWN_TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE tests(number INTEGER PRIMARY KEY, input BLOB NOT NULL, verdict TEXT NOT NULL,
-    code INTEGER NOT NULL, path INTEGER NOT NULL, is_new INTEGER NOT NULL, outcome TEXT NOT NULL, place TEXT NOT NULL,
-    layout INTEGER NOT NULL, output TEXT NOT NULL);
 CREATE TABLE coverage(number INTEGER PRIMARY KEY, test INTEGER NOT NULL);
 CREATE TABLE bugs(test INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE witnessed(test INTEGER PRIMARY KEY, outcome TEXT NOT NULL, data TEXT);
 """
-SCHEMA = _OWN_TABLES + layouts.SCHEMA + paths.SCHEMA + pairs.SCHEMA + lost.SCHEMA
+SCHEMA = _OWN_TABLES + test_rows.SCHEMA + paths.SCHEMA + pairs.SCHEMA
 _KEPT = "SELECT 1 UNION SELECT test FROM coverage UNION SELECT test FROM bugs"
 _NEW_PATH = "is_new"
 _UNWITNESSED = "NOT EXISTS (SELECT 1 FROM witnessed WHERE test = tests.number)"
-
-
-class _Columns(NamedTuple):
-    """Of a row of `tests`."""
-
-    number: int
-    input: bytes
-    verdict: str
-    code: int
-    path: int
-    is_new: int
-    outcome: str
-    place: str
-    layout: int
-    output: str
-
-
-@dataclass
-class TestRow:
-    """One executed test. `outcome`: new, redundant, mispredicted, or "no path" (an assumption failed); `objects`: what its
-    input consists of, empty where nobody asked (mispredicted)."""
-
-    __test__ = False
-
-    number: int
-    input: bytes
-    verdict: str
-    code: int
-    path_hash: int
-    outcome: str
-    place: str
-    objects: tuple[Named, ...]
-    output: str  # its beginning
-
-    @cached_property
-    def inputs(self) -> dict[str, Value]:
-        """The values of its symbolic objects."""
-        return named_inputs(self.objects, self.input)
-
-    @property
-    def stem(self) -> str:
-        """The name of its files."""
-        return stem(self.number, self.path_hash)
 
 
 class Store:
@@ -96,6 +46,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.pairs = PairTable(database)
+        self.waiting = WaitingPairs(database, self.pairs)
         self.lost = LostTable(database, self.pairs)
         self.paths = PathTable(database)
         self._layouts = LayoutTable(database)
@@ -292,7 +243,7 @@ class Store:
         return Counts(witnessed, outcomes.get(LOST, 0), int(kept_left), paths_left)
 
     def _row(self, values: tuple[Any, ...]) -> TestRow:
-        number, data, verdict, code, path, _, outcome, place, layout, output = typed(values, _Columns, "tests", self.folder)
+        number, data, verdict, code, path, _, outcome, place, layout, output = typed(values, Columns, "tests", self.folder)
         objects = self._layouts.layout(layout)
         return TestRow(number, data, verdict, code, unsigned(path), outcome, place, objects, output)
 

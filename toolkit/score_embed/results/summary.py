@@ -19,11 +19,11 @@ from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Layer, Note, Stop
 from score_embed.errors import UsageError
 from score_embed.explore.pair import Pair
-from score_embed.results import criteria, statements, witnessed
+from score_embed.results import criteria, witnessed
 from score_embed.results.bugs import Bug
 from score_embed.results.coverage import Coverage
-from score_embed.results.judging import short_id, sort_out
-from score_embed.results.lost import MOST_SHOWN, LostTest
+from score_embed.results.known_bugs import short_id, sort_out
+from score_embed.results.pairs import MOST_SHOWN, LostTest
 from score_embed.results.parts import CONFINED, FLEET, JUDGED, PROGRAM, PROGRESS, REFUSED, WITNESS
 from score_embed.results.sourcemap import SourceMap
 from score_embed.results.store import Store
@@ -88,8 +88,8 @@ def of(record: Store) -> dict[str, Any]:
         },
         "coverage": {"branches_total": coverage.total, "branches_covered": len(coverage.covered)},
         # Empty: nobody wanted statements, vectors, or a goal.
-        "statements": statements.of(sources, passed, stopped),
-        "mcdc": criteria.of(sources, vectors, stopped) if vectors else {},
+        "statements": criteria.of_statements(sources, passed, stopped),
+        "mcdc": criteria.of_decisions(sources, vectors, stopped) if vectors else {},
         "goal": criteria.goal(program.goal, sources, passed, vectors, stopped) if program.goal else {},
         "bugs": [_bug(bug, sources) for bug in bugs.open],
         "judged": [{**_bug(bug, sources), **_line(line)} for bug, line in bugs.judged],

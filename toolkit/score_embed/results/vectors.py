@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from msgspec import Struct
 
-from score_embed.contract.decisions import FALSE, SKIPPED, TRUE, Decision
+from score_embed.contract.coverage import FALSE, SKIPPED, TRUE, Decision
 from score_embed.results import mcdc
 
 

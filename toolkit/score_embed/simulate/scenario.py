@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from score_embed import yamlfile
-from score_embed.board import share
+from score_embed import places, yamlfile
 from score_embed.errors import UsageError
 
 
@@ -113,7 +112,7 @@ def read_scenario(name: str | None, given: Mapping[str, str | None]) -> Scenario
 
 
 def _find(name: str) -> Path:
-    shipped = share.folder("simulators")
+    shipped = places.shipped("simulators")
     for path in (Path(name), shipped / f"{name}.yaml"):
         if path.is_file():
             return path

@@ -25,9 +25,9 @@ from score_embed.contract.wire import Type
 from score_embed.device.native import NativeTarget
 from score_embed.device.qemu import QemuTarget
 from score_embed.device.wired import WiredTarget
+from score_embed.engine._core import Decoder
 from score_embed.errors import ScoreError, UsageError
 from score_embed.image.image import load_image
-from score_embed.link.frame import Decoder, Frame
 from score_embed.link.transport import Channel, LinkClosed
 from score_embed.simulate.noise import Wire
 from score_embed.simulate.scenario import Scenario
@@ -224,9 +224,9 @@ class Rig:
             self._boot()  # a RESET frame, or the end of a process
             return
         for frame in self._says.feed(data):
-            if isinstance(frame, Frame) and frame.type in _ANSWERS:
+            if isinstance(frame, tuple) and frame[0] in _ANSWERS:
                 self._busy = False
-                if frame.type == Type.END:
+                if frame[0] == Type.END:
                     self._tests += 1
                     self._mishaps(now)
         if self._socket.master >= 0 and not self._stuck:
@@ -264,7 +264,7 @@ class Rig:
         while at < len(data):
             end = data.find(0, at) + 1 or len(data)
             heard, at = self._hears.feed(data[at:end]), end
-            if any(isinstance(frame, Frame) and frame.type == Type.RUN for frame in heard):
+            if any(isinstance(frame, tuple) and frame[0] == Type.RUN for frame in heard):
                 self._busy = True
                 break
         self._send(data[:at])

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from score_embed.contract.words import Layer
-from score_embed.formula.digest import digest
 from score_embed.formula.domain import FULL, byte_set
-from score_embed.formula.expr import Expr
+from score_embed.formula.expr import Expr, digest
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 _MODELS_TRIED = 50  # for a question

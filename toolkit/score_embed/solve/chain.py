@@ -19,13 +19,12 @@ from score_embed.formula.domain import FULL, byte_set, members, smallest
 from score_embed.formula.expr import Memo, evaluate
 from score_embed.solve.cache import CacheLayer
 from score_embed.solve.choices import ChoicesLayer
-from score_embed.solve.effort import DEFAULT_RLIMIT, Limit
 from score_embed.solve.enumerate import EnumerateLayer
 from score_embed.solve.equality import EqualityLayer
 from score_embed.solve.finite import FiniteLayer
 from score_embed.solve.integral import integral
 from score_embed.solve.local import SearchLayer
-from score_embed.solve.query import Answer, Later, Query, Result, Solver, Stopped
+from score_embed.solve.query import DEFAULT_RLIMIT, Answer, Later, Limit, Query, Result, Solver, Stopped
 from score_embed.solve.ranges import RangeLayer
 
 _REFUTED = Answer(Result.UNSAT, Layer.DOMAIN)

@@ -9,11 +9,9 @@ others (docs/design/exploration.md), and is then asked as it stands.
 from __future__ import annotations
 
 from score_embed.contract.words import Layer
-from score_embed.formula.chosen import Chosen
 from score_embed.formula.domain import FULL, byte_set
-from score_embed.formula.expr import Expr, bytes_of
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Answer, Query, Result, Solver
+from score_embed.formula.expr import Chosen, Expr, bytes_of
+from score_embed.solve.query import Answer, Limit, Query, Result, Solver
 
 
 class ChoicesLayer:

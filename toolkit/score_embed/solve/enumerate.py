@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 
 from score_embed.contract.words import Layer
 from score_embed.formula.build import negate
-from score_embed.formula.domain import FULL, byte_set
+from score_embed.formula.domain import FULL, Rows, all_rows, byte_set, cost, rows_within, split
 from score_embed.formula.expr import Expr
-from score_embed.formula.rows import Rows, all_rows, cost, split, within
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Answer, Query, Result, Solver
+from score_embed.solve.query import Answer, Limit, Query, Result, Solver
 
 WORK = 30_000_000  # operations that one question may take: about two seconds
 _ROWS_KEPT = 4_000_000  # two bytes each
@@ -87,7 +85,7 @@ class EnumerateLayer:
             self._known.move_to_end(base)
             rows, missing = self._known[base], [c for c in conditions if c not in base.conditions]
             if base.sets != path.sets:
-                rows = within(rows, *path.sets)
+                rows = rows_within(rows, *path.sets)
         work = self._work
         for condition in (*missing, target):
             work -= len(rows) * cost(condition)

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from score_embed.contract.words import Layer
 from score_embed.formula.domain import FULL, byte_set, smallest
 from score_embed.formula.expr import Expr, Kind
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Answer, Query, Result, Solver
+from score_embed.solve.query import Answer, Limit, Query, Result, Solver
 
 _STEPS = 5_000
 _DEPTH = 300  # of the search

@@ -8,8 +8,7 @@ from enum import Enum
 
 from score_embed.contract.words import Layer
 from score_embed.engine._core import Finite
-from score_embed.solve.effort import Limit
-from score_embed.solve.query import Answer, Query, Result, Solver
+from score_embed.solve.query import Answer, Limit, Query, Result, Solver
 
 KEPT = 1 << 23  # cells of all rows that are remembered
 STEPS = 1 << 28  # of one question, a nanosecond each: some tenths of a second

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 
 from score_embed.formula.build import FALSE, binary, byte, concat, ite, member, negate
-from score_embed.formula.domain import FULL, byte_set, intervals
+from score_embed.formula.domain import FULL, all_rows, byte_set, cost, intervals, split
 from score_embed.formula.expr import Expr, Kind, bytes_of
-from score_embed.formula.rows import all_rows, cost, split
 from score_embed.solve.enumerate import WORK
 from score_embed.solve.ranges import NotOneNumber, Runs, satisfying
 

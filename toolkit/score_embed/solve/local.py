@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from score_embed.contract.words import Layer
-from score_embed.formula.local import search
+from score_embed.engine._core import search
 from score_embed.solve.query import Answer, Query, Result, Solver
 
 MOST = 2000  # inputs evaluated for one question

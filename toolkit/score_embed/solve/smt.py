@@ -3,8 +3,8 @@
 Two solvers stay from question to question: one goes along with the path, one learns about products and quotients
 (docs/design/solving.md has the measurements). For what they find too hard there is a new one for each question, which
 rewrites it as a whole before it searches.
-The limits are Z3's own resource counts, so that a query has the same answer on every machine; a wall clock
-stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
+The limits are Z3's own resource counts (`query.py` has the whole, `DEFAULT_RLIMIT`), so that a query has the same answer
+on every machine; a wall clock stands behind them as a backstop. "unknown" is handed on, never taken for unsat.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from typing import Any
 import z3
 
 from score_embed.contract.words import Layer
-from score_embed.formula.digest import digest
 from score_embed.formula.domain import intervals
-from score_embed.formula.expr import Expr
-from score_embed.solve.effort import DEFAULT_RLIMIT, Limit, on_interrupt
+from score_embed.formula.expr import Expr, digest
 from score_embed.solve.integral import integral
-from score_embed.solve.query import Answer, Query, Result, Solver, Stopped
+from score_embed.solve.query import DEFAULT_RLIMIT, Answer, Limit, Query, Result, Solver, Stopped, on_interrupt
 from score_embed.solve.terms import Translator
 
 LEARNING_RLIMIT = DEFAULT_RLIMIT // 10  # of a solver that stays: what it finds hard, a new one may not

@@ -1,17 +1,102 @@
 """The trail: the decoded path of the last run, rolled back to where a new trace first differs and extended from there (the
 engine's `trail.cpp`; docs/design/trail.md says why that is sound).
+
+A path is made of its conditions, the values it used concretely, and the inputs it declared. It has running hashes
+(docs/design/probes.md) as numbers: two lanes of 32 bits, which the engine's `hashes.hpp` mixes.
+
+Events come from a board over a wire, so nothing about them is trusted: whatever the bytes are, the result is a path or a
+TraceError that says at which byte (the engine's `cursor.cpp`).
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
+from score_embed.contract.descriptors import HASH_START
 from score_embed.contract.sites import SiteTable
 from score_embed.engine import _core
-from score_embed.trace.concrete import Forks
-from score_embed.trace.path import Condition
+from score_embed.engine._core import MAX_DEPTH, Condition, Cursor, Inside, damage_is, parts_are
+from score_embed.errors import TargetError
+from score_embed.formula.expr import Expr
 
+__all__ = [
+    "KEPT", "MAX_DEPTH", "MOST_VALUES", "START", "Chosen", "Condition", "Constants", "Cursor", "Disagreement", "Follower",
+    "Forks", "Inside", "Lanes", "Pin", "SymbolicObject", "TraceError", "Trail", "value",
+]  # fmt: skip
+
+Lanes = tuple[int, int]
+START: Lanes = HASH_START
 KEPT = 20_000  # results of each kind that are remembered: bounds memory, and how many formulas outlive their path
+MOST_VALUES = 256  # of a value that forks, unless the user says otherwise (--fork-values)
+
+
+class TraceError(TargetError):
+    """The events are not what the image's probes send."""
+
+    def __init__(self, what: str, where: str = "") -> None:
+        hint = "The link damages data in a way its checksums miss, or the program overwrote the probe runtime."
+        super().__init__(f"the trace is damaged: {what}", where, hint)
+
+
+damage_is(TraceError)
+
+
+class Chosen(NamedTuple):
+    """The object that a symbolic address is in, where it may be in others; or the value that a formula has, where others
+    have their turn later: then `address` is the formula, `base` the value, and the size says nothing."""
+
+    address: Expr
+    base: int
+    size: int  # bytes; 0: any of the constants that a table leads to
+    inside: Inside  # called: that the address is in the object of that base and size
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A symbolic value that the program used concretely: `formula` says that it keeps the value it had."""
+
+    site: int
+    value: Expr
+    formula: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicObject:
+    """A declared input: `size` bytes of the test's input from `offset` on."""
+
+    name: str
+    offset: int
+    size: int
+    site: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Verify mode: the program stored another value than the formula gives."""
+
+    site: int
+    stored: int
+    computed: int
+
+
+def value(lanes: Lanes) -> int:
+    """The hash as one number."""
+    return lanes[0] | lanes[1] << 32
+
+
+parts_are(Chosen, Pin, SymbolicObject, Disagreement)
+
+
+class Forks:
+    """Which values that the program uses as they are in the run fork (docs/design/forks.md; the engine's `concrete.cpp`).
+
+    `values`: how many a value may have at most to fork; 0: none does. `arguments`: not only addresses and sizes do, but
+    also arguments of opaque calls and numbers of types without formulas (128 bits, `long double`).
+    """
+
+    def __init__(self, values: int = MOST_VALUES, arguments: bool = False) -> None:
+        self.values, self.arguments = values, arguments
 
 
 class Constants(Protocol):

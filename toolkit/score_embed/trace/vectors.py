@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from score_embed.contract.decisions import AND, FALSE, NOT, SKIPPED, TRUE, Decision
+from score_embed.contract.coverage import AND, FALSE, NOT, SKIPPED, TRUE, Decision
 from score_embed.contract.descriptors import Reserved
 from score_embed.contract.sites import SiteKind, SiteTable
-from score_embed.trace.cursor import Cursor, TraceError
+from score_embed.trace.trail import Cursor, TraceError
 
 _Target = int | str  # the condition that is evaluated next, or how the decision comes out
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from score_embed.board.profile import Board
 from score_embed.errors import BuildError, ScoreError, UsageError
 from score_embed.frontend.harness.entries import Function
+from score_embed.frontend.harness.hints import named
 from score_embed.image.group import Group, Inputs, said
+from score_embed.userfile import shown
 from score_embed.witness import program
 
 
@@ -33,14 +35,19 @@ class Project:
         """Those of all files that can be read."""
         found: dict[tuple[str, str, int], Function] = {}
         readable: list[Path] = []
+        hints = self.inputs.told.hints
+        hinted = named(hints) if hints is not None else {}  # of which no source was found that names it
         for path in self.inputs.sources:
             try:
-                for function in self._group([path]).functions():
+                group = self._group([path])
+                for function in group.functions():
                     found.setdefault((function.name, function.file, function.line), function)
+                hinted = {name: where for name, where in hinted.items() if not group.names(name)}
                 readable.append(path)
             except (BuildError, UsageError) as error:
                 self.notes.append(f"left out: {said(error)}")
         self.inputs = replace(self.inputs, sources=tuple(readable))
+        self.notes += [f"{where}: no source names {shown(name)}: nothing heeds what is said of it" for name, where in hinted.items()]
         return list(found.values())
 
     def built(self, wanted: Iterable[Function]) -> Iterator[tuple[Group | None, list[Function], dict[Function, str]]]:

@@ -3,6 +3,9 @@
 The file also says of what it is: whoever gives the same command again goes on with it, another one is refused. It is
 written as a whole after each function, and each function has a campaign of its own in a folder of its own, so that
 whatever ends the run, nothing is lost and nothing is done twice.
+
+Explored alone a function gets every argument that its type allows, and a bug may rest on one that nobody passes. If a function
+that calls it shows the same bug at the same place, with the caller's own arguments and preconditions, it is `confirmed in context`.
 """
 
 from __future__ import annotations
@@ -19,11 +22,13 @@ from score_embed.errors import StorageError, UsageError
 FILE = "unit.json"
 CAMPAIGNS = "functions"
 TESTS = "tests"
+NOT_BUILT, DIED, NO_INPUT = "not built", "died", "no input"
+Key = tuple[str, str, int, str]  # kind and place of a bug
 
 
 class Found(Struct, kw_only=True):
     """A bug of one function's campaign. `stack`: the functions that lead to it, innermost first; `context`: other functions that show
-    it by calling this one; `firm`: one of these does so with arguments that rest on nothing."""
+    it by calling this one; `firm`: one of these does so with arguments that rest on nothing; `confirmed`: it happened again."""
 
     kind: str
     file: str
@@ -35,6 +40,7 @@ class Found(Struct, kw_only=True):
     id: str
     context: tuple[str, ...] = ()
     firm: bool = False
+    confirmed: bool = True
     fingerprint: str = ""  # by which a baseline knows it
 
 
@@ -63,9 +69,6 @@ class Row(Struct, kw_only=True):
     @property
     def done(self) -> bool:
         return bool(self.stopped)
-
-
-NOT_BUILT, DIED, NO_INPUT = "not built", "died", "no input"
 
 
 class State(Struct):
@@ -139,3 +142,34 @@ class Book:
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             hint = "Choose another folder with --out; the campaigns below it can still be read."
             raise StorageError(f"this file cannot be read: {error}", str(path), hint) from None
+
+
+def confirm(rows: Sequence[Row]) -> None:
+    """Write to each bug which other functions show it, too, by calling the one that it was found in."""
+    shown: dict[Key, list[tuple[Row, Found]]] = {}
+    for row in rows:
+        for bug in row.found:
+            shown.setdefault(_key(bug), []).append((row, bug))
+    for both in shown.values():
+        for row, bug in both:
+            callers = [other for other, seen in both if other is not row and row.function in seen.stack]
+            bug.context = tuple(dict.fromkeys(caller.function for caller in callers))
+            bug.firm = any(
+                not seen.rests_on for other, seen in both if other is not row and row.function in seen.stack
+            )
+
+
+def ranked(rows: Iterable[Row]) -> list[tuple[Row, Found]]:
+    """Each bug once, where the fewest calls lead to it: first those that a caller confirms whose arguments rest on nothing, then the
+    others that one confirms, then those that rest on nothing themselves."""
+    nearest: dict[Key, tuple[Row, Found]] = {}
+    for row in rows:
+        for bug in row.found:
+            known = nearest.get(_key(bug))
+            if known is None or len(bug.stack) < len(known[1].stack):
+                nearest[_key(bug)] = (row, bug)
+    return sorted(nearest.values(), key=lambda one: (not one[1].firm, not one[1].context, bool(one[1].rests_on)))
+
+
+def _key(bug: Found) -> Key:
+    return bug.kind, bug.file, bug.line, bug.function

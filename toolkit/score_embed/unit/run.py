@@ -16,19 +16,18 @@ from score_embed.contract.words import Stop
 from score_embed.errors import NothingToExplore, ScoreError, UsageError
 from score_embed.frontend.harness.entries import Function
 from score_embed.image.group import Group
-from score_embed.report import findings, fingerprints, makefile, unity
+from score_embed.report import findings, fingerprints, text, unity
 from score_embed.report.findings import Findings
 from score_embed.report.output import folder_of, write
-from score_embed.results import simple
+from score_embed.results import completeness, minimising
 from score_embed.results.bugs import Bug
-from score_embed.results.judging import short_id
+from score_embed.results.known_bugs import short_id
 from score_embed.results.parts import PROGRESS
 from score_embed.results.storage import FILE as RECORD
 from score_embed.results.store import Store
-from score_embed.unit import contexts
 from score_embed.unit.child import Child, last_words
 from score_embed.unit.project import Project
-from score_embed.unit.rows import DIED, NO_INPUT, NOT_BUILT, TESTS, Book, Found, Row
+from score_embed.unit.rows import DIED, NO_INPUT, NOT_BUILT, TESTS, Book, Found, Row, confirm
 
 _GRACE = 120.0  # seconds for linking an image, starting a target, and the last question
 _POLL = 0.05
@@ -67,7 +66,7 @@ class Run:
                         group.close()
         finally:
             self._write_makefile()
-            contexts.confirm(self._book.rows)
+            confirm(self._book.rows)
             self._book.state.seconds = before + time.monotonic() - began
             self._book.save()
 
@@ -81,7 +80,7 @@ class Run:
             inputs = self._project.inputs
             sources = {path: inputs.flags[path] for path in (*inputs.sources, *inputs.native)}
             included = {name: self._sources[rows[name].function, rows[name].file] for name in names}
-            write(folder / "Makefile", makefile.text(names, sources, included, folder))
+            write(folder / "Makefile", unity.makefile(names, sources, included, folder))
 
     def _save_notes(self) -> None:
         for note in self._project.notes:
@@ -154,11 +153,7 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
     """What the campaign in `folder` came to; its regression tests go to the folder `tests`. Raises ScoreError."""
     with Store.read(folder) as record:
         found = findings.read(record)
-        own = [
-            index
-            for index, direction in found.sources.directions.items()
-            if direction.function == row.function and direction.file == row.file
-        ]
+        own = found.own_directions
         summary = found.summary
         row.stopped = str(summary["stopped"])
         row.within = tuple(summary["within"])
@@ -171,9 +166,11 @@ def fill(row: Row, folder: Path, tests: Path) -> None:
         row.unmatched = tuple(f"{line.at}: {line.word} {line.what}" for line in found.unmatched)
         lost = [item for item in summary["incomplete"] if item["count"]]
         row.why = "; ".join(dict.fromkeys(_place(item, row.function) for item in lost))
+        if completeness.is_vacuous(summary):
+            row.stopped, row.why = NO_INPUT, "; ".join(filter(None, (text.NOTHING_MET, row.why)))
         path = folder_of(tests) / f"{test_name(row)}.c"
         with suppress(UsageError):  # of a function that --stub replaces no test can be written
-            write(path, unity.document(found, simple.kept(record), path))
+            write(path, unity.document(found, minimising.kept(record), path))
 
 
 def _found(bug: Bug, found: Findings, fingerprint: str) -> Found:
@@ -184,6 +181,7 @@ def _found(bug: Bug, found: Findings, fingerprint: str) -> Found:
         function=bug.function,
         stack=bug.stack,
         rests_on=tuple(bug.rests_on),
+        confirmed=bug.confirmed,
         test=bug.test,
         id=short_id(bug, found.sources),
         fingerprint=fingerprint,

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from score_embed.board import share
+from score_embed import places
 from score_embed.board.profile import Board, NativeRun
 from score_embed.command import end_all, workers
 from score_embed.errors import BuildError, StorageError
@@ -24,7 +24,7 @@ from score_embed.image import identity
 from score_embed.image.cache import cache_folder, is_kept, publish, trim
 from score_embed.image.image import Plain
 from score_embed.image.toolchain import ASSEMBLY, SEMANTICS, Toolchain, run_tool
-from score_embed.witness import kinds
+from score_embed.witness import reports
 
 SERVER = Path("witness") / "server.c"  # in the runtime's folder
 _LINES = ("-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-tree-ter")  # reports name them
@@ -87,9 +87,9 @@ class _Compiler:
 
     def __init__(self, board: Board, checks: frozenset[str]) -> None:
         self._board = board
-        self._sanitizers = kinds.flags(checks)
+        self._sanitizers = reports.flags(checks)
         self._semantics = [flag for flag in SEMANTICS if flag != "-fwrapv" or "overflow" not in checks]
-        self._server = share.folder("runtime") / SERVER
+        self._server = places.shipped("runtime") / SERVER
 
     def identity(self, texts: Sequence[tuple[str, Sequence[str], str]], plain: Plain) -> str:
         """Of all that goes in, and of the compiler."""

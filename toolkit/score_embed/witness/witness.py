@@ -16,16 +16,17 @@ from msgspec import structs
 from score_embed.config import Settings
 from score_embed.errors import printable
 from score_embed.results import parts
-from score_embed.results.baseline import OpenBugs, known_to
 from score_embed.results.bugs import Bug, Place
-from score_embed.results.provenance import digest_of
+from score_embed.results.known_bugs import OpenBugs, known_to
+from score_embed.results.parts import digest_of
 from score_embed.results.shown import readable
 from score_embed.results.storage import storage_error
-from score_embed.results.store import Store, TestRow
+from score_embed.results.store import Store
+from score_embed.results.test_rows import TestRow
 from score_embed.results.testcase import TestCase, named_inputs
 from score_embed.results.witnessed import AGAIN, CLEAN, FOUND, LOST, Finding, WitnessState, all_bugs
-from score_embed.witness.judging import Judge
 from score_embed.witness.process import Answer, Died, WitnessProcess
+from score_embed.witness.reports import Judge
 from score_embed.witness.smaller import Again, made_small
 
 PROGRAM = "witness.elf"  # in the campaign's folder

@@ -14,10 +14,9 @@ from typing import Any
 
 from score_embed.fleet import tickets
 from score_embed.fleet.client.conversation import ClientTimer, Conversation, Effect
-from score_embed.fleet.client.giving import Giving
 from score_embed.fleet.client.queue import Queue
-from score_embed.fleet.client.receiving import Receiving
 from score_embed.fleet.client.reporting import Reporting
+from score_embed.fleet.client.sharing import Giving, Receiving
 from score_embed.fleet.messages import (
     SERVER,
     VERSION,

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from score_embed.campaign import goals
+from score_embed.campaign import criteria
+from score_embed.campaign.criteria import VectorBooks, are_wanted
 from score_embed.campaign.ledger import Ledger
-from score_embed.campaign.vectors import VectorBooks, are_wanted
 from score_embed.config import Settings
 from score_embed.contract.outcome import Verdict
 from score_embed.contract.words import Note
@@ -28,10 +28,10 @@ from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.server.campaign import FAILURES
 from score_embed.fleet.server.checks import About, Claim, Derived, End, Settled
 from score_embed.fleet.server.frontier import Opened, Write
-from score_embed.results.baseline import known_to
 from score_embed.results.bugs import Bug
 from score_embed.results.fleet import ClientFigures, FleetFigures
-from score_embed.results.lost import LostTest
+from score_embed.results.known_bugs import known_to
+from score_embed.results.pairs import LostTest
 from score_embed.results.parts import EPOCH, FLEET, FLEET_NUMBER
 from score_embed.results.store import Store
 
@@ -65,7 +65,7 @@ class CampaignRecord:
         self.store, self._image = store, image
         self.ledger = Ledger(store, store.sources(), known_to(settings))
         self._vectors = VectorBooks(store) if are_wanted(settings) else None
-        self.is_reached = goals.reached(settings.goal, store.sources(), self.ledger.coverage, self._vectors)
+        self.is_reached = criteria.reached(settings.goal, store.sources(), self.ledger.coverage, self._vectors)
         self._earlier = store.get(FLEET) or FleetFigures((), {}, 0, 0, 0.0)
         self._attendance: dict[str, _Attendance] = {}  # by client
         for client in self._earlier.clients:

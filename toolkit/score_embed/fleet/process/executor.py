@@ -8,15 +8,15 @@ from contextlib import ExitStack
 
 import msgspec
 
+from score_embed.campaign.criteria import VectorReports, VectorRuns, are_wanted
 from score_embed.campaign.folder import beside_target, start_target
-from score_embed.campaign.vectors import VectorReports, VectorRuns, are_wanted
 from score_embed.campaign.worker import Worker
 from score_embed.config import Settings
 from score_embed.contract.outcome import Finished
 from score_embed.errors import TargetError
 from score_embed.explore.checking import Seen, Told
 from score_embed.explore.pair import Pair, asked_later
-from score_embed.explore.strategy import STRATEGIES, Deciding, Strategy
+from score_embed.explore.strategy import STRATEGIES, Deciding, Order
 from score_embed.fleet import messages
 from score_embed.fleet.client.reporting import room
 from score_embed.fleet.messages import Result
@@ -25,7 +25,7 @@ from score_embed.fleet.process.job import ReadyJob
 from score_embed.fleet.process.payload import AnswerPayload, TestPayload
 from score_embed.fleet.process.queue import StrategyQueue
 from score_embed.fleet.service import MARK_BYTES, Check
-from score_embed.results.lost import LostTest
+from score_embed.results.pairs import LostTest
 from score_embed.results.work import WorkNotes
 from score_embed.solve.query import Stopped
 
@@ -51,7 +51,7 @@ class Executor:
         self.queue = StrategyQueue(self._strategy(settings, vectors))
         self._tests = 0
 
-    def _strategy(self, settings: Settings, vectors: VectorRuns | None) -> Strategy:
+    def _strategy(self, settings: Settings, vectors: VectorRuns | None) -> Order:
         """What decisions still lack is what this client has not seen of them."""
         covered, explorer = self._worker.covered, self._worker.explorer
         if settings.strategy == "mcdc" and vectors is not None:

@@ -14,7 +14,7 @@ from msgspec import Meta
 from score_embed.campaign.describing import Counted, Entry
 from score_embed.explore.pair import is_pair
 from score_embed.fleet.messages import MAX_PAYLOAD, DecodeError, Name, WireRecord, decoded
-from score_embed.results.lost import LostTest
+from score_embed.results.pairs import LostTest
 
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 

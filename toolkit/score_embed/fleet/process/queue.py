@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from score_embed.explore.pair import Pair
 from score_embed.explore.queue import lane_of, next_lane, ranked
-from score_embed.explore.strategy import Place, Strategy
+from score_embed.explore.strategy import Order
 from score_embed.fleet import messages
 from score_embed.fleet.client.queue import Queue, Stack
 
@@ -22,7 +22,7 @@ class _Held(NamedTuple):
 class StrategyQueue:
     """The `Queue` of the protocol. A pair derived here keeps its lineage, which tells what its run will repeat."""
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Order) -> None:
         self._strategy = strategy
         self._held: dict[bytes, _Held] = {}
         self._lanes: dict[bytes, list[tuple[bytes, bytes]]] = {}  # heaps: rank, id; what is not in `_held` so has gone
@@ -45,7 +45,7 @@ class StrategyQueue:
         for flip, given in enumerate(pairs):
             if given.id not in self._held:
                 pair = self._derived.get(given.id) or Pair.from_bytes(given.data)
-                self._push(_Held(ranked(self._strategy, pair, Place(self._runs, flip)), given, pair))
+                self._push(_Held(ranked(self._strategy, pair, self._runs, flip), given, pair))
         self._runs += 1
         self._derived = {}
 

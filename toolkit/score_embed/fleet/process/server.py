@@ -6,6 +6,7 @@ order is answered here, but for what concerns the server's own clients, which be
 
 from __future__ import annotations
 
+import random
 import secrets
 import sys
 import time
@@ -109,7 +110,7 @@ class FleetServer:
         self._working_on: dict[str, int] = {}  # client → campaign
         self._senders: dict[str, Sender] = {}  # client → whence its frames come
         self._origins: dict[str, Origin] = {}  # … and who has proved to be it
-        self._checks = Checks()
+        self._checks = Checks(random.SystemRandom())
         self._commit: Commit | None = None  # to be carried out when all frames at hand are taken in
         self._wake_at = float("inf")
 

@@ -1,14 +1,19 @@
 """What one client says it has seen is run again by another before it counts as seen: the first test, each bug, and a
 sample of all others that nobody can foretell.
 
-A *claim* is an input and how its test ended, and of a client that might lie what it says to follow from the test. Another client, with another key, runs it; if it agrees, the claim is
-confirmed. If not, a third one decides: two of three are believed, and a client that two others contradict is at fault,
-whether it lies or its board is broken. Without anybody else a claim stays unconfirmed.
+A *claim* is an input and how its test ended, and of a client that might lie what it says to follow from the test.
+Another client, with another key, runs it; if it agrees, the claim is confirmed. If not, a third one decides: two of
+three are believed, and a client that two others contradict is at fault, whether it lies or its board is broken. Without
+anybody else a claim stays unconfirmed.
+
+Who is asked nobody can foretell, either: by their place in the table two that lie together would confirm all that each
+other says.
 """
 
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -86,7 +91,8 @@ class Claim:
 
 
 class Checks:
-    def __init__(self) -> None:
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
         self._open: dict[int, Claim] = {}
         self._numbers = itertools.count(1)
 
@@ -107,9 +113,10 @@ class Checks:
             if claim.asked and now < claim.due and claim.asked in there:
                 continue
             claim.asked = ""
-            client = next((name for name in there if name not in busy and _may_say(claim, *there[name])), None)
-            if client is None or claim.tries > _TRIES:
+            able = [name for name in there if name not in busy and _may_say(claim, *there[name])]
+            if not able or claim.tries > _TRIES:
                 continue
+            client = self._chance.choice(_one_of_each(able, there, self._chance))
             busy.add(client)
             claim.asked, claim.due, claim.tries = client, now + _PATIENCE, claim.tries + 1
             yield number, claim, client
@@ -150,6 +157,12 @@ class Checks:
     @staticmethod
     def _can_be_asked(claim: Claim, there: Mapping[str, tuple[str, int]]) -> bool:
         return claim.tries <= _TRIES and any(_may_say(claim, *who) for who in there.values())
+
+
+def _one_of_each(able: list[str], there: Mapping[str, tuple[str, int]], chance: random.Random) -> list[str]:
+    """A key with many clients is asked no more often than one with a single client."""
+    chance.shuffle(able)
+    return list({there[name][0]: name for name in able}.values())
 
 
 def _may_say(claim: Claim, witness: str, campaign: int) -> bool:

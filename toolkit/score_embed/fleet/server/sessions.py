@@ -1,4 +1,8 @@
-"""The server's status table: one session for each client, and a way to pick some of them at random."""
+"""What the server knows of its clients one by one: a session for each, a way to pick some at random; and their deals.
+
+A deal is that a client was asked to give pairs to another one, and may still do it. A hand-over is valid only under a deal: so
+a client can take nothing from another by saying that it got it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from dataclasses import dataclass
 from score_embed.fleet.messages import Peer
 from score_embed.fleet.origin import OWN, Origin
 from score_embed.fleet.protocol import Status
+
+MOST_DEALS = 1024  # of one giver: one that never answers is asked for others again and again
+_Deal = tuple[int, Peer]  # REQ, receiver
 
 
 @dataclass(slots=True, eq=False)
@@ -67,3 +74,31 @@ class SessionSet:
         if len(self._sessions) <= count:
             return list(self._sessions)
         return rng.sample(self._sessions, count)
+
+
+class Deals:
+    def __init__(self) -> None:
+        self._open: dict[Peer, dict[_Deal, None]] = {}  # by giver, the oldest first
+
+    def open(self, req: int, giver: Peer, receiver: Peer) -> None:
+        deals = self._open.setdefault(giver, {})
+        deals[req, receiver] = None
+        if len(deals) > MOST_DEALS:
+            del deals[next(iter(deals))]
+
+    def is_open(self, req: int, giver: Peer, receiver: Peer) -> bool:
+        return (req, receiver) in self._open.get(giver, ())
+
+    def close(self, req: int, giver: Peer, receiver: Peer) -> bool:
+        """It is done, or off; False if there was none."""
+        deals = self._open.get(giver)
+        if deals is None or (req, receiver) not in deals:
+            return False
+        del deals[req, receiver]
+        if not deals:
+            del self._open[giver]
+        return True
+
+    def forget(self, giver: Peer) -> None:
+        """It gives no more: this life of it is over."""
+        self._open.pop(giver, None)

@@ -16,9 +16,8 @@ from score_embed.fleet.origin import OWN, Origin
 from score_embed.fleet.protocol import SERVER, Send, ServerAction, ServerEvent, Status, Timing, Wake
 from score_embed.fleet.server.admission import Admission, Expel
 from score_embed.fleet.server.campaign import Campaign
-from score_embed.fleet.server.deals import Deals
 from score_embed.fleet.server.frontier import Commit, Commits, Past
-from score_embed.fleet.server.sessions import Session
+from score_embed.fleet.server.sessions import Deals, Session
 from score_embed.fleet.timers import Timers
 
 Effect = Send | Commit | Wake | Expel

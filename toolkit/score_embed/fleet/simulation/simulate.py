@@ -159,8 +159,7 @@ class World:
 
     def _start_server(self) -> None:
         self._server_life += 1
-        self._committing = None
-        self._server_free_at = self.now
+        self._committing, self._server_free_at = None, self.now
         secret = blake2b(b"%d %d" % (self.seed, self._server_life), digest_size=32).digest()
         about = self.journal.read, self.timing, self.seed, secret, self.journal.past
         self.server = self.server_type(self.journal.snapshot(), *about)
@@ -268,8 +267,7 @@ class World:
                 message = decode(frame)
             except DecodeError:
                 return  # somebody lies
-        source = SERVER if node is None else node.number
-        target = SERVER if to is None else int(to.client[1:])
+        source, target = SERVER if node is None else node.number, SERVER if to is None else int(to.client[1:])
         if isinstance(message, Pairs):
             self._rich.pop(source, None)
         for late in self.faults.fates(self._rng, self.now, source, target):
@@ -293,8 +291,11 @@ class World:
                 self._watch_stop(message)
             case Results():
                 self._reported[message.peer, message.batch] = tuple(result.id for result in message.results)
-            case Stored() if int(message.to.client[1:]) not in self.liars:
-                for ident in self._reported.pop((message.to, message.batch), ()):
+            case Stored() if (number := int(message.to.client[1:])) not in self.liars:
+                idents = self._reported.pop((message.to, message.batch), ())
+                if idents and (client := self.nodes[number].client) and client.state is ClientState.LEAVING:
+                    self._rich.pop(number, None)
+                for ident in idents:
                     if ident not in message.refused and not any(ident in record.done for record in self.journal.records.values()):
                         raise Violation("a result was acknowledged and is not in the record")
 
@@ -309,8 +310,8 @@ class World:
             raise Violation(f"STOP while {left} pairs are left")
 
     def _watch_over_the_poor(self) -> None:
-        """From the end of the faults on, nobody waits for long while another keeps many pairs to itself. But a liar: who says
-        to have taken pairs that it has not waits by its own doing, and who runs none may keep them until it counts as stalled."""
+        """From the end of the faults on, nobody waits for long while another keeps many pairs to itself. But who leaves may, as
+        long as its results come, and liars: one that said to have taken pairs, or runs none until it counts as stalled."""
         for node in self.nodes:
             client = node.client if node.ended is None else None
             waits = client is not None and client.state is ClientState.IDLE and node.number not in self.liars

@@ -26,6 +26,7 @@ from score_embed.fleet.messages import MAX_FRAME
 from score_embed.fleet.origin import OWN, Origin, Standing
 from score_embed.fleet.timers import Allowance
 from score_embed.fleet.transport import address as addresses
+from score_embed.fleet.transport.hoards import PATIENCE, Hoards
 from score_embed.fleet.transport.keys import KeyRing, OwnKeys
 
 _AT_ONCE = 256  # frames that one `wait` returns at most …
@@ -35,6 +36,7 @@ _FOREIGN_OUT, _FOREIGN_IN = 16, 4  # … and of others
 _LINGER = 2000  # milliseconds that a line that is closed may still send
 _HEARTBEAT = 5000  # milliseconds, on tcp
 _HANDSHAKE = 5000  # milliseconds that one who connects may take to say who it is
+_SEAL = 33  # bytes that CURVE adds to a frame
 _PEERS = 64  # clients that one keeps connections to
 _REFUSED = zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
 _ZAP = "inproc://zeromq.zap.01"
@@ -76,6 +78,7 @@ class _End:
         is_tcp = address.startswith("tcp:")
         socket = self._socket(kind, foreign=is_tcp)
         if is_tcp and secret is not None:
+            socket.setsockopt(zmq.MAXMSGSIZE, MAX_FRAME + _SEAL)
             socket.setsockopt(zmq.CURVE_SERVER, 1)
             socket.setsockopt(zmq.CURVE_SECRETKEY, secret.encode())
         if is_tcp and judged:
@@ -125,25 +128,33 @@ class Listener(_End):
             raise
         ends = [router.getsockopt_string(zmq.LAST_ENDPOINT) for router in self._routers]
         self._is_own = [end.startswith("ipc:") for end in ends]
+        pairs = zip(self._routers, self._is_own, strict=True)
+        self._hoards = [None if own else Hoards(router, _FOREIGN_IN) for router, own in pairs]
         self.address, self.also = ends[0], ends[1] if also else ""
 
     def wait(self, seconds: float) -> list[Heard]:
-        """What has come; waits for so long if there is nothing."""
+        """What has come; waits for so long, at most, if there is nothing."""
         found: list[Heard] = []
         size = 0
-        ready = self._poll(seconds)
+        ready = self._poll(min(seconds, PATIENCE) if any(self._hoards) else seconds)
         if self._zap in ready:
             self._answer_zap()
-        for number, router in enumerate(self._routers):
+        for number, (router, hoards) in enumerate(zip(self._routers, self._hoards, strict=True)):
+            drained = router not in ready
             while router in ready and len(found) < _AT_ONCE * (number + 1) and size < _BYTES_AT_ONCE * (number + 1):
                 try:
                     sender, *frames = router.recv_multipart(zmq.NOBLOCK, copy=False)
                 except zmq.Again:
+                    drained = True
                     break
+                if hoards is not None:
+                    hoards.heard(frames[-1] if frames else sender)
                 origin = OWN if self._is_own[number] else self._origin(frames[-1]) if frames else None
                 if len(frames) == 1 and origin is not None:
                     found.append(Heard((number, sender.bytes), origin, frames[0].bytes))
                     size += len(found[-1].frame)
+            if hoards is not None:
+                hoards.cut(drained)
         return found
 
     def send(self, to: Sender, frame: bytes) -> None:
@@ -160,6 +171,9 @@ class Listener(_End):
             self._expelled.add(origin.public)
 
     def close(self) -> None:
+        for hoards in self._hoards:
+            if hoards is not None:
+                hoards.close()
         self._context.destroy(_LINGER)
 
     def _origin(self, frame: zmq.Frame) -> Origin | None:
@@ -213,6 +227,8 @@ class Caller(_End):
             self._context.destroy()
             raise
         self.address = self._pull.getsockopt_string(zmq.LAST_ENDPOINT) if self._pull is not None else ""
+        is_tcp = self._pull is not None and self.address.startswith("tcp:")
+        self._hoards = Hoards(self._pull, _FOREIGN_IN) if self._pull is not None and is_tcp else None
         self._peers: OrderedDict[tuple[str, str], zmq.Socket[bytes]] = OrderedDict()
 
     def _connect_server(self, server: str) -> zmq.Socket[bytes]:
@@ -228,6 +244,7 @@ class Caller(_End):
         socket.setsockopt(zmq.IMMEDIATE, int(at_once))
         try:
             if self._keys is not None and address.startswith("tcp:"):
+                socket.setsockopt(zmq.MAXMSGSIZE, MAX_FRAME + _SEAL)
                 socket.setsockopt(zmq.CURVE_SERVERKEY, other.encode())
                 socket.setsockopt(zmq.CURVE_PUBLICKEY, self._keys.public.encode())
                 socket.setsockopt(zmq.CURVE_SECRETKEY, self._keys.secret.encode())
@@ -263,25 +280,32 @@ class Caller(_End):
         return bool(self._dealer.poll(0, zmq.POLLOUT))
 
     def wait(self, seconds: float) -> list[tuple[bool, bytes]]:
-        """The frames that have come, and whether it was the server that said them; waits for so long if there are none."""
+        """The frames that have come, and whether it was the server that said them; waits for so long, at most, if there are
+        none."""
         found: list[tuple[bool, bytes]] = []
-        ready = self._poll(seconds)
+        ready = self._poll(min(seconds, PATIENCE) if self._hoards else seconds)
         for socket in (self._dealer, self._pull):
             while socket is not None and socket in ready and len(found) < _AT_ONCE:
                 try:
-                    frames = socket.recv_multipart(zmq.NOBLOCK)
+                    frames = socket.recv_multipart(zmq.NOBLOCK, copy=False)
                 except zmq.Again:
                     break
+                if self._hoards is not None and socket is self._pull:
+                    self._hoards.heard(frames[-1])
                 if len(frames) == 1:
-                    found.append((socket is self._dealer, frames[0]))
+                    found.append((socket is self._dealer, frames[0].bytes))
+        if self._hoards is not None:
+            self._hoards.cut(len(found) < _AT_ONCE)
         return found
 
     def listen_no_more(self) -> None:
         """Somebody sends what nobody asked for: other clients hand over by way of the server from now on."""
         if self._pull is not None:
             self._poller.unregister(self._pull)
+            if self._hoards is not None:
+                self._hoards.close()
             self._pull.close()
-            self._pull = None
+            self._pull = self._hoards = None
 
     def send(self, frame: bytes) -> None:
         """To the server. Dropped if it is not there."""
@@ -310,6 +334,8 @@ class Caller(_End):
     def close(self) -> None:
         """What was said last may still go out."""
         self._dealer.disable_monitor()
+        if self._hoards is not None:
+            self._hoards.close()
         for peer in self._peers.values():
             peer.close(_LINGER)
         self._context.destroy(_LINGER)

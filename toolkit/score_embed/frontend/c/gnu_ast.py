@@ -2,7 +2,7 @@
 
 They follow pycparser's conventions (slots in the order of the children, then two that `repr()` skips;
 `children()`; `attr_names`), so that its visitors, `show()` and `repr()` work on them. Which construct becomes
-which node is documented on top of parse.py.
+which node is documented on top of gnu_parser.py.
 """
 
 # ruff: noqa: RUF023

@@ -15,7 +15,7 @@ from pycparser.c_lexer import CLexer, Dialect, Token
 ATTRIBUTE = "__attribute__"
 
 # Spelling in the source -> (token type, value the parser sees). Names in capitals that pycparser does not
-# know (ASM, GNU_…) are handled in parse.py.
+# know (ASM, GNU_…) are handled in gnu_parser.py.
 _KEYWORDS: dict[str, tuple[str, str]] = {
     "__const": ("CONST", "const"),
     "__const__": ("CONST", "const"),

@@ -1,6 +1,6 @@
 """GNU C's statements on pycparser's parser: attributes, `case 1 ... 5`, computed goto, local labels, asm.
 
-The shapes of the nodes are listed in parse.py.
+The shapes of the nodes are listed in gnu_parser.py.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from score_embed.frontend.c.gnu_lexer import is_attribute
 
 
 class GnuStatements(CParser):  # type: ignore[misc]
-    """Attributes and statements; declarations and expressions are added by parse.py."""
+    """Attributes and statements; declarations and expressions are added by gnu_parser.py."""
 
     # -- attributes -----------------------------------------------------------------------------------------
     def _gnu_attributes(self) -> list[c_ast.Node]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Set
 
 from pycparser import c_ast
 
-from score_embed.frontend.c.gnu_ast import AsmLabel, GnuAttribute, LabelAddress
+from score_embed.frontend.c.gnu_ast import AsmLabel, GnuAttribute
 from score_embed.frontend.c.gnu_lexer import ATTRIBUTE
 from score_embed.frontend.c.printer import to_c
 
@@ -150,64 +150,3 @@ def named_parameter(param: c_ast.Typename, name: str) -> c_ast.Decl:
     inner.declname = name
     attributes = param.attributes
     return c_ast.Decl(name, param.quals, [], [], [], param.type, None, None, param.coord, attributes=attributes)
-
-
-def defined_functions(tree: c_ast.FileAST) -> dict[str, str]:
-    """Functions with a body in this unit → the file they stand in."""
-    return {e.decl.name: str(e.decl.coord.file) for e in tree.ext if isinstance(e, c_ast.FuncDef)}
-
-
-def static_names(tree: c_ast.FileAST) -> set[str]:
-    """Names at file scope that other units do not see: some declaration says so (C11 6.2.2)."""
-    decls = [e.decl if isinstance(e, c_ast.FuncDef) else e for e in tree.ext]
-    return {d.name for d in decls if isinstance(d, c_ast.Decl) and d.name and "static" in (d.storage or [])}
-
-
-def defined_twice(tree: c_ast.FileAST) -> set[str]:
-    """Functions with an `extern inline` definition and another one."""
-    names = [e.decl.name for e in tree.ext if isinstance(e, c_ast.FuncDef)]
-    return {name for name in names if names.count(name) > 1}
-
-
-def called_names(tree: c_ast.Node) -> set[str]:
-    """The functions that are called by name anywhere below."""
-    found: set[str] = set()
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-            found.add(node.name.name)
-        stack += [child for _, child in node.children()]
-    return found
-
-
-def labels_with_address(node: c_ast.Node) -> list[str]:
-    """The labels L of which `&&L` stands anywhere below, each once."""
-    found = [node.name] if isinstance(node, LabelAddress) else []
-    for _, child in node.children():
-        found += labels_with_address(child)
-    return list(dict.fromkeys(found))
-
-
-def addressed_names(node: c_ast.Node) -> set[str]:
-    """Names whose address is taken anywhere below, except for the inputs of score.h (they stay slots)."""
-    found: set[str] = set()
-    _collect_addressed(node, found)
-    return found
-
-
-def _collect_addressed(node: c_ast.Node, found: set[str]) -> None:
-    if (
-        isinstance(node, c_ast.FuncCall)
-        and isinstance(node.name, c_ast.ID)
-        and node.name.name in ("__score_symbolic", "__score_boolean")
-    ):
-        return
-    if isinstance(node, c_ast.UnaryOp) and node.op == "&":
-        inner = node.expr
-        while isinstance(inner, c_ast.StructRef) and inner.type == ".":
-            inner = inner.name
-        if isinstance(inner, c_ast.ID):  # `&p[i]` and `&p->m` are in what p points to; an array never is in a slot
-            found.add(inner.name)
-    for _, child in node.children():
-        _collect_addressed(child, found)

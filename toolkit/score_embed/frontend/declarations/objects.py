@@ -14,9 +14,8 @@ from pycparser import c_ast
 
 from score_embed.frontend.declarations.initialiser_walk import InitialiserWalk, string_for
 from score_embed.frontend.declarations.symbols import Unsupported, Variable
-from score_embed.frontend.ir.addresses import base_of
 from score_embed.frontend.ir.body import Body, Call, Stmt
-from score_embed.frontend.ir.exp import Exp, GlobalAddress, LocalAddress
+from score_embed.frontend.ir.exp import Exp, GlobalAddress, LocalAddress, base_of
 from score_embed.frontend.ir.flow import expressions, places
 from score_embed.frontend.types.ctype import Array, CType, Function, Pointer, Struct, Void
 

@@ -14,7 +14,6 @@ from score_embed.frontend.emit.probes import ByStatement, Probes, on
 from score_embed.frontend.ir.body import Assembly, Call, Return, Stmt, VaStart, Verbatim
 from score_embed.frontend.ir.exp import Const, Exp, Place, SlotRef
 from score_embed.frontend.probes.templates import LeafText, leaf_word
-from score_embed.frontend.types.builtin_names import RETURNS_TWICE
 from score_embed.frontend.types.ctype import (
     CType,
     Function,
@@ -29,7 +28,7 @@ from score_embed.frontend.types.ctype import (
     is_integer,
     unqualified,
 )
-from score_embed.frontend.types.library_calls import flags
+from score_embed.frontend.types.library_calls import RETURNS_TWICE, flags
 
 RETURN = "sc_return"
 NONE_LEAF = str(int(Where.NONE) << 14)

@@ -8,7 +8,6 @@ from score_embed.contract.descriptors import MOST_VARIABLE
 from score_embed.contract.sites import InputFlag, SelectFlag, SiteKind
 from score_embed.contract.sites import Place as Where
 from score_embed.frontend.emit.probes import ARRAY, ByStatement, Probes, on
-from score_embed.frontend.ir.addresses import base_of, stride_text
 from score_embed.frontend.ir.body import (
     Assign,
     Clear,
@@ -26,7 +25,7 @@ from score_embed.frontend.ir.body import (
     Symbolic,
     Truncate,
 )
-from score_embed.frontend.ir.exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef
+from score_embed.frontend.ir.exp import Convert, GlobalAddress, Load, LocalAddress, Place, SlotRef, base_of, stride_text
 from score_embed.frontend.probes.formulas import mentioned
 from score_embed.frontend.probes.pins import varying_part
 from score_embed.frontend.probes.templates import LeafText, TemplateText, address_text

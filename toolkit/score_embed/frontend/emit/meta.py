@@ -59,7 +59,7 @@ class Meta:
             known[2][condition] = site
 
     def tell(self, enter: int, function: str, lines: Sequence[Coord], row: Sequence[Any]) -> None:
-        """A stretch of statements of the function with this `enter` site; `row`: what contract/statements.py reads behind them."""
+        """A stretch of statements of the function with this `enter` site; `row`: what contract/coverage.py reads behind them."""
         places = [[_index(self.files, line.file), line.line] for line in lines]
         self.stretches.append([enter, _index(self.functions, function), places, *row])
 

@@ -79,7 +79,7 @@ def read(text: str, file: str, function: str) -> Hints:
     arguments: dict[str, Hint] = {}
     assume: list[str] = []
     places: list[tuple[str, str]] = []
-    variables: list[str] = []
+    variables: list[tuple[str, str]] = []
     for comment in comments(text).get(function, ()):
         for clause, line in _clauses(comment):
             where = f"{file}:{line}"
@@ -88,12 +88,13 @@ def read(text: str, file: str, function: str) -> Hints:
                 assume.append(clause.partition("assume")[2].strip())
                 places.append((assume[-1], where))
             elif words[0] == "globals" and len(words) > 1:
-                variables += words[1:]
+                variables += [(name, where) for name in words[1:]]
             elif words[0] in arguments:
                 raise UsageError(f"{userfile.shown(words[0])} has hints twice", where, "Write all of them in one place.")
             else:
                 arguments[words[0]] = hint(_section(words, where))
-    return Hints(arguments, assume=tuple(assume), globals=tuple(variables), places=tuple(places))
+    names = tuple(name for name, _ in variables)
+    return Hints(arguments, assume=tuple(assume), globals=names, places=tuple(places), globals_at=tuple(variables))
 
 
 def _clauses(comment: Comment) -> Iterator[tuple[str, int]]:

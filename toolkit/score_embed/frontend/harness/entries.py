@@ -17,8 +17,9 @@ from score_embed.contract.entry import Entry
 from score_embed.contract.program import ENTRY, HARNESS_FILE, STUBS_FILE, Note, Source
 from score_embed.frontend.c.own_names import as_written, emitted
 from score_embed.frontend.c.parse import parse, system_files
-from score_embed.frontend.harness.entry import add_harness
+from score_embed.frontend.harness.entry import harness_of
 from score_embed.frontend.harness.hints import Hints
+from score_embed.frontend.harness.scope import Scopes
 from score_embed.frontend.types.data_model import DataModel
 
 SELECTED = "sc_selected"  # its address is the number of the entry, from 1 on
@@ -72,12 +73,14 @@ def functions(sources: Sequence[Source]) -> list[Function]:
     return list(found.values())
 
 
-def make(sources: Sequence[Source], function: Function, number: int, model: DataModel, hints: Hints) -> Made:
+def make(
+    sources: Sequence[Source], function: Function, number: int, model: DataModel, hints: Hints, scopes: Scopes | None = None
+) -> Made:
     """The harness of one function. Raises BuildError and UsageError."""
     own = [index for index, source in enumerate(sources) if str(source.path) == function.source]
     order = [*own, *(index for index in range(len(sources)) if index not in own)]  # of several of that name this one
-    harness = add_harness([sources[index] for index in order], emitted(function.name), model, hints)
-    text = harness.sources[0].text.partition(_MARK)[2]
+    harness = harness_of([sources[index] for index in order], emitted(function.name), model, hints, scopes)
+    text = harness.appended.partition(_MARK)[2]
     within = tuple(harness.within)
     return Made(number, harness.entry, tuple(harness.losses), within, _numbered(text, number), harness.text, own[0])
 

@@ -76,6 +76,7 @@ class Hints:
     all_null: bool = False  # every pointer may be null, whatever the code looks at
     never: tuple[Never, ...] = ()  # what does not hold when the function is called
     places: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)  # of what is assumed: C, and where it stands
+    globals_at: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)  # the same of globals
 
     def over(self, other: Hints) -> Hints:
         """These, and what another place says besides; of an argument only one of them."""
@@ -85,6 +86,7 @@ class Hints:
             assume=(*other.assume, *self.assume),
             globals=(*other.globals, *self.globals),
             places=(*other.places, *self.places),
+            globals_at=(*other.globals_at, *self.globals_at),
         )
 
     def written(self) -> Iterator[tuple[str, str]]:
@@ -93,7 +95,7 @@ class Hints:
         for one in self.never:
             yield one.condition, one.at
         for hint in (*self.arguments.values(), *self.types.values()):
-            for text in (hint.value, hint.low, hint.high):
+            for text in (hint.value, hint.low, hint.high, hint.count):
                 if text:
                     yield text, hint.at
 
@@ -123,7 +125,19 @@ def read(path: Path, function: str) -> Hints:
     arguments = {name: hint(section) for name, section in _groups(own, leave=("assume", "globals"))}
     assume = own.texts("assume")
     places = tuple((text, own.where_item("assume", at)) for at, text in enumerate(assume))
-    return Hints(_not_null(arguments, never), types, assume, own.texts("globals"), never=never, places=places)
+    variables = own.texts("globals")
+    globals_at = tuple((name, own.where_item("globals", at)) for at, name in enumerate(variables))
+    given = _not_null(arguments, never)
+    return Hints(given, types, assume, variables, never=never, places=places, globals_at=globals_at)
+
+
+def named(path: Path) -> dict[str, str]:
+    """The functions and the types that a file says something of, and where. Raises UsageError."""
+    doc = yamlfile.read(path)
+    functions, types = yamlfile.group(doc, "functions"), yamlfile.group(doc, "types")
+    of_functions = {name: functions.where(name) for name in functions.values}
+    of_bugs = {name: line.at for line in judged.lines(doc) if (name := line.function)}
+    return of_bugs | of_functions | {name.partition(".")[0].strip(): types.where(name) for name in types.values}
 
 
 def _not_null(arguments: dict[str, Hint], never: Sequence[Never]) -> dict[str, Hint]:
@@ -132,10 +146,20 @@ def _not_null(arguments: dict[str, Hint], never: Sequence[Never]) -> dict[str, H
 
 def where_it_is(condition: str) -> str:
     """A condition that is false where a pointer on the way to what it names is null: `p && (p->n > 3)`."""
+    return f"{_way(condition)}({condition})"
+
+
+def where_it_can_be(condition: str) -> str:
+    """A condition that is true there, for it says nothing of such a pointer: `!(p) || (p->n > 3)`."""
+    way = _way(condition).removesuffix(" && ")
+    return f"!({way}) || ({condition})" if way else condition
+
+
+def _way(condition: str) -> str:
     before = [condition[: found.start()] for found in _THROUGH.finditer(condition)]
     names = [found[0] for text in before if (found := _LVALUE.search(text)) is not None]
     names += [found[1] for found in _DEREFERENCE.finditer(condition)]
-    return "".join(f"{name} && " for name in dict.fromkeys(names)) + f"({condition})"
+    return "".join(f"{name} && " for name in dict.fromkeys(names))
 
 
 def _groups(section: yamlfile.Section, leave: tuple[str, ...] = ()) -> list[tuple[str, yamlfile.Section]]:

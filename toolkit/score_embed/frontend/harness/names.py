@@ -47,6 +47,7 @@ _COUNTS = frozenset(
     ]
 )
 _ENDINGS = ("len", "length", "size", "count", "cnt", "num", "capacity")
+_OF_ANYTHING = frozenset(["total", "data", "buf", "buffer", "in", "out", "src", "dst", "array", "input", "output", "of"])
 _CAPACITY = frozenset(["cap", "capacity", "size", "sz", "max", "alloc", "allocated", "room", "maxlen"])
 _POSITIONS = frozenset(["offset", "off", "pos", "position", "cursor", "fill", "filled", "written"])
 # fmt: off
@@ -88,9 +89,11 @@ class Field:
 @dataclass
 class Counts:
     """`of`: a pointer's or an array's name → the number that says how many elements it has; `most`: numbers that are no more than
-    another one (what is used of a capacity)."""
+    another one (what is used of a capacity); `weak`: pointers whose number is named after something else (`version` beside
+    `stream_size`)."""
 
     of: dict[str, str] = field(default_factory=dict)
+    weak: set[str] = field(default_factory=set)
     most: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -134,6 +137,8 @@ def of_parameters(fields: Sequence[Field]) -> Counts:
                 run = _run(fields, at, found)
                 if (number := choose(fields, at, run, set(found.of.values()))) is not None:
                     found.of |= dict.fromkeys((f.name for f in fields[at : run + 1]), number.name)
+                    if not _words(number.name) <= _COUNTS | _OF_ANYTHING:
+                        found.weak |= {f.name for f in fields[at : run + 1]}
     return found
 
 

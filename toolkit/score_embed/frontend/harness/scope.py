@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from pycparser import c_ast
 
@@ -15,6 +16,7 @@ from score_embed.frontend.declarations.declare import ANONYMOUS, Declarations
 from score_embed.frontend.declarations.symbols import FunctionName, TypedefName, Unsupported, Variable
 from score_embed.frontend.harness import uses
 from score_embed.frontend.harness.nulls import Nulls
+from score_embed.frontend.harness.shapes import bits, holds_pointers
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -28,7 +30,6 @@ from score_embed.frontend.types.ctype import (
     VaList,
     compatible_text,
     declare,
-    is_untracked,
     unqualified,
 )
 
@@ -52,12 +53,15 @@ class FileScope:
         self._system = system_files(source.text)
         self._others = others
         self._functions: dict[str, list[str]] | None = None
+        self._larger: dict[str, dict[str, Struct]] | None = None
         for ext in tree.ext:
             self._register(ext)
         self.nulls = Nulls(tree)
         self.frees = self._frees()
         self._accessed = {name for text in (source.text, *(o.text for o in others)) for name in _ACCESS.findall(text)}
         self._really = uses.members_cast(tree)
+        self._compared = uses.members_compared(tree)
+        self._moved = uses.members_moved(tree)
         self._records = dict(self._bodies())
         self._typedefs = dict(self._named_by_typedefs())
 
@@ -107,6 +111,18 @@ class FileScope:
                 raise Unmakeable("its type has no name")
         return _TAG.sub(lambda found: self._typedefs[found[1]], text)
 
+    def element_name(self, u: CType) -> str:
+        """What a pointer or an array is to, if there can be several; for what is compared by names."""
+        of = unqualified(u.to) if isinstance(u, Pointer) else unqualified(u.of) if isinstance(u, Array) else None
+        if of is None or isinstance(of, (Function, VaList)):
+            return ""
+        if isinstance(of, Struct) and not of.record.members:
+            return ""
+        try:
+            return self.declare(of)
+        except Unmakeable:
+            return "?"
+
     def name_of(self, body: Record | Enumeration) -> str:
         """What people call a structure or an enum."""
         return as_written(self._typedefs.get(body.tag, body.tag))
@@ -118,6 +134,15 @@ class FileScope:
             return False
         return holds_pointers(Struct(record))
 
+    def record(self, name: str) -> Record | None:
+        """The structure or union that people call so: by its tag or its type's name."""
+        found = self.declarations.scope.tags.get(name)
+        if isinstance(found, Record):
+            return found
+        symbol = self.declarations.scope.names.get(name)
+        of = unqualified(symbol.type) if isinstance(symbol, TypedefName) else None
+        return of.record if isinstance(of, Struct) else None
+
     def counted_by(self, record: Record) -> dict[str, str]:
         """What the attribute `counted_by` says of its members."""
         node = self._records.get(record.tag)
@@ -128,11 +153,36 @@ class FileScope:
         """Whether any code of the program names such a member."""
         return member in self._accessed
 
+    def is_compared(self, member: str) -> bool:
+        """Whether the file compares such a member with another pointer."""
+        return member in self._compared
+
+    def is_moved(self, member: str) -> bool:
+        """Whether such a member may be to several objects, as far as the file shows."""
+        return member in self._moved or not self.is_accessed(member)
+
     def member_seen_as(self, member: str) -> CType | None:
         """The structure that the file takes an opaque member for, wherever it does."""
         types = [self.type_at(node) for node in self._really.get(member, ())]
         found = {id(t.to.record): t.to for t in types if isinstance(t, Pointer) and isinstance(t.to, Struct)}
         return unqualified(next(iter(found.values()))) if len(found) == 1 else None
+
+    def seen_as(self, record: Record) -> CType | None:
+        """The larger structure that the file takes each such argument for, where it is said to be something smaller."""
+        if self._larger is None:
+            self._larger = {}
+            for of, to in uses.arguments_cast(self.tree):
+                given, taken = self._structure(of), self._structure(to)
+                if given is not None and taken is not None and given.record is not taken.record:
+                    self._larger.setdefault(given.record.tag, {})[taken.record.tag] = taken
+        found = list(self._larger.get(record.tag, {}).values())
+        return found[0] if len(found) == 1 and bits(found[0]) > bits(Struct(record)) else None
+
+    def _structure(self, node: c_ast.Node) -> Struct | None:
+        """That to which a pointer of the type leads, if it is known."""
+        t = self.type_at(node)
+        to = unqualified(t.to) if isinstance(t, Pointer) else None
+        return to if isinstance(to, Struct) and to.record.members else None
 
     def type_at(self, node: c_ast.Node) -> CType | None:
         """The type that a syntax tree denotes at file scope; None if it denotes none there."""
@@ -151,6 +201,18 @@ class FileScope:
     def is_taken(self, name: str) -> bool:
         """Whether a name means something at file scope."""
         return name in self.declarations.scope.names
+
+    def definition(self, name: str) -> c_ast.FuncDef | None:
+        """Where the program defines a function."""
+        found = self._definition_in(self.tree, name)
+        for source in self._others if found is None else ():
+            if re.search(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)\s*\{{", source.text):
+                found = found or self._definition_in(parse(source.text, str(source.path)), name)
+        return found
+
+    @staticmethod
+    def _definition_in(tree: c_ast.FileAST, name: str) -> c_ast.FuncDef | None:
+        return next((e for e in tree.ext if isinstance(e, c_ast.FuncDef) and e.decl.name == name), None)
 
     def callbacks(self, t: Function) -> list[str]:
         """The functions of the program of that type whose address it takes."""
@@ -186,18 +248,15 @@ class FileScope:
         return own | (declared & elsewhere) | library
 
 
-def holds_pointers(t: CType) -> bool:
-    """Whether an object of the type has a pointer in it, or what is as good as one."""
-    t = unqualified(t)
-    if isinstance(t, Array):
-        return holds_pointers(t.of)
-    if isinstance(t, Struct):
-        return any(holds_pointers(member.type) for member in t.record.members or [])
-    return isinstance(t, (Pointer, VaList, Function))
+class Scopes:
+    """Those of a program's files, each read once."""
 
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._kept: dict[Path, FileScope] = {}
 
-def why_not(t: CType) -> str:
-    """Why no value of a scalar type can be symbolic; "" if one can."""
-    if isinstance(t, VaList):
-        return "a va_list"
-    return "numbers of such a type have no formula" if is_untracked(t) else ""
+    def of(self, source: Source, tree: c_ast.FileAST, others: Sequence[Source]) -> FileScope:
+        kept = self._kept.get(source.path)
+        if kept is None or kept.tree is not tree:
+            kept = self._kept[source.path] = FileScope(source, tree, self._types, others)
+        return kept

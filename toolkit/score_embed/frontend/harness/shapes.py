@@ -1,8 +1,10 @@
-"""Questions about types that a harness's maker asks."""
+"""Questions about types that the makers of a harness ask: what a type lets them make, and how it is called.
+
+They hang on the type alone. What its file declares besides is `scope.py`'s.
+"""
 
 from __future__ import annotations
 
-from score_embed.frontend.harness.scope import FileScope, Unmakeable, why_not
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -17,6 +19,7 @@ from score_embed.frontend.types.ctype import (
     as_int,
     is_float,
     is_integer,
+    is_untracked,
     unqualified,
 )
 
@@ -26,29 +29,6 @@ def is_plain(of: CType) -> bool:
     while isinstance(of, Array):
         of = unqualified(of.of)
     return (is_integer(of) or is_float(of)) and not why_not(of) and not (isinstance(of, Int) and of.name == "_Bool")
-
-
-def bits(t: CType) -> int:
-    """How large it is, as far as that is known without its layout."""
-    u = unqualified(t)
-    if isinstance(u, Array):
-        return (u.length or 0) * bits(u.of)
-    if isinstance(u, Struct):
-        return sum(bits(m.type) for m in u.record.members or [])
-    return as_int(u).bits if is_integer(u) else getattr(u, "bits", 0)
-
-
-def element_name(scope: FileScope, u: CType) -> str:
-    """What a pointer or an array is to, if there can be several; for what is compared by names."""
-    of = unqualified(u.to) if isinstance(u, Pointer) else unqualified(u.of) if isinstance(u, Array) else None
-    if of is None or isinstance(of, (Function, VaList)):
-        return ""
-    if isinstance(of, Struct) and not of.record.members:
-        return ""
-    try:
-        return scope.declare(of)
-    except Unmakeable:
-        return "?"
 
 
 def allocates(t: Function) -> bool:
@@ -79,3 +59,30 @@ def unit(t: CType) -> str:
     if isinstance(t, Pointer):
         return "pointer"
     return "byte" if isinstance(t, Void) or (isinstance(t, Int) and t.bits == 8) else "element"
+
+
+def holds_pointers(t: CType) -> bool:
+    """Whether an object of the type has a pointer in it, or what is as good as one."""
+    t = unqualified(t)
+    if isinstance(t, Array):
+        return holds_pointers(t.of)
+    if isinstance(t, Struct):
+        return any(holds_pointers(member.type) for member in t.record.members or [])
+    return isinstance(t, (Pointer, VaList, Function))
+
+
+def bits(t: CType) -> int:
+    """How large it is, as far as that is known without its layout."""
+    u = unqualified(t)
+    if isinstance(u, Array):
+        return (u.length or 0) * bits(u.of)
+    if isinstance(u, Struct):
+        return sum(bits(m.type) for m in u.record.members or [])
+    return as_int(u).bits if is_integer(u) else getattr(u, "bits", 0)
+
+
+def why_not(t: CType) -> str:
+    """Why no value of a scalar type can be symbolic; "" if one can."""
+    if isinstance(t, VaList):
+        return "a va_list"
+    return "numbers of such a type have no formula" if is_untracked(t) else ""

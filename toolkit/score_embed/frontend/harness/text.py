@@ -38,6 +38,7 @@ class Spot:
     place: str
     label: str
     members: tuple[str, ...] = ()
+    said: str = ""  # what hints call it, if not that
     records: tuple[Record, ...] = ()
     levels: int = 0
 

@@ -7,7 +7,7 @@ a pointer is to one object or to several is seen by whether the body moves or su
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
@@ -32,8 +32,11 @@ class Said:
     assumed: list[tuple[c_ast.Node, int]] = field(default_factory=list)
 
 
-def said_of(tree: c_ast.FileAST, function: c_ast.FuncDef, names: list[str]) -> Said:
-    """What prototypes, attributes and assertions at the beginning say of a function's parameters."""
+def said_of(
+    tree: c_ast.FileAST, function: c_ast.FuncDef, names: list[str], only_looks: Callable[[c_ast.Node], bool]
+) -> Said:
+    """What prototypes, attributes and assertions at the beginning say of a function's parameters. `only_looks`: whether an
+    expression changes nothing, so that it can be asked before the function is called."""
     found = Said()
     for ext in tree.ext:
         decl = ext.decl if isinstance(ext, c_ast.FuncDef) else ext
@@ -43,7 +46,7 @@ def said_of(tree: c_ast.FileAST, function: c_ast.FuncDef, names: list[str]) -> S
         array = getattr(param, "type", None)
         if isinstance(array, c_ast.ArrayDecl) and "static" in (array.dim_quals or []):
             found.not_null.add(name)
-    _assertions(function.body, set(names), found)
+    _assertions(function.body, set(names), found, only_looks)
     return found
 
 
@@ -77,7 +80,7 @@ def counted_by(member: c_ast.Decl) -> str:
 # --- assertions at the beginning ------------------------------------------------------------------------------------
 
 
-def _assertions(body: c_ast.Compound, names: set[str], found: Said) -> None:
+def _assertions(body: c_ast.Compound, names: set[str], found: Said, only_looks: Callable[[c_ast.Node], bool]) -> None:
     local: set[str] = set()
     for item in body.block_items or []:
         if isinstance(item, c_ast.Decl):
@@ -87,7 +90,7 @@ def _assertions(body: c_ast.Compound, names: set[str], found: Said) -> None:
         if condition is None:
             return
         used = {node.name for node in walk(condition) if isinstance(node, c_ast.ID)}
-        if used & local or any(isinstance(node, (c_ast.FuncCall, c_ast.Assignment)) for node in walk(condition)):
+        if used & local or not only_looks(condition):
             continue
         for part in _conjuncts(condition):
             name = _not_null(part)
@@ -258,6 +261,16 @@ def seen_as(body: c_ast.Node, name: str) -> Iterator[c_ast.Node]:
                     yield declared[to]
 
 
+def arguments_cast(tree: c_ast.FileAST) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
+    """Of each parameter that is cast in its function, its type and the one that it is cast to."""
+    for function in tree.ext:
+        if isinstance(function, c_ast.FuncDef):
+            types = {param.name: param.type for param in _parameters(function) if isinstance(param, c_ast.Decl)}
+            for node in walk(function.body):
+                if isinstance(node, c_ast.Cast) and isinstance(node.expr, c_ast.ID) and node.expr.name in types:
+                    yield types[node.expr.name], node.to_type.type
+
+
 def members_cast(tree: c_ast.FileAST) -> dict[str, list[c_ast.Node]]:
     """Of each member that is cast somewhere, the types that it is cast to."""
     found: dict[str, list[c_ast.Node]] = {}
@@ -265,6 +278,45 @@ def members_cast(tree: c_ast.FileAST) -> dict[str, list[c_ast.Node]]:
         if isinstance(node, c_ast.Cast) and isinstance(node.expr, c_ast.StructRef):
             found.setdefault(node.expr.field.name, []).append(node.to_type.type)
     return found
+
+
+def members_compared(tree: c_ast.FileAST) -> set[str]:
+    """The members that are compared with something that may be a pointer."""
+    found: set[str] = set()
+    for node in walk(tree):
+        if isinstance(node, c_ast.BinaryOp) and node.op in ("==", "!="):
+            sides = (node.left, node.right)
+            if not any(isinstance(side, c_ast.Constant) or is_null(side) for side in sides):
+                found |= {str(side.field.name) for side in sides if isinstance(side, c_ast.StructRef)}
+    return found
+
+
+def members_moved(tree: c_ast.FileAST) -> set[str]:
+    """The members that are used otherwise than to go through them (`m->n`), to set them, and to compare them: subscripted, moved, or
+    passed on to who may do so."""
+    found: set[str] = set()
+    for node in walk(tree):
+        for name, child in node.children():
+            if isinstance(child, c_ast.StructRef) and not _goes_through(node, name):
+                found.add(str(child.field.name))
+    return found
+
+
+def _goes_through(node: c_ast.Node, child: str) -> bool:
+    match node:
+        case c_ast.StructRef(type="->"):
+            return True
+        case c_ast.Assignment(op="="):
+            return child == "lvalue"
+        case c_ast.BinaryOp():
+            return node.op in ("==", "!=", "&&", "||")
+        case c_ast.UnaryOp():
+            return node.op in ("!", "&", "*", "sizeof")
+        case c_ast.If() | c_ast.While() | c_ast.DoWhile() | c_ast.For():
+            return True
+        case c_ast.TernaryOp():
+            return child == "cond"
+    return False
 
 
 # --- functions and variables of the program ------------------------------------------------------------------------

@@ -120,7 +120,7 @@ class VaStart(Stmt):
 
 @dataclass
 class Decision:
-    """Conditions under `&&`, `||` and `!`. `postfix`: the tree, as contract/decisions.py has it."""
+    """Conditions under `&&`, `||` and `!`. `postfix`: the tree, as contract/coverage.py has it."""
 
     coord: Coord
     postfix: list[int | str] = field(default_factory=list)

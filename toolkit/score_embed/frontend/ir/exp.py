@@ -2,16 +2,27 @@
 
 An `Exp` prints itself as C (`c()`) and, later, as a template of the site table; both come from the same
 object, which is why they cannot disagree. Every memory access names its place by the user's own lvalue text
-and, beside it, by an address expression over slots and link-time constants, for the template of a pin.
+and, beside it, by an address expression over slots and link-time constants, for the template of a pin. What such an address is
+computed from is asked here, too: a base, a variable's address or a pointer, and what is added to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from score_embed.contract.sites import Op
-from score_embed.frontend.types.ctype import CType, declare
+from score_embed.frontend.types.ctype import CType, Pointer, declare
+
+MATH = {  # functions of a number with a result of the same type
+    "fabs": Op.FABS,
+    "sqrt": Op.FSQRT,
+    "floor": Op.FFLOOR,
+    "ceil": Op.FCEIL,
+    "trunc": Op.FTRUNC,
+}
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @dataclass(eq=False)
@@ -191,15 +202,6 @@ class Convert(Exp):
         return (self.operand,)
 
 
-MATH = {  # functions of a number with a result of the same type
-    "fabs": Op.FABS,
-    "sqrt": Op.FSQRT,
-    "floor": Op.FFLOOR,
-    "ceil": Op.FCEIL,
-    "trunc": Op.FTRUNC,
-}
-
-
 @dataclass(frozen=True)
 class MathCall(Exp):
     """A function of a floating-point number that is a formula: `name` as in float_calls.py, `callee` C text."""
@@ -232,10 +234,6 @@ class Raw(Exp):
 def is_constant(exp: Exp) -> bool:
     """Whether it is made of nothing but constants, also of those whose value only the compiler knows."""
     return all(isinstance(part, (Const, Unary, Binary, Convert)) for part in exp.walk())
-
-
-COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @dataclass(frozen=True)
@@ -271,3 +269,51 @@ class Place:
     subscripts: tuple[tuple[Exp, str, int | None], ...] = ()  # of arrays: index, their count as C text, and if known
     array: Place | None = None  # the outermost array whose subscript may vary: the place is always in it
     narrow: bool = False  # an array that is a member, and of no other size than it has
+
+
+def steps(address: Exp) -> Iterator[Exp]:
+    """The address, what it is without what is added last, and so on to its base."""
+    while True:
+        yield address
+        match address:
+            case Offset(base=base) | PointerAdd(base=base):
+                address = base
+            case AddressOf(place=place):
+                address = place.address
+            case Convert(operand=operand) if isinstance(operand.type, Pointer):
+                address = operand
+            case _:
+                return
+
+
+def base_of(address: Exp) -> Exp:
+    """The pointer that an address is computed from, or the address of a variable."""
+    return list(steps(address))[-1]
+
+
+def is_arithmetic(address: Exp) -> bool:
+    """Whether it moves a pointer: what is one past an object, or beyond, may come of it."""
+    return any(isinstance(step, (PointerAdd, Offset)) for step in steps(address))
+
+
+def rebased(address: Exp, base: Exp) -> Exp:
+    """The same computed from another pointer; of an address that no `&` stands in."""
+    match address:
+        case Offset() | PointerAdd():
+            return replace(address, base=rebased(address.base, base))
+        case Convert() if isinstance(address.operand.type, Pointer):
+            return replace(address, operand=rebased(address.operand, base))
+    return base
+
+
+def indices(address: Exp) -> list[PointerAdd]:
+    """Where something that is no constant is added to the base."""
+    return [step for step in steps(address) if isinstance(step, PointerAdd) and not isinstance(step.index, Const)]
+
+
+def stride_text(address: Exp, size: str) -> str:
+    """How many bytes lie between the places that the address may be, in C; 0: that is no multiple of their size."""
+    sizes = [f"({step.size})" for step in indices(address)]
+    if len(sizes) == 1:
+        return f"({sizes[0]} < {size} ? 0 : {sizes[0]})"
+    return f"({' || '.join([f'{other} % {size}' for other in sizes] or ['1'])} ? 0 : {size})"

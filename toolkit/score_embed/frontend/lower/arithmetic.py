@@ -1,7 +1,8 @@
-"""C's arithmetic on typed expressions: promotions, usual conversions, pointer arithmetic (C11 6.3, 6.5).
+"""C's arithmetic on typed expressions: promotions, usual conversions, pointer arithmetic (C11 6.3, 6.5), sizes of types.
 
 Every conversion becomes an explicit `Convert`, so that the emitted C and the template say the same. What has no
-formula here (`long double`, 128-bit integers) becomes `Raw` text that remembers what it reads.
+formula here (`long double`, 128-bit integers) becomes `Raw` text that remembers what it reads. The size of a type, and so the
+steps that a pointer makes, may be computed at run time.
 """
 
 from __future__ import annotations
@@ -18,15 +19,21 @@ from score_embed.frontend.ir.exp import (
     Convert,
     Exp,
     FloatConst,
+    Place,
     PointerAdd,
     PointerDiff,
     Raw,
+    Slot,
+    SlotRef,
     Unary,
 )
-from score_embed.frontend.types.constant import wrap
+from score_embed.frontend.lower.builder import Builder
+from score_embed.frontend.types.constant import number, pattern, wrap
 from score_embed.frontend.types.ctype import (
+    Array,
     CType,
     Float,
+    Function,
     Int,
     Pointer,
     Types,
@@ -39,7 +46,6 @@ from score_embed.frontend.types.ctype import (
     is_untracked,
     unqualified,
 )
-from score_embed.frontend.types.float_constants import number, pattern
 
 
 def zero(t: Int) -> Const:
@@ -238,3 +244,59 @@ class Arithmetic:
             exp, self._null(exp.type) if isinstance(exp.type, Pointer) else zero(self.types.int)
         )
         return "!=", left, right
+
+
+class Sizes:
+    """Those of one function, whose variable length arrays keep their counts in slots."""
+
+    def __init__(self, builder: Builder, arith: Arithmetic) -> None:
+        self.b = builder
+        self.types = builder.types
+        self.arith = arith
+
+    def of(self, t: CType) -> Exp:
+        """The size of a type, in bytes."""
+        size = self.types.size
+        if not (isinstance(t, Array) and self.b.is_variable(t)):
+            return Const(size, self.text(t), as_int(t).bits // 8 if is_integer(t) else None)
+        count = self.b.counts.get(t.count or "") or Const(size, f"(({size.name}) ({t.count}))", t.length)
+        return Binary(size, "*", count, self.of(t.of))
+
+    def text(self, t: CType) -> str:
+        """The size of a type, in bytes, as C that the compiler computes. Raises Unsupported if it cannot."""
+        if isinstance(t, Array) and self.b.is_variable(t):
+            raise Unsupported("arithmetic on a pointer to variable length arrays")
+        if isinstance(t, (Void, Function)):
+            return "1"
+        return f"sizeof({declare(unqualified(t))})"
+
+    def element_address(self, t: CType, base: Exp, index: Exp, of: CType) -> Exp:
+        """The address, of type t, of an element of an array."""
+        if not (isinstance(of, Array) and self.b.is_variable(of)):
+            return PointerAdd(t, base, index, self.text(of))
+        return PointerAdd(t, base, Binary(self.types.size, "*", Convert(self.types.size, index), self.of(of)), "1")
+
+    def operate(self, op: str, left: Exp, right: Exp) -> Exp:
+        """A binary operator; of pointers to variable length arrays by their addresses, as C's own step is not known."""
+        pointers = [e for e in (left, right) if isinstance(e.type, Pointer) and self.b.is_variable(e.type.to)]
+        sized = [e.type.to for e in pointers if isinstance(e.type, Pointer) and isinstance(e.type.to, Array)]
+        if not sized or op not in ("+", "-"):
+            return self.arith.binary(op, left, right, self.text)
+        size, t = self.of(sized[0]), self.types.uintptr
+        if isinstance(left.type, Pointer) and isinstance(right.type, Pointer):
+            t = self.types.ptrdiff
+            return Binary(t, "/", Binary(t, "-", Convert(t, left), Convert(t, right)), self.arith.convert(size, t))
+        pointer, index = (left, right) if isinstance(left.type, Pointer) else (right, left)
+        step = Binary(t, "*", self.arith.convert(self.arith.promoted(index), t), self.arith.convert(size, t))
+        return self.b.save(Convert(pointer.type, Binary(t, op, Convert(t, pointer), step)))
+
+    def typed(self, pointer: Exp) -> str:
+        """C of a pointer that is used. A variable that points to variable length arrays is declared as `void *`."""
+        t = pointer.type
+        return f"(({declare(t)}) {pointer.c()})" if self.b.is_variable(t) else pointer.c()
+
+    @staticmethod
+    def variable_array(slot: Slot, t: Array) -> Place:
+        """An array whose size is computed at run time, at the address that the slot holds."""
+        text = f"(*({declare(Pointer(t))}) {slot.name})"
+        return Place(text, t, SlotRef(Pointer(t), slot), False, (slot,))

@@ -13,9 +13,20 @@ from dataclasses import replace
 
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.symbols import PlainVariable, SlotVariable, Symbol, Unsupported, Variable
-from score_embed.frontend.ir.addresses import base_of, is_arithmetic, rebased
 from score_embed.frontend.ir.body import Assign, Begin, Body, Coord, Goto, Label, Pin, SetPlain, Stmt, Truncate
-from score_embed.frontend.ir.exp import Convert, Exp, Load, LocalAddress, Place, Raw, Slot, SlotRef
+from score_embed.frontend.ir.exp import (
+    Convert,
+    Exp,
+    Load,
+    LocalAddress,
+    Place,
+    Raw,
+    Slot,
+    SlotRef,
+    base_of,
+    is_arithmetic,
+    rebased,
+)
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

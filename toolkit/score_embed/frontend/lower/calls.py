@@ -16,15 +16,14 @@ from score_embed.frontend.declarations.symbols import FunctionName, Unsupported
 from score_embed.frontend.ir.body import Argument, Call, Note, Pin
 from score_embed.frontend.ir.exp import AddressOf, Const, Convert, Exp, Load, Place, Raw, SlotRef
 from score_embed.frontend.lower.assignments import Assignments
-from score_embed.frontend.lower.bit_calls import BitCalls
-from score_embed.frontend.lower.compiler_calls import CompilerCalls
+from score_embed.frontend.lower.atomic_calls import AtomicCalls
+from score_embed.frontend.lower.compiler_calls import BitCalls, CompilerCalls
 from score_embed.frontend.lower.expressions import ByName, Expressions, Selection, Value
 from score_embed.frontend.lower.float_calls import FloatCalls
 from score_embed.frontend.lower.overflow_calls import OverflowCalls
+from score_embed.frontend.lower.parameters import Variadic
 from score_embed.frontend.lower.places import Places
 from score_embed.frontend.lower.score_calls import ScoreCalls
-from score_embed.frontend.lower.variadic import Variadic
-from score_embed.frontend.types.builtin_names import BUILTIN, signature
 from score_embed.frontend.types.ctype import (
     Function,
     Pointer,
@@ -37,11 +36,13 @@ from score_embed.frontend.types.ctype import (
     unqualified,
 )
 from score_embed.frontend.types.library_calls import (
+    BUILTIN,
     LIBRARY,
     RUNTIME,
     gives_to_program,
     keeps_pointer,
     only_puts_out,
+    signature,
     writes_nothing,
 )
 
@@ -69,6 +70,7 @@ class Calls:
         self.places, self.assignments = places, assignments
         self.callees = callees
         self._compiler, self._variadic = CompilerCalls(expressions), Variadic(expressions, places)
+        self._atomic = AtomicCalls(expressions, assignments)
         score = ScoreCalls(expressions, places, assignments)
         self._special: ByName = {**self._compiler.by_name, **self._variadic.by_name, **score.by_name}
         overflows = OverflowCalls(expressions, places, assignments)
@@ -96,6 +98,8 @@ class Calls:
         if name.startswith(BUILTIN) and symbol is None:
             symbol = self._builtin(name, node)
             name = name.removeprefix(BUILTIN)
+        if symbol is None and self._atomic.is_access(name, node):
+            return self._atomic.access(name, node)
         implicit = bool(name) and symbol is None
         if implicit:
             symbol = self._undeclared(name, node)
@@ -211,7 +215,7 @@ class Calls:
     def _undeclared(self, name: str, node: c_ast.FuncCall) -> FunctionName:
         """A function without a declaration gives an int, unless the compiler knows it (`malloc`, `sqrt`)."""
         known = None if self.callees.instrumented(name) else signature(name, self.types)
-        t = known or self._compiler.atomic(name, node) or Function(self.types.int, None)
+        t = known or self._atomic.type_of(name, node) or Function(self.types.int, None)
         return FunctionName(name, t, self.b.coord.file)
 
     def _builtin(self, name: str, node: c_ast.FuncCall) -> FunctionName:

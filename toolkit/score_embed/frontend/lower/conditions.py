@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from pycparser import c_ast
 
-from score_embed.contract.decisions import NOT
+from score_embed.contract.coverage import NOT
 from score_embed.frontend.ir.body import Branch, Copy, Decision, SetPlain
 from score_embed.frontend.ir.exp import NEGATED, Binary, Const, Exp, Place, Raw, is_constant
 from score_embed.frontend.lower.arithmetic import zero

@@ -16,9 +16,8 @@ from pycparser import c_ast
 from score_embed.frontend.c.gnu_ast import ChooseExpr
 from score_embed.frontend.declarations.symbols import PlainVariable, Unsupported
 from score_embed.frontend.ir.exp import Exp, Place, Slot, SlotRef
-from score_embed.frontend.lower.arithmetic import Arithmetic
+from score_embed.frontend.lower.arithmetic import Arithmetic, Sizes
 from score_embed.frontend.lower.builder import Builder
-from score_embed.frontend.lower.sizes import Sizes
 from score_embed.frontend.types.ctype import (
     Array,
     CType,

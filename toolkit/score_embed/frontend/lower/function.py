@@ -12,8 +12,9 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from score_embed.frontend.c.gnu_ast import StatementExpression
+from score_embed.frontend.c.names import labels_with_address
 from score_embed.frontend.c.scopes import FUNCTION_NAMES
-from score_embed.frontend.c.signature import header, labels_with_address
+from score_embed.frontend.c.signature import header
 from score_embed.frontend.declarations.symbols import Variable
 from score_embed.frontend.ir.exp import Slot
 from score_embed.frontend.lower.assignments import Assignments

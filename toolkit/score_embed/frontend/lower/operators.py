@@ -24,7 +24,7 @@ from score_embed.frontend.lower.expressions import (
 )
 from score_embed.frontend.lower.initialisers import Initialisers
 from score_embed.frontend.lower.places import Places
-from score_embed.frontend.types.constant import char_value, wrap
+from score_embed.frontend.types.constant import char_value, literal_pattern, wrap
 from score_embed.frontend.types.ctype import (
     Array,
     CType,
@@ -40,7 +40,6 @@ from score_embed.frontend.types.ctype import (
     is_untracked,
     parse_int,
 )
-from score_embed.frontend.types.float_constants import literal_pattern
 
 _FLOAT_SUFFIXES = {"f": "float", "l": "long double"}  # a hexadecimal one ends in a decimal exponent
 _STEPS = ("++", "--", "p++", "p--")

@@ -19,17 +19,7 @@ from score_embed.frontend.declarations.symbols import (
     VariableArray,
 )
 from score_embed.frontend.ir.body import Copy, ForgetObject
-from score_embed.frontend.ir.exp import (
-    AddressOf,
-    Const,
-    Exp,
-    GlobalAddress,
-    Load,
-    Offset,
-    Place,
-    Raw,
-    SlotRef,
-)
+from score_embed.frontend.ir.exp import AddressOf, Const, Exp, GlobalAddress, Load, Offset, Place, Raw, SlotRef
 from score_embed.frontend.lower.bit_fields import BitFields
 from score_embed.frontend.lower.expressions import (
     MOST_LEAVES,

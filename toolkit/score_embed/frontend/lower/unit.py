@@ -18,12 +18,10 @@ from pycparser import c_ast
 
 from score_embed.contract.program import HARNESS_FILE, STUBS_FILE, Note
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN, shown
+from score_embed.frontend.c.names import addressed_names, defined_functions, defined_twice
 from score_embed.frontend.c.own_names import HANDLER, PRELUDE
 from score_embed.frontend.c.printer import line_directive, to_c
 from score_embed.frontend.c.signature import (
-    addressed_names,
-    defined_functions,
-    defined_twice,
     drop_promises,
     handlers_by_name,
     has_parameters,

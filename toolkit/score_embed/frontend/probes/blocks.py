@@ -27,8 +27,8 @@ from score_embed.frontend.lower.expressions import MOST_LEAVES, leaf_count
 from score_embed.frontend.probes.formulas import Formula, changes, is_pure, substituted
 from score_embed.frontend.probes.maybe import Maybe
 from score_embed.frontend.probes.pins import repeated_pins
-from score_embed.frontend.types.builtin_names import RETURNS_TWICE
 from score_embed.frontend.types.ctype import CType, Pointer, Types, as_int, is_float, is_integer
+from score_embed.frontend.types.library_calls import RETURNS_TWICE
 
 _NOTHING: Mapping[int, Exp] = {}
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from score_embed.contract.sites import MODEL
-from score_embed.frontend.ir.addresses import base_of, indices
 from score_embed.frontend.ir.body import Assign, BoundsCheck, Call, Check, Label, SpanCheck, Stmt, Symbolic, TextCheck
 from score_embed.frontend.ir.exp import (
     AddressOf,
@@ -25,6 +24,8 @@ from score_embed.frontend.ir.exp import (
     Place,
     Raw,
     SlotRef,
+    base_of,
+    indices,
     is_constant,
 )
 from score_embed.frontend.ir.flow import places, slot_written

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from score_embed.frontend.ir.addresses import base_of, steps
 from score_embed.frontend.ir.body import Assign, Body, Call, Stmt
-from score_embed.frontend.ir.exp import Binary, Const, Convert, Exp, PointerAdd, SlotRef, Unary
+from score_embed.frontend.ir.exp import Binary, Const, Convert, Exp, PointerAdd, SlotRef, Unary, base_of, steps
 from score_embed.frontend.ir.flow import places, slot_written
 from score_embed.frontend.types.ctype import Int, Pointer
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from score_embed.frontend.ir.addresses import base_of, is_arithmetic
 from score_embed.frontend.ir.body import Assign, Body, Call, Coord, Fill, Move, Recall, Return, Stmt, Stray
 from score_embed.frontend.ir.exp import (
     Const,
@@ -29,6 +28,8 @@ from score_embed.frontend.ir.exp import (
     PointerAdd,
     Slot,
     SlotRef,
+    base_of,
+    is_arithmetic,
 )
 from score_embed.frontend.ir.flow import places, slot_written
 from score_embed.frontend.probes.downwards import lead_down

@@ -2,8 +2,10 @@
 there are probes.
 
 The value of such a read is not the element's that this run happened to read but, as a formula, that of any element of
-the object; and a store changes, as a formula, any element of it. Small structures are copied member by member. What has no
-formula (volatile objects, bit-fields, other structures) is left where it is: there the address is used as it is in this run.
+the object; and a store changes, as a formula, any element of it. Small structures are copied member by member: a copy
+as a whole has no formula there; of its members each has one, as any read and store of a number. What has no formula
+(volatile objects that are not atomic, bit-fields, other structures) is left where it is: there the address is used as
+it is in this run.
 """
 
 from __future__ import annotations
@@ -30,19 +32,63 @@ from score_embed.frontend.ir.exp import (
 from score_embed.frontend.ir.flow import expressions
 from score_embed.frontend.probes.blocks import Plan
 from score_embed.frontend.probes.maybe import Maybe
-from score_embed.frontend.probes.members import members
 from score_embed.frontend.types.ctype import (
+    Array,
     CType,
+    Pointer,
+    Struct,
     as_int,
     compatible_text,
     declare,
+    has_const_member,
     is_integer,
     is_scalar,
     is_untracked,
+    qualified,
     unqualified,
 )
 
+_MOST = 8  # members: of more, code would grow too much
 _MOST_SLOTS = 4000  # of the 4095 that a leaf word can name; beyond, addresses are pinned
+
+
+def members(place: Place) -> list[Place] | None:
+    """All numbers and pointers of the structure there; None if they are too many, or if not all that it holds is such."""
+    if has_const_member(place.type) or place.type.volatile:
+        return None
+    found = _scalars(place, "", place.type)
+    return found if found and len(found) <= _MOST else None
+
+
+def _scalars(place: Place, path: str, t: CType) -> list[Place] | None:
+    """Those of the part of type `t` that `path` names (`.a.b[1]`)."""
+    if t.volatile:
+        return None
+    parts: list[tuple[str, CType]]
+    if isinstance(t, Struct):
+        of = t.record.members
+        if of is None or t.record.kind != "struct" or any(m.name is None or m.bits is not None for m in of):
+            return None
+        parts = [(f"{path}.{m.name}", m.type) for m in of]
+    elif isinstance(t, Array):
+        if t.length is None or not 0 < t.length <= _MOST:
+            return None
+        parts = [(f"{path}[{i}]", t.of) for i in range(t.length)]
+    else:
+        return [_part(place, path, t)] if is_scalar(t) and not is_untracked(unqualified(t)) else None
+    found: list[Place] = []
+    for name, of_part in parts:
+        inner = _scalars(place, name, of_part)
+        if inner is None or len(found) + len(inner) > _MOST:
+            return None
+        found += inner
+    return found
+
+
+def _part(place: Place, path: str, t: CType) -> Place:
+    of = qualified(t, volatile=False, const=place.type.const)
+    offset = f"__builtin_offsetof({declare(unqualified(place.type))}, {path[1:]})"
+    return replace(place, text=f"{place.text}{path}", type=of, address=Offset(Pointer(of), place.address, offset))
 
 
 def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
@@ -67,7 +113,7 @@ def with_selects(body: Body, plan: Plan, maybe: Maybe) -> Body:
 
 
 def _is_plain(place: Place) -> bool:
-    return place.bit_field is None and not place.type.volatile
+    return place.bit_field is None and (place.type.atomic or not place.type.volatile)
 
 
 def _is_stored(dest: Place) -> bool:

@@ -5,7 +5,7 @@ back. A branch with a probe tells that its stretch has ended, and its directions
 branch tells: where a function begins, behind such calls, and at the end of stretches that something may end in their midst
 (a fault, a check, the budget) where somebody has to know. What a mark would say that a branch says already has none.
 
-So `begun` is exact, and `ended` is never said too early: see contract/statements.py, which reads both.
+So `begun` is exact, and `ended` is never said too early: see contract/coverage.py, which reads both.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ENDING = frozenset(["exit", "_exit", "_Exit", "quick_exit", "abort", "longjmp",
 
 @dataclass
 class Told:
-    """A stretch of statements, as contract/statements.py has it, with ways in place of indices."""
+    """A stretch of statements, as contract/coverage.py has it, with ways in place of indices."""
 
     lines: list[Coord] = field(default_factory=list)
     sure: int = 0

@@ -34,8 +34,8 @@ from score_embed.frontend.ir.exp import (
     Unary,
 )
 from score_embed.frontend.probes.maybe import Maybe
+from score_embed.frontend.types.constant import number, pattern
 from score_embed.frontend.types.ctype import CType, Float, Int, Pointer, Types, as_int, is_float, is_integer
-from score_embed.frontend.types.float_constants import number, pattern
 
 _SIGNED = {"/": Op.SDIV, "%": Op.SREM, ">>": Op.ASHR, "<": Op.SLT, "<=": Op.SLE}
 _UNSIGNED = {"/": Op.UDIV, "%": Op.UREM, ">>": Op.LSHR, "<": Op.ULT, "<=": Op.ULE}

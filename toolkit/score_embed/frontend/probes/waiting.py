@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from score_embed.contract.sites import MAIN, PROGRAM_MAIN
-from score_embed.frontend.ir.addresses import base_of
 from score_embed.frontend.ir.body import Assign, Body, Copy, ForgetObject, Stmt, Store
-from score_embed.frontend.ir.exp import GlobalAddress, LocalAddress, Place
+from score_embed.frontend.ir.exp import GlobalAddress, LocalAddress, Place, base_of
 
 
 class Waiting:

@@ -1,13 +1,21 @@
-"""Integer constant expressions with C's types (C11 6.6): what the compiler would compute, or None.
+"""Constants: integer constant expressions with C's types (C11 6.6), and floating constants as bit patterns.
 
-Every operand has its type, so that `~0u == 0xffffffffu` and `sizeof(int) - 5 > 0` come out as on the board. What
-depends on a layout that only the board's compiler knows (sizeof of a struct, offsetof) is None: doubt never guesses.
+Of an integer it is what the compiler would compute, or None. Every operand has its type, so that `~0u == 0xffffffffu` and
+`sizeof(int) - 5 > 0` come out as on the board. What depends on a layout that only the board's compiler knows (sizeof of a
+struct, offsetof) is None: doubt never guesses.
+
+The site table holds integers, and C has no constant expression for the pattern of a floating constant. The value of a literal is
+exact, and rounded once to the type it has: through the host's double it would be rounded twice.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from struct import pack, unpack
 
 from pycparser import c_ast
 
@@ -26,6 +34,25 @@ from score_embed.frontend.types.ctype import (
     is_integer,
     parse_int,
 )
+
+_UNARY: dict[str, Callable[[int], int]] = {
+    "-": lambda v: -v,
+    "+": lambda v: v,
+    "~": lambda v: ~v,
+    "!": lambda v: int(not v),
+}
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+}  # fmt: skip
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
+_LITERAL = re.compile(
+    r"(?:0x(?P<whole>[0-9a-f]*)\.?(?P<part>[0-9a-f]*)p(?P<power>[+-]?\d+)|(?P<decimal>[\d.]+(?:e[+-]?\d+)?))[fld]?",
+    re.I,
+)
+# A literal has so many characters, and its power counts as at most this: far beyond, all are infinite, or zero.
+_LONGEST, _MOST_POWER = 2000, 20_000
+_PRECISION = {32: (24, -126, "<f"), 64: (53, -1022, "<d")}  # bits of the significand, least exponent, how it is packed
 
 
 @dataclass(frozen=True)
@@ -169,22 +196,11 @@ def _divide(a: int, b: int) -> int:
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-_UNARY: dict[str, Callable[[int], int]] = {
-    "-": lambda v: -v,
-    "+": lambda v: v,
-    "~": lambda v: ~v,
-    "!": lambda v: int(not v),
-}
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": _divide,
     "%": lambda a, b: a - b * _divide(a, b), "&": lambda a, b: a & b, "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
 }  # fmt: skip
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-}  # fmt: skip
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
 
 
 def char_value(text: str, char_signed: bool) -> int | None:
@@ -205,3 +221,42 @@ def char_value(text: str, char_signed: bool) -> int | None:
         return value if value >= 0 else None
     value &= 0xFF
     return value - 256 if char_signed and value > 127 else value
+
+
+def literal_pattern(text: str, bits: int) -> int | None:
+    """The pattern of a literal as a number of that many bits; None if it is not understood."""
+    found = _LITERAL.fullmatch(text.replace("'", "")) if len(text) <= _LONGEST else None
+    if found is None:
+        return None
+    if found["decimal"]:
+        digits, _, power = found["decimal"].lower().partition("e")
+        return pattern(Fraction(f"{digits}e{_bounded(power or '0')}"), bits)
+    whole = int(found["whole"] + found["part"] or "0", 16)
+    return pattern(whole * Fraction(2) ** (_bounded(found["power"]) - 4 * len(found["part"])), bits)
+
+
+def _bounded(power: str) -> int:
+    return max(-_MOST_POWER, min(int(power), _MOST_POWER))
+
+
+def pattern(value: Fraction | int, bits: int) -> int:
+    """The pattern of the nearest number of that many bits; of two, the even one."""
+    precision, least, how = _PRECISION[bits]
+    size = abs(Fraction(value))
+    if not size:
+        return 0
+    exponent = math.floor(size).bit_length() - 1 if size >= 1 else -math.ceil(1 / size).bit_length()
+    # The true exponent is this or one more: one bit too many would round to another number.
+    exponent += size >= Fraction(2) ** (exponent + 1)
+    unit = max(exponent, least) - precision + 1
+    try:
+        packed = pack(how, math.ldexp(round(size / Fraction(2) ** unit), unit))
+    except OverflowError:
+        packed = pack(how, math.inf)
+    return int.from_bytes(packed, "little") | (value < 0) << (bits - 1)
+
+
+def number(pattern: int, bits: int) -> int | None:
+    """The number of a pattern without what stands behind its point; None if it is infinite or none."""
+    value = unpack(_PRECISION[bits][2], pattern.to_bytes(bits // 8, "little"))[0]
+    return int(value) if math.isfinite(value) else None

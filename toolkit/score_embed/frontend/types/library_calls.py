@@ -1,18 +1,63 @@
-"""What functions of the C library do with what they are told: it may come back by another of them.
+"""What functions of the C library take and return where no header says so, and what they do with what they are told.
 
-Most are told something to compute with it, and give a result. Some only put it out; that is lost for the program unless it
-reads what it has written. Some keep it (`srand`, `setenv`), or keep a pointer (`putenv`): what they give later has no formula.
+The compiler knows `__builtin_printf` and its kin without a header. A signature is a word: the result, then the parameters, one
+letter each.
+
+Most functions are told something to compute with it, and give a result. Some only put it out; that is lost for the program
+unless it reads what it has written. Some keep it (`srand`, `setenv`), or keep a pointer (`putenv`): what they give later has
+no formula.
 """
 
 from __future__ import annotations
 
-from score_embed.contract.descriptors import OpaqueCall
-from score_embed.frontend.types.builtin_names import RETURNS_TWICE
-from score_embed.frontend.types.ctype import Function, Pointer
+from dataclasses import replace
 
+from score_embed.contract.descriptors import OpaqueCall
+from score_embed.frontend.types.ctype import CType, Function, Pointer, Types, Void
+
+BUILTIN = "__builtin_"
+_SIGNATURES = {
+    # memory and texts
+    "malloc": "Pz", "calloc": "Pzz", "realloc": "PPz", "free": "vP",
+    "memcpy": "PPCz", "memmove": "PPCz", "memset": "PPiz", "memcmp": "iCCz", "memchr": "PCiz", "mempcpy": "PPCz",
+    "bcmp": "iCCz", "bcopy": "vCPz", "bzero": "vPz",
+    "strlen": "zT", "strnlen": "zTz", "strcpy": "SST", "strncpy": "SSTz", "stpcpy": "SST", "stpncpy": "SSTz",
+    "strcat": "SST", "strncat": "SSTz", "strcmp": "iTT", "strncmp": "iTTz", "strcasecmp": "iTT", "strncasecmp": "iTTz",
+    "strchr": "STi", "strrchr": "STi", "index": "STi", "rindex": "STi", "strstr": "STT", "strspn": "zTT",
+    "strcspn": "zTT", "strpbrk": "STT", "strdup": "ST", "strndup": "STz",
+    # output
+    "printf": "iT.", "puts": "iT", "putchar": "ii", "sprintf": "iST.", "snprintf": "iSzT.", "sscanf": "iTT.",
+    # ends
+    "abort": "v", "exit": "vi", "_exit": "vi", "_Exit": "vi", "unreachable": "v", "trap": "v",
+    # numbers and characters
+    "abs": "ii", "labs": "ll", "llabs": "qq",
+}  # fmt: skip
+_CHARACTERS = """isalnum isalpha isascii isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper
+    isxdigit toascii tolower toupper"""
+
+_SIGNATURES |= dict.fromkeys(_CHARACTERS.split(), "ii")
+
+# Each with `double`, `float` (…f) and `long double` (…l) in the place of x.
+_OF_ONE = """acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 fabs floor lgamma log
+    log10 log1p log2 logb nearbyint rint round significand sin sinh sqrt tan tanh tgamma trunc"""
+_OF_TWO = "atan2 copysign drem fdim fmax fmin fmod hypot nextafter pow remainder scalb"
+_MATH = {
+    **dict.fromkeys(_OF_ONE.split(), "xx"),
+    **dict.fromkeys(_OF_TWO.split(), "xxx"),
+    **dict.fromkeys(("lrint", "lround"), "lx"),
+    **dict.fromkeys(("llrint", "llround"), "qx"),
+    **dict.fromkeys(("ldexp", "scalbn", "powi"), "xxi"),
+    **dict.fromkeys(("inf", "huge_val"), "x"),
+    "fma": "xxxx",
+    "scalbln": "xxl",
+    "ilogb": "ix",
+    "nan": "xT",
+}
+RETURNS_TWICE = frozenset(
+    ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp", "savectx", "vfork", "getcontext"]
+)
 LIBRARY = ("sc_library_", "__score_other_")  # so begin the names by which models call the library's own functions
 RUNTIME = "sc_heap_"  # so begin the names of the runtime's functions that models call: these see to taint themselves
-
 # They write to files, or end the program.
 _OUTPUT = frozenset(
     [
@@ -96,6 +141,31 @@ _KEEPS = frozenset(
 )
 # They compute with texts and arrays, and remember nothing.
 _PURE = frozenset(["atof", "strcoll", "strxfrm", "memmem", "strpbrk", "wcslen", "wcscmp", "strverscmp", "imaxabs"])
+
+
+def signature(name: str, types: Types) -> Function | None:
+    """The type of the function that the compiler calls for `__builtin_<name>`; None if it is not one of these."""
+    word, real = _SIGNATURES.get(name), types.double
+    for suffix, t in (("", types.double), ("f", types.float), ("l", types.long_double)):
+        if word is None and name.endswith(suffix):
+            word, real = _MATH.get(name.removesuffix(suffix)), t
+    if word is None:
+        return None
+    text = types.char
+    letters: dict[str, CType] = {
+        "v": types.void,
+        "i": types.int,
+        "l": types.long,
+        "q": types.llong,
+        "z": types.size,
+        "x": real,
+        "P": Pointer(types.void),
+        "C": Pointer(Void(const=True)),
+        "S": Pointer(text),
+        "T": Pointer(replace(text, const=True)),
+    }
+    params = tuple(letters[letter] for letter in word[1:] if letter != ".")
+    return Function(letters[word[0]], params, word.endswith("."))
 
 
 def writes_nothing(name: str, t: Function, library: bool) -> bool:

@@ -5,80 +5,32 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from score_embed.contract.entry import Array
 from score_embed.contract.words import Stop, Unflipped
 from score_embed.report import branches as all_branches
-from score_embed.report import kinds, text
-from score_embed.report.branches import Branch, Function
+from score_embed.report import fingerprints, kinds, text
 from score_embed.report.findings import Findings
-from score_embed.report.page import charts, judged, mcdc, reasons
+from score_embed.report.page import bugs, charts, coverage, mcdc
+from score_embed.report.page.bugs import MOST_BYTES, ShownJudged, found_row
 from score_embed.report.page.charts import Chart
-from score_embed.report.page.judged import ShownJudged
+from score_embed.report.page.coverage import MOST_ROWS, gaps, shown_functions
 from score_embed.report.page.render import page
-from score_embed.report.page.sources import NEAR, Remark, Sources, directions, sources
+from score_embed.report.page.sources import Remark, Sources, sources
 from score_embed.results import witnessed
-from score_embed.results.bugs import Bug
 from score_embed.results.fleet import FleetFigures
-from score_embed.results.shown import readable
-from score_embed.results.store import TestRow
-from score_embed.results.testcase import ended, small_stem
-from score_embed.results.timeline import Moment
+from score_embed.results.parts import Moment
+from score_embed.results.test_rows import TestRow
+from score_embed.results.testcase import ended
 
 FILE = "report.html"  # in the campaign's folder
-_MOST_ROWS = 2_000  # of a table
-_MOST_BYTES = 256  # of an input that are shown
 _MOST_CLIENTS = 64
 _MOST_RATES = 60  # points of a line
 _FEW, _SHORT = 4, 1.0  # moments, seconds: a campaign with less has no line to see, and need not wait for its plots
 _GOOD, _FAIR, _BAD = "good", "fair", "bad"
 TONES = {Stop.EXHAUSTED: _GOOD, Stop.ERROR: _BAD, Stop.KILLED: _BAD}
-
-
-@dataclass(frozen=True)
-class Shown:
-    """An input's value: as it is, and in other ways to read it."""
-
-    name: str
-    value: str
-    also: str
-
-
-@dataclass(frozen=True)
-class ShownBug:
-    ident: str
-    bug: Bug
-    title: str  # what happened
-    doubt: str
-    hint: str
-    anchor: str
-    near: list[tuple[int, str]]  # lines around it
-    inputs: list[Shown]
-    commands: list[tuple[str, str]]  # what it does, and how
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Directions of a line that no test took, for one reason."""
-
-    file: str
-    line: int
-    function: str
-    anchor: str
-    names: str
-    reason: str
-    why: str
-
-
-@dataclass(frozen=True)
-class ShownFunction:
-    of: Function
-    anchor: str
-    bugs: int
-    missing: list[tuple[str, int]]  # reason, directions
 
 
 def document(found: Findings) -> str:
@@ -89,19 +41,18 @@ def document(found: Findings) -> str:
     values: dict[str, Any] = {
         "found": found,
         "summary": summary,
-        "ended": text.ended(summary),
         "end": text.ENDS.get(summary["stopped"], ""),
         "tone": TONES.get(summary["stopped"], _FAIR),
-        "bugs": [_bug(found, bug, number, shown) for number, bug in enumerate(found.bugs)],
+        "bugs": _bugs(found, shown),
         "judged": apart,
-        "said_apart": judged.count(apart),
+        "said_apart": bugs.judged_count(apart),
         "unmatched": found.unmatched,
         "sources": shown,
         "functions": shown_functions(branches, shown, _bugs_of(found), _entries(found)),
         "gaps": gaps(branches, shown),
         "reasons": _counted(summary["unflipped"]),
-        "words": reasons.WORDS,
-        "told": reasons.MEANING,
+        "words": coverage.REASONS,
+        "told": coverage.MEANING,
         "decisions": mcdc.rows(found, shown),
         "vectors_told": mcdc.totals(found),
         "vector_looks": mcdc.LOOKS,
@@ -119,63 +70,19 @@ def document(found: Findings) -> str:
         "fleet": FleetFigures.of(summary["fleet"]) if summary["fleet"] else None,
         "fleet_charts": list(_fleet_charts(found)),
         "most_clients": _MOST_CLIENTS,
-        "tests": [_test(test, found.arrays) for test in found.kept[:_MOST_ROWS]],
+        "tests": [_test(test, found.arrays, shown) for test in found.kept[:MOST_ROWS]],
         "facts": _facts(found),
     }
     return page("campaign.html", values)
 
 
-# Bugs ----------------------------------------------------------------------------------------------------------------
-
-
-def _bug(found: Findings, bug: Bug, number: int, shown: Sources) -> ShownBug:
-    place = bug.place
-    lines = found.sources.texts.get(place.file, ())
-    near = (
-        range(max(1, place.line - NEAR), min(len(lines), place.line + NEAR) + 1) if 0 < place.line <= len(lines) else ()
-    )
-    return ShownBug(
-        f"bug-{number + 1}",
-        bug,
-        kinds.happened(bug.kind),
-        f"{text.doubt(bug)}{text.witness(bug)}".strip(),
-        text.HINTS.get(bug.kind, ""),
-        shown.anchor(place.file, place.line),
-        [(at, lines[at - 1][:200]) for at in near],
-        [_shown(name, value) for name, value in readable(bug.inputs, found.arrays).items()],
-        _commands(found, bug),
-    )
+def _bugs(found: Findings, shown: Sources) -> list[bugs.ShownBug]:
+    known = fingerprints.known(found)
+    return [found_row(found, bug, number, shown, known[number]) for number, bug in enumerate(found.bugs)]
 
 
 def _judged(found: Findings, shown: Sources) -> list[ShownJudged]:
-    return [judged.row(bug, line, bug.file, shown.anchor(bug.file, bug.line)) for bug, line in found.judged]
-
-
-def _commands(found: Findings, bug: Bug) -> list[tuple[str, str]]:
-    """What each does, and how it is written."""
-    made = [("Run it again", f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}")]
-    stem = next((test.stem for test in found.kept if test.number == bug.test), "")
-    if stem and not found.program.whole:  # which takes its input from arguments and standard input
-        how = " and with -fsanitize=address,undefined" if bug.witness else ""
-        name = small_stem(bug.test) if bug.small else stem
-        data = shlex.quote(str(found.folder / "bugs" / f"{name}.bin"))
-        made.append((f"In a debugger, built without score-embed{how}", f"SCORE_INPUT={data} ./a.out"))
-    return made
-
-
-def _shown(name: str, value: int | float | str) -> Shown:
-    if isinstance(value, float):
-        return Shown(name, repr(value), "")
-    if isinstance(value, int):
-        return Shown(name, str(value), hex(value) if abs(value) > 9 else "")
-    try:
-        data = bytes.fromhex(value)
-    except ValueError:
-        return Shown(name, value[: 2 * _MOST_BYTES], "")
-    more = f" … ({len(data)} bytes)" if len(data) > _MOST_BYTES else ""
-    data = data[:_MOST_BYTES]
-    letters = "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in data)
-    return Shown(name, data.hex(" ") + more, f"“{letters}”" if letters.strip("·") else "")
+    return [bugs.judged_row(bug, line, bug.file, shown.anchor(bug.file, bug.line)) for bug, line in found.judged]
 
 
 def _remarks(found: Findings) -> dict[tuple[str, int], list[Remark]]:
@@ -198,25 +105,6 @@ def _remarks(found: Findings) -> dict[tuple[str, int], list[Remark]]:
     return made
 
 
-# Coverage ------------------------------------------------------------------------------------------------------------
-
-
-def shown_functions(
-    branches: Sequence[Branch], shown: Sources, bugs: Mapping[tuple[str, str], int], entry: Callable[[str, str], int]
-) -> list[ShownFunction]:
-    """`bugs`: how many by file and function; `entry`: the line where a function begins, 0 if that is not known."""
-    missing: dict[tuple[str, str], Counter[str]] = {}
-    for branch in branches:
-        missing.setdefault((branch.file, branch.function), Counter()).update(
-            side.reason for side in branch.sides if not side.taken
-        )
-    made = []
-    for key, function in all_branches.functions(branches).items():
-        anchor = shown.anchor(function.file, entry(*key)) or shown.anchor(function.file, function.line)
-        made.append(ShownFunction(function, anchor, bugs.get(key, 0), missing[key].most_common()))
-    return made
-
-
 def _bugs_of(found: Findings) -> Counter[tuple[str, str]]:
     return Counter((bug.place.file, bug.place.function) for bug in found.bugs)
 
@@ -224,22 +112,6 @@ def _bugs_of(found: Findings) -> Counter[tuple[str, str]]:
 def _entries(found: Findings) -> Callable[[str, str], int]:
     lines = {(at.file, at.function): at.line for at in found.sources.entries}
     return lambda file, function: lines.get((file, function), 0)
-
-
-def gaps(branches: Sequence[Branch], shown: Sources) -> list[Gap]:
-    """Of functions that were reached: of the others the table of functions says enough."""
-    reached = {(branch.file, branch.function) for branch in branches if branch.is_reached}
-    rows: dict[tuple[str, int, str, str, str], Counter[str]] = {}
-    for branch in branches:
-        if (branch.file, branch.function) in reached:
-            for side in branch.sides:
-                if not side.taken:
-                    key = branch.file, branch.line, branch.function, side.reason, side.why
-                    rows.setdefault(key, Counter())[side.name] += 1
-    return [
-        Gap(file, line, function, shown.anchor(file, line), directions(names), reason, why)
-        for (file, line, function, reason, why), names in list(rows.items())[:_MOST_ROWS]
-    ]
 
 
 def _counted(unflipped: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
@@ -331,14 +203,18 @@ def _placed(row: Mapping[str, Any], shown: Sources) -> dict[str, Any]:
     return {**row, "what": what, "anchor": shown.anchor(row["file"], row["line"])}
 
 
-def _test(test: TestRow, arrays: Sequence[Array]) -> dict[str, Any]:
-    inputs = text.inputs(test.inputs, arrays) or test.input[:_MOST_BYTES].hex()
+def _test(test: TestRow, arrays: Sequence[Array], shown: Sources) -> dict[str, Any]:
+    inputs = text.inputs(test.inputs, arrays) or test.input[:MOST_BYTES].hex()
+    file, _, line = test.place.rpartition(":")
+    at = int(line) if line.isdecimal() else 0
     return {
         "number": test.number,
         "outcome": test.outcome,
         "verdict": ended(test.verdict, test.code) if test.code else test.verdict,
         "inputs": inputs if len(inputs) <= 300 else f"{inputs[:300]}…",
-        "place": test.place,
+        "file": file,
+        "line": at,
+        "anchor": shown.anchor(file, at),
         "output": test.output,
     }
 

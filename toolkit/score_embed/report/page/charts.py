@@ -72,7 +72,9 @@ def over_clients(
     high = math.log2 if doubling else float
     logarithms = [(name, [(math.log2(n), high(value)) for n, value in points]) for name, points in lines]
     most = [math.ceil(max(point[axis] for _, points in logarithms for point in points)) for axis in (0, 1)]
-    marks = _Marks(_whole(most[0]), _whole(most[1]) if doubling else None, _doubled if doubling else _number)
+    least = min(0, math.floor(min(value for _, points in logarithms for _, value in points)))
+    halves = [*map(float, range(least, 0)), *_whole(most[1])]  # below 1: more clients did less
+    marks = _Marks(_whole(most[0]), halves if doubling else None, _doubled if doubling else _number)
     return _lines(title, logarithms, _doubled, "clients", top, marks)
 
 
@@ -108,8 +110,8 @@ def _lines(
     chart = _pygal().XY(
         **_FORM, show_dots=False, x_value_formatter=shown, value_formatter=marks.shown, max_scale=5, x_label_rotation=0
     )
-    most = max(value for _, points in lines for _, value in points)
-    chart.range = (0, max(1, most if top is None else top))
+    values = [value for _, points in lines for _, value in points]
+    chart.range = (min(0, math.floor(min(values))), max(1, max(values) if top is None else top))
     chart.x_labels, chart.y_labels = marks.x, marks.y
     for name, points in lines:
         chart.add(name, points)

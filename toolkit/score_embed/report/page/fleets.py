@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from score_embed.report import efficiency, experiment, fleet, paper
-from score_embed.report.efficiency import Yield
+from score_embed.report import experiment, fleet, paper
+from score_embed.report.fleet import Yield
 from score_embed.report.page import charts
 from score_embed.report.page.campaign import FILE
 from score_embed.report.page.charts import Chart, Points
@@ -124,10 +124,10 @@ def _simulation_cards(fleets: Sequence[FleetFigures]) -> list[tuple[str, str, st
 
 
 def _yields(most: Yield, one: Yield | None) -> Iterator[tuple[str, str, str]]:
-    rate = efficiency.by_rate(most, one)
+    rate = fleet.by_rate(most, one)
     if rate is not None:
         yield "Times one client", f"{rate * most.clients:.3g}", "tests a second"
-    exact = efficiency.dv5(most, one)
+    exact = fleet.dv5(most, one)
     if exact is not None:
         yield "Efficiency", f"{exact:.3f}", "as the paper defines it"
 
@@ -170,13 +170,13 @@ def _simulation_charts(fleets: Sequence[FleetFigures]) -> Iterator[Chart]:
 def _compared(yields: Mapping[int, Yield]) -> Iterator[Chart]:
     """Against one client, and against what the paper published."""
     one = yields.get(1)
-    rates = [(n, rate) for n, some in sorted(yields.items()) if (rate := efficiency.by_rate(some, one))]
+    rates = [(n, rate) for n, some in sorted(yields.items()) if (rate := fleet.by_rate(some, one))]
     if len(rates) < 2:
         return
     times = [(n, n * rate) for n, rate in rates]
     title = "Tests a second, times those of one client (Fig. 2)"
     yield charts.over_clients(title, [(_OURS, times), *_extremes(paper.times_one)], doubling=True)
-    exact = [(n, value) for n, some in sorted(yields.items()) if (value := efficiency.dv5(some, one)) is not None]
+    exact = [(n, value) for n, some in sorted(yields.items()) if (value := fleet.dv5(some, one)) is not None]
     if len(exact) == len(rates):
         yield charts.over_clients("Efficiency (Table VI)", [(_OURS, exact), *_extremes(paper.efficiency)])
     else:

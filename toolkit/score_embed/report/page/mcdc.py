@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from score_embed.contract.words import Unflipped, Vector
-from score_embed.report import mcdc
+from score_embed.report import criteria
 from score_embed.report.findings import Findings
 from score_embed.report.page.sources import Remark, Sources
 
@@ -62,7 +62,7 @@ def rows(found: Findings, shown: Sources) -> list[ShownDecision]:
 
 def totals(found: Findings) -> list[str]:
     """What stands above the table."""
-    return list(mcdc.totals(found.summary["mcdc"]))
+    return list(criteria.mcdc_totals(found.summary["mcdc"]))
 
 
 def remarks(found: Findings) -> Iterator[tuple[tuple[str, int], Remark]]:

@@ -13,15 +13,16 @@ from urllib.parse import quote
 
 from score_embed.contract.words import Stop
 from score_embed.report import branches as all_branches
-from score_embed.report import kinds, text
+from score_embed.report import fingerprints, kinds, text
 from score_embed.report.branches import Branch
 from score_embed.report.findings import Findings
-from score_embed.report.page import judged, reasons
-from score_embed.report.page.campaign import FILE, TONES, gaps, shown_functions
-from score_embed.report.page.judged import ShownJudged
+from score_embed.report.page import bugs, coverage
+from score_embed.report.page.bugs import ShownJudged
+from score_embed.report.page.campaign import FILE, TONES
+from score_embed.report.page.coverage import gaps, shown_functions
 from score_embed.report.page.render import page
 from score_embed.report.page.sources import Remark, Sources, sources
-from score_embed.results.judging import identity
+from score_embed.results.known_bugs import identity
 
 _MOST_SEEN = 5  # campaigns that are named with a bug
 _MOST_INPUT = 200  # characters
@@ -32,6 +33,7 @@ _MOST_PROGRAMS = 4
 class Seen:
     campaign: str
     inputs: str
+    rests_on: list[str]
     command: str
 
 
@@ -46,6 +48,7 @@ class Defect:
     file: str
     line: int
     confirmed: bool
+    is_known: bool  # to the baseline of each campaign that found it
     anchor: str = ""
     seen: list[Seen] = field(default_factory=list)
 
@@ -79,12 +82,12 @@ def document(campaigns: Sequence[Findings], beside: Path) -> str:
         "taken": sum(side.taken for side in sides),
         "total": len(sides),
         "reasons": Counter(side.reason for side in sides if not side.taken).most_common(),
-        "words": reasons.WORDS,
-        "told": reasons.MEANING,
+        "words": coverage.REASONS,
+        "told": coverage.MEANING,
         "older": sorted(names[file] for file in texts.older),
         "bugs": defects,
         "judged": apart,
-        "said_apart": judged.count(apart),
+        "said_apart": bugs.judged_count(apart),
         "unmatched": (),  # a line may mean a bug of another campaign
         "sources": shown,
         "functions": shown_functions(branches, shown, Counter((one.file, one.function) for one in defects), _no_lines),
@@ -131,17 +134,21 @@ def _branches(found: Findings, texts: _Texts, names: dict[str, str]) -> list[Bra
 def _defects(campaigns: Sequence[Findings], names: Mapping[str, str]) -> list[Defect]:
     made: dict[str, Defect] = {}
     for found in campaigns:
-        for bug in found.bugs:
+        for bug, is_known in zip(found.bugs, fingerprints.known(found), strict=True):
             absolute = str(found.absolute(bug.file)) if bug.file else ""
             file = names.get(absolute, absolute)
             title = kinds.happened(bug.kind)
-            fresh = Defect(f"bug-{len(made) + 1}", bug.kind, title, bug.function, file, bug.line, bug.confirmed)
+            fresh = Defect(
+                f"bug-{len(made) + 1}", bug.kind, title, bug.function, file, bug.line, bug.confirmed, is_known
+            )
             one = made.setdefault(identity(bug, found.sources), fresh)
             one.confirmed |= bug.confirmed
+            one.is_known &= is_known
             if len(one.seen) < _MOST_SEEN:
                 command = f"score-embed replay {shlex.quote(str(found.folder))} {bug.test}"
-                inputs = text.inputs(bug.inputs, found.arrays)[:_MOST_INPUT] or "any input"
-                one.seen.append(Seen(f"{found.program.name} on {found.program.board}", inputs, command))
+                inputs = text.inputs(bug.inputs, found.arrays) or "any input"
+                inputs = inputs if len(inputs) <= _MOST_INPUT else f"{inputs[:_MOST_INPUT]} …"
+                one.seen.append(Seen(f"{found.program.name} on {found.program.board}", inputs, bug.rests_on, command))
     return list(made.values())
 
 
@@ -153,22 +160,23 @@ def _judged(campaigns: Sequence[Findings], names: Mapping[str, str], shown: Sour
         for bug, line in found.judged:
             absolute = str(found.absolute(bug.file)) if bug.file else ""
             file = names.get(absolute, absolute)
-            made[identity(bug, found.sources)] = judged.row(bug, line, file, shown.anchor(file, bug.line))
+            made[identity(bug, found.sources)] = bugs.judged_row(bug, line, file, shown.anchor(file, bug.line))
     return [row for ident, row in made.items() if ident not in left]
 
 
 def _campaign(found: Findings, beside: Path) -> dict[str, Any]:
     summary = found.summary
-    own = Path(found.folder).absolute() / FILE
+    page, own = Path(found.folder).absolute() / FILE, found.own_directions
     return {
         "program": summary["program"],
         "board": summary["board"],
         "folder": str(found.folder),
-        "link": quote(os.fsencode(os.path.relpath(own, beside.absolute()))) if own.is_file() else "",
-        "ended": text.ended(summary),
+        "link": quote(os.fsencode(os.path.relpath(page, beside.absolute()))) if page.is_file() else "",
+        "stopped": summary["stopped"],
+        "within": ", ".join(summary["within"]),
         "tone": TONES.get(Stop(summary["stopped"]), "fair"),
-        "covered": summary["coverage"]["branches_covered"],
-        "total": summary["coverage"]["branches_total"],
+        "covered": sum(index in found.covered for index in own),
+        "total": len(own),
         "paths": summary["paths"],
         "runs": summary["runs"],
         "seconds": summary["seconds"],

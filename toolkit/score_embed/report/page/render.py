@@ -10,13 +10,16 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+import jinja2
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from score_embed import __version__
+from score_embed import __version__, places
 
 _FILES = Path(__file__).parent
 _HARMLESS = "\t\n\u202f"  # as `count` has it
@@ -41,10 +44,31 @@ def shown(value: object) -> object:
     return "".join(c if c.isprintable() or c in _HARMLESS else c.encode("unicode_escape").decode() for c in value)
 
 
+class _Compiled(FileSystemBytecodeCache):
+    """What templates were compiled to, for the next page: to compile them takes longer than a small campaign."""
+
+    def get_source_checksum(self, source: str) -> str:
+        """Also of what compiles them, and of how this module has it done."""
+        how = (jinja2.__version__, Path(__file__).read_text(encoding="utf-8"))
+        return super().get_source_checksum("\0".join((source, *how)))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):  # then the next page takes longer
+            super().dump_bytecode(bucket)
+
+
+def _compiled() -> _Compiled | None:
+    try:
+        return _Compiled(str(places.cached("pages")))
+    except OSError:
+        return None
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(_FILES),
+        bytecode_cache=_compiled(),
         autoescape=True,
         finalize=shown,
         undefined=StrictUndefined,

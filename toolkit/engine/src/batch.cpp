@@ -1,0 +1,103 @@
+#include "batch.hpp"
+
+#include <nanobind/stl/pair.h>
+
+#include <string_view>
+#include <unordered_map>
+
+#include "casters.hpp"
+#include "orders.hpp"
+
+namespace nb = nanobind;
+
+namespace score {
+
+namespace {
+
+constexpr std::size_t LONG = 64;  // bytes of an input that is worth a row of its own
+
+struct HashOfId {
+    std::size_t operator()(const PairId &id) const {
+        return std::hash<std::string_view>()({reinterpret_cast<const char *>(id.data()), id.size()});
+    }
+};
+
+class PairBatch {
+  public:
+    PairBatch() = default;
+    PairBatch(const PairBatch &) = delete;
+
+    // These wait from now on; `ranks`: theirs, in the same order.
+    void add(nb::handle pairs, nb::handle ranks) {
+        nb::iterator rank = nb::iter(ranks);
+        for (nb::handle pair : nb::borrow<nb::iterable>(pairs)) {
+            if (rank == nb::iterator::sentinel()) throw std::invalid_argument("fewer ranks than pairs");
+            places_[pair_of(pair).id] = found_.size();
+            found_.push_back({nb::borrow(pair), nb::cast<Rank>(*rank)});
+            ++rank;
+        }
+    }
+
+    void done(nb::handle pair) {
+        const Pair &one = pair_of(pair);
+        if (one.row) {
+            gone_.append(nb::make_tuple(one.row));
+        } else if (auto at = places_.find(one.id); at != places_.end()) {
+            found_[at->second].pair.reset();
+            places_.erase(at);
+        }
+    }
+
+    // Its rank is another one from now on. False: the record has it, and has to be told.
+    bool rerank(nb::handle pair, const Rank &rank) {
+        auto at = places_.find(pair_of(pair).id);
+        if (at == places_.end()) return false;
+        found_[at->second].rank = rank;
+        return true;
+    }
+
+    // The rows of those that wait, from this number on: number, id, rank, what is its own, and the number of the input that
+    // it shares, if that is kept apart, which `shared` says. And those of the pairs that are done. The batch is empty then.
+    std::pair<nb::list, nb::list> take(u64 number, nb::handle shared) {
+        nb::list rows;
+        for (Entry &entry : found_) {
+            if (!entry.pair.is_valid()) continue;
+            Pair &pair = pair_of(entry.pair);
+            nb::bytes data = pair.to_bytes();
+            nb::object input = nb::none();
+            if (std::size_t apart = pair.shared_bytes(); apart >= LONG) {
+                input = shared(pair.input);
+                data = nb::bytes(data.c_str(), data.size() - apart);
+            }
+            rows.append(nb::make_tuple(number, pair.id, entry.rank, data, input));
+            pair.row = number++;
+        }
+        found_.clear(), places_.clear();
+        nb::list gone = std::move(gone_);
+        gone_ = nb::list();
+        return {rows, gone};
+    }
+
+  private:
+    struct Entry {
+        nb::object pair;  // null: it is done
+        Rank rank;
+    };
+
+    std::vector<Entry> found_;
+    std::unordered_map<PairId, std::size_t, HashOfId> places_;  // in it
+    nb::list gone_;
+};
+
+}  // namespace
+
+void add_batches(nb::module_ &m) {
+    nb::class_<PairBatch>(m, "PairBatch")
+        .def(nb::init<>())
+        .def("add", &PairBatch::add)
+        .def("done", &PairBatch::done)
+        .def("rerank", &PairBatch::rerank)
+        .def("take", &PairBatch::take);
+}
+
+}  // namespace score

@@ -1,0 +1,68 @@
+"""One harness while it is made: what the makers of the kinds of types share.
+
+They know what the file declares and what the user says, write one text, and tell each other which pointers they have made: an alias
+leads to one of those, and a member that leads back to one of the objects around it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from score_embed.frontend.harness.heeded import Heeded
+from score_embed.frontend.harness.hints import Hint, Hints
+from score_embed.frontend.harness.scope import FileScope
+from score_embed.frontend.harness.text import HarnessText, Spot
+from score_embed.frontend.types.ctype import CType, Record
+
+ELEMENTS = 16  # of an array of numbers, or bytes
+
+_SUBSCRIPTS = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True)
+class Pointee:
+    """What is known of one pointer besides its type. `count`: the lvalue of the number that says how many; `single`: one object
+    as the code shows; `seen_as`: what a `void *` really is to."""
+
+    count: str = ""
+    single: bool = False
+    nullable: bool = True
+    seen_as: CType | None = None
+    promised: bool = False  # that it is not null
+    weak: bool = False  # `count` is named after something else
+    compared: bool = False  # with another pointer: it may lead back
+
+
+class Value(Protocol):
+    """Makes an object of any type: `Maker.value`, for the makers of what has others within it."""
+
+    def __call__(self, t: CType, spot: Spot, pointee: Pointee | None = None) -> None: ...
+
+
+class Draft:
+    """`text`: of the function that is being written: main, or a stub; `pointers`: label → lvalue, of those that were made, for aliases;
+    `around`: the objects that are being made, and the pointers to them."""
+
+    def __init__(self, scope: FileScope, function: str, hints: Hints) -> None:
+        self.scope, self.function, self.hints = scope, function, hints
+        self.text = HarnessText(scope)
+        self.heeded = Heeded(hints, function)
+        self.pointers: dict[str, str] = {}
+        self.around: list[tuple[Record, str]] = []
+
+    def is_pointer(self, label: str) -> bool:
+        """Whether a pointer of that name was made; subscripts may be left away."""
+        return label in self.pointers or any(without_subscripts(name) == label for name in self.pointers)
+
+    def in_range(self, place: str, spot: Spot, hint: Hint) -> None:
+        """What a hint says of a number."""
+        if hint.low:
+            self.text.assume(f"{place} >= {hint.low} && {place} <= {hint.high}")
+            self.text.bound(f"{spot.label} from {hint.low} to {hint.high}")
+
+
+def without_subscripts(label: str) -> str:
+    """`a[3].b` as `a.b`: what is known of the elements of an array is known of all."""
+    return _SUBSCRIPTS.sub("", label)

@@ -1,0 +1,259 @@
+"""The parameters of a function that gets a harness: what is known of each, and the variables that are passed for them.
+
+A parameter's type says little. Which one counts the elements of which, whether a pointer may be null, is to one object or to many, and what
+a `void *` really is to, the function's names, attributes, assertions and body tell; hints overrule them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from score_embed.contract.entry import Argument
+from score_embed.errors import BuildError, UsageError
+from score_embed.frontend.c.own_names import as_written
+from score_embed.frontend.declarations.symbols import Unsupported
+from score_embed.frontend.harness import names, uses
+from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee
+from score_embed.frontend.harness.maker import Maker
+from score_embed.frontend.harness.names import Counts, Field
+from score_embed.frontend.harness.predicates import Predicates
+from score_embed.frontend.harness.scope import Unmakeable
+from score_embed.frontend.harness.shapes import is_plain
+from score_embed.frontend.harness.text import Spot
+from score_embed.frontend.types.ctype import (
+    Array,
+    CType,
+    Function,
+    Int,
+    Pointer,
+    Struct,
+    VaList,
+    Void,
+    is_float,
+    is_integer,
+    unqualified,
+    without_const,
+)
+from score_embed.userfile import shown
+from score_embed.yamlfile import suggestion
+
+_ROOT = re.compile(r"\W*(\w+)")
+_MOST_FIXED = 256  # elements that a parameter is declared with
+
+
+class Parameters:
+    """Of one function. `local`: the harness's variables for them; `arguments`: what a test without a harness passes, None if they cannot
+    be written as constants; `said`: what the function says of them itself. Raises BuildError."""
+
+    def __init__(self, draft: Draft, maker: Maker, node: c_ast.FuncDef) -> None:
+        self._draft, self._maker, self._node = draft, maker, node
+        self._where = f"{node.decl.coord.file}:{node.decl.coord.line}"
+        self.type = self._typed()
+        self._parameters = _parameters(node)
+        self.names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(self._parameters)]
+        self.said = uses.said_of(draft.scope.tree, node, self.names, Predicates(draft.scope.definition).only_looks)
+        self._sizes = {name for name, p in zip(self.names, self._parameters, strict=True) if uses.is_size(p)}
+        self.types: dict[str, CType] = {}
+        self.local: dict[str, str] = {}
+        self.arguments: list[Argument] | None = []
+
+    def _typed(self) -> Function:
+        try:
+            t = self._draft.scope.declarations.type_of(self._node.decl)
+        except Unsupported as error:
+            raise BuildError(
+                f"no harness for '{as_written(self._node.decl.name)}': {error.what}", self._where
+            ) from None
+        assert isinstance(t, Function)
+        if t.params is None and self._node.param_decls:
+            decls = {decl.name: decl for decl in self._node.param_decls}
+            listed = [decls.get(p.name) for p in self._node.decl.type.args.params]
+            params = tuple(
+                self._draft.scope.declarations.parameter(d) if d is not None else self._draft.scope.types.int for d in listed
+            )
+            return replace(t, params=params)
+        return t
+
+    @property
+    def passed(self) -> list[str]:
+        """Those that the function's type has."""
+        return self.names[: len(self.type.params or ())]
+
+    def make(self) -> list[str]:
+        """The declarations of the arguments; what makes them goes to the maker, numbers first that others need."""
+        local = self.local = {name: self._local(name) for name in self.names}
+        names_ = self.passed
+        types = self.types = dict(zip(names_, self.type.params or (), strict=True))
+        for name in names_:
+            self._draft.text.take(local[name])
+        counts = self._counts(types)
+        declared: list[str] = []
+        order = sorted(self._in_order(names_), key=lambda name: name not in counts.of.values())
+        arguments: dict[str, Argument | None] = {}
+        for name in order:
+            arguments[name] = self._parameter(name, types[name], counts, local, declared)
+        kept = [arguments[name] for name in names_]
+        self.arguments = None if None in kept or self._draft.hints.globals else [a for a in kept if a is not None]
+        return declared
+
+    def _local(self, name: str) -> str:
+        """The harness's variable for a parameter: under its name, unless that means something else at file scope."""
+        return self._draft.text.fresh(name) if self._draft.scope.is_taken(name) else name
+
+    def _in_order(self, names: Sequence[str]) -> list[str]:
+        """Behind those that they may be the same as: a pointer can be that of one which is there."""
+        order: dict[str, None] = {}
+        begun: set[str] = set()
+
+        def add(name: str) -> None:
+            if name in begun:
+                return
+            begun.add(name)
+            for other in self._draft.hints.of(name).alias:
+                root = _ROOT.match(other)
+                if root is not None and root[1] in names:
+                    add(root[1])
+            order.setdefault(name)
+
+        for name in names:
+            add(name)
+        return list(order)
+
+    def _parameter(
+        self, name: str, t: CType, counts: Counts, local: dict[str, str], declared: list[str]
+    ) -> Argument | None:
+        maker, variable = self._maker, local[name]
+        u = without_const(unqualified(t))
+        spot = Spot(variable, name)
+        hint = self._draft.heeded.meet(name, (), u)
+        count = counts.of.get(name, "")
+        promised = name in self.said.not_null
+        looks = self._draft.hints.all_null or self._draft.scope.nulls.argument(self._node.decl.name, name)
+        pointee = Pointee(self._count(count, counts, local), nullable=looks and not promised, promised=promised)
+        pointee = replace(pointee, weak=name in counts.weak and not hint.count)
+        try:
+            if isinstance(u, Pointer) and self._is_plain_buffer(u, name, pointee):
+                element = self._element(u)
+                maker.buffer(element, variable, spot, pointee, hint)
+                kind = "bytes" if isinstance(element, Int) and element.bits == 8 and not element.signed else "raw"
+                most = hint.size or ELEMENTS
+                return Argument(name, self._draft.scope.declare(element, f"{name}[{most}]"), name, kind)  # type: ignore[arg-type]
+            declaration = self._draft.scope.declare(u, variable)
+            if isinstance(u, VaList):
+                declared.append(f"static {declaration};")
+            else:
+                declared.append(f"{declaration} = {'{0}' if isinstance(u, (Struct, Array)) else '0'};")
+            if isinstance(u, Pointer):
+                pointee = replace(pointee, single=self._is_single(u, name), seen_as=self._seen_as(u, name))
+        except Unmakeable as error:
+            raise BuildError(
+                f"no harness for '{as_written(self._node.decl.name)}': {as_written(name)}: {error}",
+                self._where,
+                "Give its type a name.",
+            ) from None
+        maker.value(u, spot, pointee)
+        simple = (is_integer(u) or is_float(u)) and not hint.value
+        return Argument(name, self._draft.scope.declare(u, name), name, "number") if simple else None
+
+    def _count(self, count: str, counts: Counts, local: dict[str, str]) -> str:
+        """The lvalue of the number that says how many: a parameter, or what it is a pointer to."""
+        if not count:
+            return ""
+        return local.get(count, count)
+
+    def _is_plain_buffer(self, u: Pointer, name: str, pointee: Pointee) -> bool:
+        hint = self._draft.hints.of(name)
+        to = self._element(u)
+        has_size = bool(pointee.count or hint.size)
+        special = hint.nullable or hint.alias or hint.string or hint.value or isinstance(unqualified(u.to), Array)
+        return (
+            has_size
+            and not special
+            and not self._draft.scope.frees
+            and (is_integer(to) or is_float(to))
+            and is_plain(to)
+        )
+
+    def _element(self, u: Pointer) -> CType:
+        to = unqualified(u.to)
+        return self._draft.scope.types.uchar if isinstance(to, Void) else without_const(to)
+
+    def _is_single(self, u: Pointer, name: str) -> bool:
+        """A pointer to one object, as the body shows."""
+        body = self._node.body
+        if uses.is_moved(body, name):
+            return False
+        return isinstance(unqualified(u.to), Struct) or not uses.is_given_away(body, name)
+
+    def _seen_as(self, u: Pointer, name: str) -> CType | None:
+        """What a `void *` is to, as the body shows; what a structure is a part of, as the file does."""
+        to = unqualified(u.to)
+        if isinstance(to, Struct):
+            return self._draft.scope.seen_as(to.record)
+        if not isinstance(to, Void):
+            return None
+        for node in uses.seen_as(self._node.body, name):
+            t = self._draft.scope.type_at(node)
+            if isinstance(t, Pointer) and isinstance(unqualified(t.to), Struct):
+                return unqualified(t.to)
+        return None
+
+    def _counts(self, types: dict[str, CType]) -> Counts:
+        body, fields = self._node.body, []
+        for name, t in types.items():
+            u = unqualified(t)
+            to = unqualified(u.to) if isinstance(u, Pointer) else None
+            looked_at = uses.has_members_used(body, name) or (not _is_byte(to) and uses.is_looked_at(body, name))
+            single = to is not None and looked_at and not uses.is_moved(body, name)
+            if isinstance(to, Void) and isinstance(u, Pointer) and self._seen_as(u, name) is not None:
+                single = True
+            number = is_integer(u) and not (isinstance(u, Int) and u.name == "_Bool")
+            sized = name in self._sizes if number else not isinstance(to, (Struct, Pointer))
+            fields.append(Field(name, self._draft.scope.element_name(u), number, single=single, sized=sized))
+        found = names.of_parameters(fields)
+        found.of |= self.said.counts
+        self._declared_counts(found)
+        for name in types:
+            hint = self._draft.hints.of(name)
+            if hint.count:
+                found.of[name] = hint.count
+                named = types.get(hint.count) or self._draft.scope.variable(hint.count)
+                if hint.count.isidentifier() and (named is None or not is_integer(unqualified(named))):
+                    numbers = [other for other, of in types.items() if is_integer(unqualified(of))]
+                    what = f"'count' of {as_written(name)}: {shown(hint.count)} is no number here"
+                    raise UsageError(what, hint.at, suggestion(hint.count, numbers) if numbers else "Use `size`.")
+        return found
+
+    def _declared_counts(self, found: Counts) -> None:
+        """`int a[n]`, and `int a[4]`, which says how many there are."""
+        for param, name in zip(self._parameters, self.names, strict=True):
+            array = getattr(param, "type", None)
+            if not isinstance(array, c_ast.ArrayDecl) or array.dim is None:
+                continue
+            if isinstance(array.dim, c_ast.ID) and array.dim.name in self.names:
+                found.of[name] = array.dim.name
+            elif (
+                (length := self._draft.scope.declarations.constant(array.dim))
+                and name not in found.of
+                and length <= _MOST_FIXED
+            ):
+                known = self._draft.hints.of(name)
+                if not known.size:
+                    self._draft.hints.arguments[name] = replace(known, size=length)
+
+
+def _is_byte(t: CType | None) -> bool:
+    return isinstance(t, Void) or (isinstance(t, Int) and t.bits == 8)
+
+
+def _parameters(node: c_ast.FuncDef) -> list[c_ast.Node]:
+    """As they are declared, also before the body, as K&R had it."""
+    if not node.decl.type.args:
+        return []
+    older = {decl.name: decl for decl in node.param_decls or []}
+    listed = [p for p in node.decl.type.args.params if not isinstance(p, c_ast.EllipsisParam)]
+    return [older.get(p.name, p) if isinstance(p, c_ast.ID) else p for p in listed]
