@@ -29,8 +29,8 @@ def file_of(name: str) -> Path:
     return places[0]
 
 
-def test_there_are_twenty_questions() -> None:
-    assert list(rows()) == [str(number) for number in range(1, 21)]
+def test_there_are_forty_questions() -> None:
+    assert list(rows()) == [str(number) for number in range(1, 41)]
 
 
 @pytest.mark.parametrize("number", rows())

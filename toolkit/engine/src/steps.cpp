@@ -396,8 +396,8 @@ void Steps::select(const Step &step) {
     Leaves leaves = this->leaves(step), said = leaves;
     decoded_.say(said);
     Ref address = programs_.value(*step.program, said), found;
-    if (!step.direction) return selects_.outside(*step.site, leaves, address);
-    if (selects_.read(*step.site, leaves, said, address, found)) put(*step.site, std::move(found));
+    if (!step.direction) return access_.outside(*step.site, leaves, address);
+    if (access_.read(*step.site, leaves, said, address, found)) put(*step.site, std::move(found));
 }
 
 void Steps::store(const Step &step) {
@@ -405,9 +405,9 @@ void Steps::store(const Step &step) {
     decoded_.say(said);
     Ref address = programs_.value(*step.program, said);
     if (step.direction)
-        selects_.store(*step.site, leaves, said, address);
+        access_.store(*step.site, leaves, said, address);
     else
-        selects_.outside(*step.site, leaves, address);
+        access_.outside(*step.site, leaves, address);
 }
 
 }  // namespace score

@@ -6,16 +6,16 @@
 
 #include <algorithm>
 
-#include "selects.hpp"
+#include "access.hpp"
 
 namespace score {
 
 class Steps {
   public:
-    Steps(const SiteSource &sites, Decoded &decoded, Branches &branches, Concrete &concrete, Selects &selects,
+    Steps(const SiteSource &sites, Decoded &decoded, Branches &branches, Concrete &concrete, Access &access,
           Programs &programs, std::size_t kept)
         : sites_(sites), decoded_(decoded), cursor_(decoded.cursor), mirror_(decoded.mirror), branches_(branches),
-          concrete_(concrete), selects_(selects), programs_(programs), kept_(kept) {}
+          concrete_(concrete), access_(access), programs_(programs), kept_(kept) {}
 
     // The next event's body, whose head was read. TraceFault or NotMirrored if it makes no sense.
     void run(u128 head);
@@ -76,7 +76,7 @@ class Steps {
     Mirror &mirror_;
     Branches &branches_;
     Concrete &concrete_;
-    Selects &selects_;
+    Access &access_;
     Programs &programs_;
     std::size_t kept_;
     std::unordered_map<u64, Step> compiled_;  // by the head of the event

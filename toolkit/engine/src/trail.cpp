@@ -25,11 +25,11 @@ Trail::Trail(const Settings &settings, SiteSource sites, ConstantSource &constan
              Listener &listener)
     : sites_(std::move(sites)), listener_(listener), decoded_(settings.pointer_bits, settings.verify),
       concrete_(decoded_, *this, settings.forks), programs_(settings.kept), pointers_(pointers),
-      selects_(decoded_, *this, concrete_, constants, pointers_, settings.kept),
-      steps_(sites_, decoded_, *this, concrete_, selects_, programs_, settings.kept) {}
+      access_(decoded_, *this, concrete_, constants, pointers_, settings.kept),
+      steps_(sites_, decoded_, *this, concrete_, access_, programs_, settings.kept) {}
 
 std::size_t Trail::remembered() const {
-    return std::max({steps_.remembered(), programs_.remembered(), selects_.remembered(), pointers_.remembered()});
+    return std::max({steps_.remembered(), programs_.remembered(), access_.remembered(), pointers_.remembered()});
 }
 
 void Trail::clear() {

@@ -82,7 +82,7 @@ class Trail final : private Branches {
     Concrete concrete_;
     Programs programs_;
     Pointers &pointers_;
-    Selects selects_;
+    Access access_;
     Steps steps_;
     Operands operands_;
     std::vector<Branch> branches_;

@@ -1,6 +1,6 @@
 """What all targets at the end of a link have in common: run a test, judge a target that died, start it again.
 
-A driver says how to start and stop an instance; the rest is here. If the instance died or fell silent under a test,
+A driver (`native.py`, `qemu.py`, `desk.py`) says how to start, stop and reset an instance; the rest is here. If the instance died or fell silent under a test,
 the host says how it ended (RESET, SIGNAL …; LOST if nobody knows; WATCHDOG), and the next test finds a fresh instance.
 Whether that was the test's doing is not for this module to say: `campaign/judging.py` runs it again.
 """

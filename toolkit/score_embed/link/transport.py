@@ -1,4 +1,7 @@
-"""Bytes to and from a target: the only I/O of the link, every wait with a deadline."""
+"""Bytes to and from a target: the only I/O of the link, every wait with a deadline.
+
+What the bytes mean, and what is asked for again where they are damaged, says `session.py`.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 engine's `trail.cpp`; docs/design/trail.md says why that is sound).
 
 A path is made of its conditions, the values it used concretely, and the inputs it declared. It has running hashes
-(docs/design/probes.md) as numbers: two lanes of 32 bits, which the engine's `hashes.hpp` mixes.
+(docs/design/probes.md) as numbers: two lanes of 32 bits, which the engine's `hashes.hpp` mixes. What an event does, say
+the engine's `steps.cpp`, and `access.hpp` for symbolic addresses.
 
 Events come from a board over a wire, so nothing about them is trusted: whatever the bytes are, the result is a path or a
 TraceError that says at which byte (the engine's `cursor.cpp`).

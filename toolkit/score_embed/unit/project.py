@@ -2,7 +2,7 @@
 
 Together the functions of one file call the true ones of another. Files of several programs (two of a name, two mains in
 the way of each other) do not link; then what a file lacks gets stubs, as with `--entry`. A file that cannot be read at all
-is left out, and said.
+is left out, and said. Which functions a file has, says `frontend/harness/entries.py` (`functions`).
 """
 
 from __future__ import annotations

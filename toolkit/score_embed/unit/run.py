@@ -1,4 +1,7 @@
-"""Explore each function of a project in turn, several at a time, and write down what came of it."""
+"""Explore each function of a project in turn, several at a time, and write down what came of it.
+
+Which functions there are, says `frontend/harness/entries.py` (`functions`).
+"""
 
 from __future__ import annotations
 

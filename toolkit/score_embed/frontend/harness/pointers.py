@@ -1,4 +1,4 @@
-"""Gives pointers their values: the object that was made for one, null, what another pointer leads to, or a function.
+"""Gives pointers their values: the object that was made for one (`objects.py`), null, what another pointer leads to, or a function.
 
 Which of them is an input, and without a branch: null or not is computed (`object * given`), one of several is read from a table. So it is
 settled where the function first looks at it, and the function's paths are its own. A pointer to a function is to one of the program's of

@@ -1,6 +1,7 @@
 """The text of one harness while it is made: declarations, statements, and what is to be said of it.
 
 `maker.py` says what is made; here is how it is written in C: names that nobody else has, objects, inputs' bounds.
+How large the object behind a pointer is, says `objects.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Lowering of conditions: short-circuit operators become branches, everything else one comparison.
 
 `jump` lowers a condition for its truth; `&&`, `||` and `?:` as values put both outcomes into one temporary.
+The conditions of a decision get their numbers here, for MC/DC.
 """
 
 from __future__ import annotations

@@ -52,10 +52,10 @@ struct Object {
     Ref element(u64 at, unsigned size) const;
 };
 
-class Selects {
+class Access {
   public:
-    Selects(Decoded &decoded, Branches &branches, Concrete &concrete, ConstantSource &constants, Pointers &pointers,
-            std::size_t kept)
+    Access(Decoded &decoded, Branches &branches, Concrete &concrete, ConstantSource &constants, Pointers &pointers,
+           std::size_t kept)
         : decoded_(decoded), branches_(branches), concrete_(concrete), constants_(constants), pointers_(pointers),
           kept_(kept) {}
 

@@ -1,4 +1,4 @@
-#include "selects.hpp"
+#include "access.hpp"
 
 #include <algorithm>
 
@@ -52,7 +52,7 @@ Ref Pointers::inside(const Choice &chosen, u64 base, u64 size) {
 
 // --- reads -----------------------------------------------------------------------------------------------------
 
-bool Selects::read(const Site &site, const Leaves &leaves, const Leaves &said, Id address, Ref &found) {
+bool Access::read(const Site &site, const Leaves &leaves, const Leaves &said, Id address, Ref &found) {
     unsigned size = unsigned(site.dest->bits / 8);
     Object object = this->object(site, decoded_.value(address), size);
     bool known = object.known || concrete_.is_few(address);  // then each place is an object
@@ -82,7 +82,7 @@ bool Selects::read(const Site &site, const Leaves &leaves, const Leaves &said, I
     return true;
 }
 
-void Selects::outside(const Site &site, const Leaves &leaves, Id address) {
+void Access::outside(const Site &site, const Leaves &leaves, Id address) {
     if (!site.size) return concrete_.address(site, address, notes::SYMBOLIC_ADDRESS);
     u64 base = decoded_.cursor.next_address();
     auto [offset, inside] = inside_of(address, base, i128(site.size), unsigned(site.dest->bits / 8));
@@ -94,7 +94,7 @@ void Selects::outside(const Site &site, const Leaves &leaves, Id address) {
 }
 
 // That the address is in the object, and what lies there.
-Selects::Formulas Selects::formulas(const Site &site, const Leaves &said, Id address, const Object &object,
+Access::Formulas Access::formulas(const Site &site, const Leaves &said, Id address, const Object &object,
                                     unsigned size) {
     const Bytes &bytes = *object.content;
     if (!object.cell)
@@ -110,7 +110,7 @@ Selects::Formulas Selects::formulas(const Site &site, const Leaves &said, Id add
 // --- objects ---------------------------------------------------------------------------------------------------
 
 // The object that the address is in. Where nobody knows it, it is the element alone.
-Object Selects::object(const Site &site, u128 address, unsigned size) {
+Object Access::object(const Site &site, u128 address, unsigned size) {
     if (site.size && site.flags & SELECT_CONSTANT) {
         u64 base = decoded_.cursor.next_address();
         if (site.size < size) throw TraceFault(name_of(site) + " reads more than its object has", site.place);
@@ -124,7 +124,7 @@ Object Selects::object(const Site &site, u128 address, unsigned size) {
     return {there->first, constant_at(site, there->first, there->second), {}, false, true};
 }
 
-SharedBytes Selects::constant_at(const Site &site, u128 base, u64 length) {
+SharedBytes Access::constant_at(const Site &site, u128 base, u64 length) {
     SharedBytes content = base >> 64 ? nullptr : constants_.read(u64(base), length, site.size != 0);
     if (!content)
         throw TraceFault(name_of(site) + " reads a constant at " + hexadecimal(base) + ", where the image has none",
@@ -133,7 +133,7 @@ SharedBytes Selects::constant_at(const Site &site, u128 base, u64 length) {
 }
 
 // What the target says of an object of `length` bytes that can change; `size`: bytes of the access.
-Object Selects::variable(const Site &site, u128 length, unsigned size) {
+Object Access::variable(const Site &site, u128 length, unsigned size) {
     Cursor &cursor = decoded_.cursor;
     u64 base = cursor.next_address();
     if (length < size) throw TraceFault(name_of(site) + " reads more than its object has", site.place);
@@ -158,7 +158,7 @@ Object Selects::variable(const Site &site, u128 length, unsigned size) {
     return {base, std::move(content), std::move(cell), true, true};
 }
 
-Cell Selects::cell_of(std::vector<std::pair<u64, u64>> runs, SharedBytes content, u64 base, unsigned size) const {
+Cell Access::cell_of(std::vector<std::pair<u64, u64>> runs, SharedBytes content, u64 base, unsigned size) const {
     return [this, runs = std::move(runs), content = std::move(content), base, size](u64 offset) {
         u64 tainted = 0;
         auto run = std::upper_bound(runs.begin(), runs.end(), std::pair(offset, ~u64(0)));
@@ -179,7 +179,7 @@ Ref Object::element(u64 at, unsigned size) const {
 // --- stores ----------------------------------------------------------------------------------------------------
 
 // Each element of the object becomes the value, if the address is its own, else what it was.
-void Selects::store(const Site &site, const Leaves &leaves, const Leaves &said, Id address) {
+void Access::store(const Site &site, const Leaves &leaves, const Leaves &said, Id address) {
     unsigned size = unsigned(site.dest->bits / 8);
     u128 length = site.size;
     bool anywhere = false;
@@ -206,7 +206,7 @@ void Selects::store(const Site &site, const Leaves &leaves, const Leaves &said, 
 }
 
 // The target calls all these places symbolic now.
-void Selects::change(const Site &site, Id offset, Id stored, const Object &found, unsigned size) {
+void Access::change(const Site &site, Id offset, Id stored, const Object &found, unsigned size) {
     i64 last = i64(found.content->size()) - i64(size);
     std::vector<std::pair<u64, Ref>> elements;
     for (u128 at = decoded_.value(offset) % site.stride; i128(at) <= last; at += site.stride)
@@ -219,7 +219,7 @@ void Selects::change(const Site &site, Id offset, Id stored, const Object &found
 }
 
 // Where nobody knows how far apart the places are: each byte may become any byte of the value.
-void Selects::change_bytes(Id offset, Id stored, const Object &found, unsigned size) {
+void Access::change_bytes(Id offset, Id stored, const Object &found, unsigned size) {
     i64 whole = i64(found.content->size()), last = whole - i64(size);
     std::vector<Ref> parts, after;
     for (unsigned k = 0; k < size; ++k) parts.push_back(extract(stored, 8 * k, 8));
