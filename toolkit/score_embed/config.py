@@ -25,6 +25,7 @@ CHECKS = ("null", "bounds", "division", "overflow", "shift", "unreachable")
 DEFAULT_CHECKS = frozenset({"null", "bounds", "division"})  # firmware lets numbers overflow on purpose
 MOST_INPUT = 65535  # bytes of a test's input
 STUBS = ("undefined", "none")
+NULLS = ("tested", "all")
 STRATEGIES = ("mixed", "dfs", "exe", "bfs", "random", "coverage", "mcdc")
 GOALS = ("statement", "branch", "mcdc")
 
@@ -124,6 +125,15 @@ def _fork_values(word: str) -> int:
     return _whole(word, 0, 4096)
 
 
+def _one_of(words: Sequence[str]) -> Callable[[str], str]:
+    def convert(word: str) -> str:
+        if word not in words:
+            raise ValueError(yamlfile.suggestion(word, words))
+        return word
+
+    return convert
+
+
 def _file_or_name(word: str) -> str:
     userfile.name(word)
     return word
@@ -138,12 +148,6 @@ def _expression(word: str) -> str:
 def _names(word: str) -> str:
     if not all(name.isidentifier() and name.isascii() for name in word.split(",")):
         raise ValueError("It is a list of variables, `a,b`, or `used`.")
-    return word
-
-
-def _nulls(word: str) -> str:
-    if word not in ("tested", "all"):
-        raise ValueError("Write `tested` or `all`.")
     return word
 
 
@@ -179,24 +183,6 @@ def _seed(word: str) -> int:
     return _whole(word, 0, 2**64 - 1)
 
 
-def _strategy(word: str) -> str:
-    if word not in STRATEGIES:
-        raise ValueError(yamlfile.suggestion(word, STRATEGIES))
-    return word
-
-
-def _stubs(word: str) -> str:
-    if word not in STUBS:
-        raise ValueError(yamlfile.suggestion(word, STUBS))
-    return word
-
-
-def _goal(word: str) -> str:
-    if word not in GOALS:
-        raise ValueError(yamlfile.suggestion(word, GOALS))
-    return word
-
-
 def checks(word: str) -> frozenset[str]:
     """`default`, `all`, `none`, or names with commas between them. Raises ValueError."""
     groups = {"default": DEFAULT_CHECKS, "all": frozenset(CHECKS), "none": frozenset[str]()}
@@ -213,12 +199,6 @@ def _check(word: str) -> str:
     return word
 
 
-def _run(word: str) -> str:
-    if word not in RUNS:
-        raise ValueError(yamlfile.suggestion(word, RUNS))
-    return word
-
-
 def _yes_no(word: str) -> bool:
     if word.lower() in ("1", "true", "yes", "on"):
         return True
@@ -230,7 +210,7 @@ def _yes_no(word: str) -> bool:
 UNCONFINED_HELP = "let programs under test, QEMU and `command` links do to this machine what you may do"
 OPTIONS: tuple[Option, ...] = (
     Option("board", _file_or_name, "NAME|FILE", "board to run on: a shipped one, ./boards/NAME.yaml or a file (native)"),
-    Option("run", _run, "HOW", f"how to run the board's image: {', '.join(RUNS)} (as its profile says)"),
+    Option("run", _one_of(RUNS), "HOW", f"how to run the board's image: {', '.join(RUNS)} (as its profile says)"),
     Option("port", _file_or_name, "PORT", "the board's serial port: /dev/tty…, socket://host:port, rfc2217://host:port"),
     Option("out", userfile.name, "DIR", "folder for the results (score-out/PROGRAM-TIME)"),
     Option("resume", userfile.name, "DIR", "continue the campaign in this folder"),
@@ -246,8 +226,8 @@ OPTIONS: tuple[Option, ...] = (
         "cluster", _cluster, "ray[://…]", "clients are actors of a Ray cluster: this machine's own, or ray://HOST:PORT"
     ),
     Option("max-branches", _positive, "N", "a test that takes more branches is a hang (1000000)"),
-    Option("strategy", _strategy, "NAME", f"which test comes first: {', '.join(STRATEGIES)} (mixed)"),
-    Option("goal", _goal, "NAME", f"stop when this is reached, or proved to be impossible: {', '.join(GOALS)}"),
+    Option("strategy", _one_of(STRATEGIES), "NAME", f"which test comes first: {', '.join(STRATEGIES)} (mixed)"),
+    Option("goal", _one_of(GOALS), "NAME", f"stop when this is reached, or proved to be impossible: {', '.join(GOALS)}"),
     Option("have", userfile.name, "DIR", "your own tests: a folder of inputs (.bin), which are run first"),
     Option("max-depth", _positive, "N", "flip only the first N symbolic branches of a path"),
     Option("loop-bound", _positive, "N", "lead a path at most N times through the same direction of a branch"),
@@ -255,12 +235,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("fork-arguments", _yes_no, "", "the same of arguments of code without probes, and of numbers without formulas"),
     Option("seed", _seed, "N", "seed of the first input; the same seed gives the same set of paths (0)"),
     Option("entry", userfile.text, "FUNC", "explore this function; no main is needed"),
-    Option("stubs", _stubs, "HOW", "undefined: what nobody defines gets a stub (default with --entry); none"),
+    Option("stubs", _one_of(STUBS), "HOW", "undefined: what nobody defines gets a stub (default with --entry); none"),
     Option("stub", userfile.text, "FUNC", "replace this function by a stub, also if it is defined", many=True),
     Option("assume", _expression, "EXPR", "with --entry: C that its arguments (and globals) make true", many=True),
     Option("globals", _names, "NAME,…|used", "with --entry: these variables are inputs, too; all that it uses"),
     Option("hints", userfile.name, "FILE", "with --entry: what arguments are like (score-hints.yaml, if it is there)"),
-    Option("nulls", _nulls, "WHICH", "with --entry: pointers that may be null: those the code looks at, or all (tested)"),
+    Option("nulls", _one_of(NULLS), "WHICH", "with --entry: pointers that may be null: those the code looks at, or all (tested)"),
     Option("argv", _argv, "N,N…", "the program gets so many arguments, of so many symbolic bytes each"),
     Option("stdin-bytes", _input, "N", "standard input is N symbolic bytes"),
     Option("native", userfile.name, "FILE", "C file compiled but not instrumented", many=True),
