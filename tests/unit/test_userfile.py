@@ -115,6 +115,7 @@ def test_what_a_few_lines_make_of_themselves(tmp_path: Path, monkeypatch: pytest
     bomb = "".join(f"#define A{i} {f'A{i - 1} ' * 10}\n" for i in range(1, 12))
     source.write_text(f"#define A0 x x x x\n{bomb}int y = A11;\n")
     monkeypatch.setattr(preprocessor, "_MOST", 1 << 20)
+    monkeypatch.setattr(preprocessor, "_MOST_PUT_OUT", 1 << 20)
     with pytest.raises(BuildError, match="more than 1 MiB"):
         preprocess("gcc", (), source)
     os.mkfifo(tmp_path / "fifo.h")
