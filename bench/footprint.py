@@ -75,10 +75,12 @@ PROGRAMS = {"least": LEAST, "everything": EVERYTHING}
 # OPAQUE says is about opaque code and struct arguments.
 PARTS = {
     "probe.c": "probes",
+    "branch.c": "probes",
     "bounds.c": "probes",
     "sized.c": "probes",
     "calls.c": "probes",
     "check.c": "probes",
+    "input.c": "probes",
     "lent.c": "opaque, structs",
     "object.c": "probes",
     "range.c": "probes",

@@ -212,11 +212,13 @@ const SC_ROM sc_d *sc_begin(const sc_frame *f, sc_uint at);
  * symbolic, or the memory that it reads is. */
 void sc_watch(const sc_frame *f, sc_uint at, sc_uint w, const sc_uptr *words);
 void sc_watch_memory(const sc_frame *f, sc_uint at, const void *p, sc_size n);
-void sc_step(void); /* one more of the budget */
+void sc_hash_operand(const void *p, sc_u32 bytes, sc_u32 how);
 enum { SC_CONDITION = 2 }; /* beside the direction: its leaves are hashed, too */
 sc_u64 sc_look(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words); /* the taint of its leaves, two bits each */
 const sc_uptr *sc_after(const SC_ROM sc_d *w, const sc_uptr *words); /* the words behind those of its leaves */
 sc_u32 sc_speak(const sc_frame *f, const SC_ROM sc_d *w, const sc_uptr *words, sc_u32 how, const void *to, sc_u32 size);
+/* branch.c */
+void sc_step(void); /* one more of the budget */
 /* select.c: objects at symbolic addresses */
 void sc_send_object(const sc_u8 *at, sc_u32 size);
 sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
