@@ -1,5 +1,6 @@
-/* Branches: which way the program goes makes its path. Each direction is hashed and covered, and counts in the budget, so that
- * a loop without end is a hang; where what was compared is symbolic, it is a condition, which the host may negate. */
+/* Branches: which way the program goes makes its path. Each direction is hashed and covered, and counts in the
+ * budget, so that a loop without end is a hang; where what was compared is symbolic, it is a condition, which the
+ * host may negate. */
 #include "state.h"
 
 void sc_step(void)

@@ -1,5 +1,5 @@
-/* The probes: each keeps hashes and taint, and sends an event if something in it is tainted. Here is what probes have in
- * common, and those of values; branches are in branch.c, inputs in input.c, others where the table of ARCHITECTURE.md says.
+/* The probes: each keeps hashes and taint, and sends an event if something in it is tainted. Here is what probes have
+ * in common, and those of values. Branches are in branch.c, inputs in input.c; ARCHITECTURE.md has a table of the rest.
  *
  * No probe allocates, recurses or calls libc; scratch space is static because the program's stack may be small.
  * A probe that finds itself in an interrupt stays silent: interrupts are no part of a path. What it must not miss is that

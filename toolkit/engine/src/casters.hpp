@@ -1,11 +1,13 @@
-// How formulas, numbers, sets and names go between Python and C++.
+// How formulas, numbers, sets, inputs and names go between Python and C++.
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstring>
 
 #include "decisions.hpp"
+#include "evaluate.hpp"
 #include "handle.hpp"
 
 namespace score {
@@ -21,6 +23,42 @@ struct Word {
 inline nanobind::object owned(PyObject *made) {
     if (!made) nanobind::raise_python_error();
     return nanobind::steal(made);
+}
+
+// An input: bytes as they are, or any sequence of numbers below 256.
+class Data {
+  public:
+    explicit Data(nanobind::handle source) {
+        PyObject *object = source.ptr();
+        if (PyBytes_Check(object)) {
+            input_ = {reinterpret_cast<const u8 *>(PyBytes_AS_STRING(object)), std::size_t(PyBytes_GET_SIZE(object))};
+        } else if (PyByteArray_Check(object)) {
+            input_ = {reinterpret_cast<const u8 *>(PyByteArray_AS_STRING(object)),
+                      std::size_t(PyByteArray_GET_SIZE(object))};
+        } else {
+            copy_ = nanobind::cast<std::vector<u8>>(source);
+            input_ = {copy_.data(), copy_.size()};
+        }
+    }
+    Data(const Data &) = delete;
+    operator const Input &() const { return input_; }
+
+  private:
+    Input input_{};
+    std::vector<u8> copy_;
+};
+
+inline nanobind::object tuple_of(const std::vector<Ref> &refs) {
+    nanobind::object made = owned(PyTuple_New(Py_ssize_t(refs.size())));
+    for (std::size_t i = 0; i < refs.size(); ++i)
+        PyTuple_SET_ITEM(made.ptr(), Py_ssize_t(i), owned(handle_of(refs[i])).release().ptr());
+    return made;
+}
+
+inline u128 word(nanobind::handle number) {
+    u128 value;
+    if (!to_word(number.ptr(), value)) nanobind::raise_python_error();
+    return value;
 }
 
 }  // namespace score

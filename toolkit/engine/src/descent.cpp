@@ -2,7 +2,6 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
 
 #include <chrono>
 
@@ -12,7 +11,7 @@
 #include "columns.hpp"
 #include "evaluate.hpp"
 #include "pairs.hpp"
-#include "scope.hpp"
+#include "question.hpp"
 
 namespace nb = nanobind;
 
@@ -23,43 +22,14 @@ namespace {
 constexpr std::size_t LOOK_UP = 1024;  // conditions between two looks at whether the end has come
 constexpr std::size_t HEAVY = 256;     // conditions of a question: for cheap layers, too, it is not cheap then
 
-// Python's classes and words for what is asked and answered. They live as long as the process.
-struct Words {
-    nb::object query, stopped, concrete, fixed, unsat;
+// Python's words for why there is no flip. They live as long as the process.
+struct Reasons {
+    nb::object concrete, fixed, unsat;
 };
-Words &words() {
-    static Words *const known = new Words;
+Reasons &reasons() {
+    static Reasons *const known = new Reasons;
     return *known;
 }
-
-// --- questions -------------------------------------------------------------------------------------------------
-
-struct Passed {  // a slicer's path, as a sequence; good until that changes
-    std::shared_ptr<const Slicer> slicer;
-};
-
-nb::object question(const std::shared_ptr<Slicer> &slicer, const Slice &slice, Id target, const nb::bytes &data) {
-    nb::dict sets;
-    for (const auto &[index, values] : slice.sets) sets[nb::int_(index)] = values;
-    nb::list several;
-    for (Id condition : slice.several) several.append(owned(handle_of(condition)));
-    return words().query(owned(handle_of(target)), sets, several, data, nb::cast(Passed{slicer}));
-}
-
-// --- paths that waiting flips keep -----------------------------------------------------------------------------
-
-struct Route {
-    Path conditions;
-    std::vector<Pin> pins;
-    nb::object trail;  // makes Python's conditions
-};
-
-Route route_of(nb::object trail) {
-    const Trail &path = trail_of(trail).path();
-    return {path.conditions, path.decoded().pins, std::move(trail)};
-}
-
-// --- the descent -----------------------------------------------------------------------------------------------
 
 enum class Followed { WHOLE = 1, IN_PART = 2, IN_VAIN = 3 };
 struct Enough {};  // the rest of a long path is left to a pair of its own
@@ -234,7 +204,7 @@ class Descent final : public Follower, Visitor {
         try {
             now_->run.attr("answer")(seen(condition));
         } catch (nb::python_error &error) {
-            if (error.matches(words().stopped)) throw InVain();
+            if (error.matches(questions().stopped)) throw InVain();
             throw;
         }
     }
@@ -247,9 +217,9 @@ class Descent final : public Follower, Visitor {
             if (!now.room.is_none() && !nb::cast<bool>(now.room(nb::len(now.children), now.run.attr("size"))))
                 return false;
             if (condition.concrete()) {
-                unflip(condition, words().concrete);
+                unflip(condition, reasons().concrete);
             } else if (condition.settled) {
-                unflip(condition, condition.fixed ? words().fixed : words().unsat);
+                unflip(condition, condition.fixed ? reasons().fixed : reasons().unsat);
             } else {
                 Ref target = bit_not(condition.formula);
                 if (!decide(index, condition, target))
@@ -257,7 +227,7 @@ class Descent final : public Follower, Visitor {
             }
             return true;
         } catch (nb::python_error &error) {
-            if (error.matches(words().stopped)) return false;
+            if (error.matches(questions().stopped)) return false;
             throw;
         }
     }
@@ -283,13 +253,13 @@ class Descent final : public Follower, Visitor {
         if (byte < 0 ? !slicer.knows(bit_not(target)) : is_bound && value >= 0) return false;
         if (is_bound && now.may_wait && slicer.weight(target) > HEAVY) return false;
         if (nb::cast<bool>(now.stop())) {
-            PyErr_SetNone(words().stopped.ptr());
+            PyErr_SetNone(questions().stopped.ptr());
             nb::raise_python_error();
         }
         if (!now.checked.is_none()) now.checked(owned(handle_of(target)), value);
         if (value < 0) {
             bool is_fixed = condition.fixed || (condition.forked && slicer.reach(target).meets(condition.forked));
-            unflip(condition, is_fixed ? words().fixed : words().unsat);
+            unflip(condition, is_fixed ? reasons().fixed : reasons().unsat);
             ++unsat_;
         } else {
             bring(index, condition, target, u32(byte), u8(value));
@@ -339,46 +309,9 @@ Follower *follower_of(nb::handle object) {
 }
 
 void add_descents(nb::module_ &m) {
-    m.def("questions_are", [](nb::object query, nb::object stopped) {
-        words().query = std::move(query), words().stopped = std::move(stopped);
-    });
     m.def("reasons_are", [](nb::object concrete, nb::object fixed, nb::object unsat) {
-        words().concrete = std::move(concrete), words().fixed = std::move(fixed), words().unsat = std::move(unsat);
+        reasons().concrete = std::move(concrete), reasons().fixed = std::move(fixed), reasons().unsat = std::move(unsat);
     });
-
-    nb::class_<Passed>(m, "Passed")
-        .def("__len__", [](const Passed &self) { return self.slicer->path().size(); })
-        .def("__getitem__", [](const Passed &self, std::size_t index) {
-            const std::vector<Ref> &path = self.slicer->path();
-            if (index >= path.size()) throw nb::index_error();
-            return path[index];
-        })
-        .def("about", [](const Passed &self, const Deps &deps) {
-            nb::list found;
-            for (const Ref &condition : self.slicer->path())
-                if (node(condition).deps.meets(deps)) found.append(owned(handle_of(condition)));
-            return found;
-        });
-
-    nb::class_<Slicer>(m, "Slicer")
-        .def(nb::init<>())
-        .def("mark", &Slicer::mark)
-        .def("undo", &Slicer::undo)
-        .def("add", [](Slicer &self, Given condition) { self.add(condition); })
-        .def("weight", [](const Slicer &self, Given target) { return self.weight(target); })
-        .def("slice_of", [](const Slicer &self, Given target) { return self.reach(target); })
-        .def("query", [](const std::shared_ptr<Slicer> &self, Given target, nb::bytes data) {
-            return question(self, self->slice(target), target, data);
-        });
-
-    nb::class_<Route>(m, "Route", nb::is_weak_referenceable())
-        .def("__init__", [](Route *self, nb::object trail) { new (self) Route(route_of(std::move(trail))); })
-        .def("__len__", [](const Route &self) { return self.conditions.size(); })
-        .def("condition", [](const Route &self, std::size_t index) {
-            if (index >= self.conditions.size()) throw std::out_of_range("the path has no such condition");
-            return trail_of(self.trail).python_condition(self.conditions[index]);
-        })
-        .def("forget", [](Route &self) { self.conditions.clear(), self.pins.clear(); });
 
     nb::class_<BoundedPath>(m, "BoundedPath")
         .def(nb::init<std::optional<u64>, std::optional<u64>>(), nb::arg("depth").none(), nb::arg("loop").none())

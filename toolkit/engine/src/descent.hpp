@@ -1,5 +1,5 @@
-// What exploration does along a path, as Python has it: slices, scopes, routes, bounds, and the descent, which flips each
-// new condition of a run while its path is decoded.
+// What exploration does along a path, as Python has it: bounds, and the descent, which flips each new condition of a
+// run while its path is decoded.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,7 +10,7 @@ namespace score {
 
 Follower *follower_of(nanobind::handle object);  // null: it is Python's own
 
-// Adds Slicer, Passed, Route, BoundedPath and Descent to the module.
+// Adds BoundedPath and Descent to the module.
 void add_descents(nanobind::module_ &module);
 
 }  // namespace score

@@ -272,6 +272,17 @@ Ref within(Id offset, i128 last) {
     return sure ? truth(true) : less_equal(Kind::ULT, offset, limit);
 }
 
+Ref ends_within(Id offset, Id size, Id limit) {
+    if (node(size).is_const() && node(limit).is_const()) {
+        i128 last = i128(node(limit).value) - i128(node(size).value);
+        return last >= 0 ? within(offset, last) : truth(false);
+    }
+    Ref room = binary(Kind::SUB, limit, offset);
+    Ref starts = node(limit).is_const() ? within(offset, i128(node(limit).value)) : less_equal(Kind::ULT, offset, limit);
+    Ref ends = node(room).is_const() ? within(size, i128(node(room).value)) : less_equal(Kind::ULT, size, room);
+    return binary(Kind::AND, starts, ends);
+}
+
 Ref select(Id offset, const Content &content, unsigned size, const Cell &cell) {
     if (size < 1 || size > WIDEST / 8) throw std::invalid_argument("an element has 1 to 16 bytes");
     if (node(offset).is_const()) return element(offset, content, size, cell);

@@ -29,6 +29,9 @@ using Cell = std::function<Ref(u64 offset)>;
 // offset's width.
 Ref within(Id offset, i128 last);
 
+// That `size` bytes from the offset on end within `limit` bytes, all of one width.
+Ref ends_within(Id offset, Id size, Id limit);
+
 // The little-endian number of `size` bytes (1 to 16) that lies at `offset` in `content`; none if there are too many entries,
 // or they have more than 8 bytes.
 // `cell`: for objects that hold formulas, else empty; their bytes in `content` are not looked at.

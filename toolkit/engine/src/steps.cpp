@@ -318,23 +318,8 @@ void Steps::bounds(const Step &step) {
     Ref offset = binary(Kind::SUB, address, start);
     Ref limit = decoded_.size_of(base, told, width);
     bool spans = site.kind == SiteKind::SPAN;  // over a size that is computed
-    Ref inside;
-    if (!node(limit).is_const()) {
-        Ref size = spans ? fit(leaves.at(0), width) : constant(site.size, width);
-        Ref room = binary(Kind::SUB, limit, offset);
-        Ref starts = less_equal(Kind::ULT, offset, limit);
-        Ref ends = less_equal(Kind::ULT, size, room);
-        inside = binary(Kind::AND, starts, ends);
-    } else if (i128 length = i128(node(limit).value); !spans) {  // `site.size` bytes at the offset end within `length`
-        inside = length >= i128(site.size) ? within(offset, length - i128(site.size)) : truth(false);
-    } else {
-        Ref size = fit(leaves.at(0), width);
-        Ref starts = within(offset, length);
-        Ref whole = constant(u128(length), width);
-        Ref room = binary(Kind::SUB, whole, offset);
-        Ref ends = node(room).is_const() ? within(size, i128(node(room).value)) : less_equal(Kind::ULT, size, room);
-        inside = binary(Kind::AND, starts, ends);
-    }
+    Ref size = spans ? fit(leaves.at(0), width) : constant(site.size, width);
+    Ref inside = ends_within(offset, size, limit);
     Outcome outcome{-1, step.direction, step.direction ? inside : bit_not(inside), {}};
     branches_.on_branch(site, leaves, &outcome, 1);
 }

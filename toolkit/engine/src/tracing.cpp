@@ -1,12 +1,10 @@
 #include "tracing.hpp"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
-#include <map>
-
+#include "casters.hpp"
 #include "descent.hpp"
-#include "handle.hpp"
+#include "image.hpp"
 #include "notes.hpp"
 
 namespace nb = nanobind;
@@ -15,18 +13,7 @@ namespace score {
 
 namespace {
 
-nb::object owned(PyObject *made) {
-    if (!made) nb::raise_python_error();
-    return nb::steal(made);
-}
-
 nb::object formula(Id id) { return owned(handle_of(id)); }
-
-u128 word(nb::handle number) {
-    u128 value;
-    if (!to_word(number.ptr(), value)) nb::raise_python_error();
-    return value;
-}
 
 Input input_of(const nb::bytes &bytes) { return {static_cast<const u8 *>(bytes.data()), bytes.size()}; }
 
@@ -38,103 +25,6 @@ Classes &classes() {
     static Classes *const known = new Classes;
     return *known;
 }
-
-// --- site tables -----------------------------------------------------------------------------------------------
-
-Leaf leaf_of(nb::handle leaf) {
-    return {Place(nb::cast<int>(leaf.attr("place"))), nb::cast<u64>(leaf.attr("bits")), u64(word(leaf.attr("where")))};
-}
-
-std::vector<Leaf> leaves_of(nb::handle leaves) {
-    std::vector<Leaf> found;
-    for (nb::handle leaf : nb::borrow<nb::iterable>(leaves)) found.push_back(leaf_of(leaf));
-    return found;
-}
-
-Template template_of(nb::handle given) {
-    Template made{leaves_of(given.attr("leaves")), {}, nb::cast<bool>(given.attr("floats"))};
-    for (nb::handle step : nb::borrow<nb::iterable>(given.attr("steps")))
-        made.steps.push_back(
-            {Op(nb::cast<int>(step.attr("op"))), nb::cast<u64>(step.attr("bits")), word(step.attr("value"))});
-    return made;
-}
-
-Site site_of(nb::handle given) {
-    Site site{};
-    site.id = nb::cast<u64>(given.attr("id"));
-    site.kind = SiteKind(nb::cast<int>(given.attr("kind")));
-    std::string file = nb::cast<std::string>(given.attr("file"));
-    if (!file.empty()) site.place = file + ":" + std::to_string(nb::cast<i64>(given.attr("line")));
-    site.name = nb::cast<std::string>(given.attr("name"));
-    if (nb::object dest = given.attr("dest"); !dest.is_none()) site.dest = leaf_of(dest);
-    if (nb::object formula = given.attr("template"); !formula.is_none()) site.formula = template_of(formula);
-    site.leaves = leaves_of(given.attr("leaves"));
-    for (nb::handle label : nb::borrow<nb::iterable>(given.attr("labels")))
-        site.labels.emplace_back(word(label[0]), word(label[1]));
-    site.coverage = nb::cast<u64>(given.attr("coverage")), site.flags = nb::cast<u64>(given.attr("flags"));
-    site.size = nb::cast<u64>(given.attr("size")), site.stride = nb::cast<u64>(given.attr("stride"));
-    site.is_assumption = nb::cast<bool>(given.attr("is_assumption"));
-    return site;
-}
-
-// Sites of a table as they are first seen.
-class Sites {
-  public:
-    explicit Sites(nb::handle table) : get_(table.attr("sites").attr("get")) {}
-
-    const Site *operator()(u64 id) {
-        if (auto found = known_.find(id); found != known_.end()) return &found->second;
-        nb::object site = get_(id);
-        return site.is_none() ? nullptr : &known_.emplace(id, site_of(site)).first->second;
-    }
-
-  private:
-    nb::object get_;
-    std::unordered_map<u64, Site> known_;
-};
-
-// --- constants -------------------------------------------------------------------------------------------------
-
-// An image's constants, and reads through its tables of pointers. Conditions that remember their objects keep it.
-class Image final : public ConstantSource {
-  public:
-    Image(nb::object constants, std::size_t kept)
-        : pointers(*this, kept), constants_(std::move(constants)), kept_(kept) {}
-
-    Image(const Image &) = delete;
-
-    std::optional<std::pair<u64, u64>> object_at(u64 address) override {
-        auto behind = objects_.upper_bound(address);
-        if (behind != objects_.begin())
-            if (auto known = std::prev(behind); address - known->first < known->second) return *known;
-        if (constants_.is_none()) return std::nullopt;
-        nb::object found = constants_.attr("object_at")(address);
-        if (found.is_none()) return std::nullopt;
-        auto [base, size] = nb::cast<std::pair<u64, u64>>(found);
-        objects_[base] = size;
-        return std::pair(base, size);
-    }
-
-    SharedBytes read(u64 address, u64 size, bool initial) override {
-        std::tuple key(address, size, initial);
-        if (auto found = read_.find(key); found != read_.end()) return found->second;
-        if (constants_.is_none()) return nullptr;
-        nb::object found = constants_.attr(initial ? "initial" : "read")(address, size);
-        if (found.is_none()) return nullptr;
-        nb::bytes bytes = nb::cast<nb::bytes>(found);
-        if (bytes.size() != size) throw nb::value_error("a constant of another size");
-        if (read_.size() >= kept_) read_.clear();
-        return read_[key] = std::make_shared<const Bytes>(static_cast<const u8 *>(bytes.data()), bytes.size());
-    }
-
-    Pointers pointers;
-
-  private:
-    nb::object constants_;
-    std::size_t kept_;
-    std::map<u64, u64> objects_;
-    std::map<std::tuple<u64, u64, bool>, SharedBytes> read_;
-};
 
 // That the address of a condition is in the object of a base and size, or that its formula has a value.
 struct Inside {

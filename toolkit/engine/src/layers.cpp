@@ -1,0 +1,195 @@
+#include "layers.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "casters.hpp"
+#include "chosen.hpp"
+#include "columns.hpp"
+#include "finite.hpp"
+#include "known.hpp"
+#include "rows.hpp"
+#include "search.hpp"
+
+namespace nb = nanobind;
+
+namespace score {
+
+namespace {
+
+// Rows that Python holds: an array("H").
+class RowsGiven {
+  public:
+    explicit RowsGiven(nb::handle source) {
+        if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) nb::raise_python_error();
+        if (view_.itemsize != 2 || !view_.format || std::strcmp(view_.format, "H")) {
+            PyBuffer_Release(&view_);
+            throw nb::type_error("rows are an array of type 'H'");
+        }
+    }
+    RowsGiven(const RowsGiven &) = delete;
+    ~RowsGiven() { PyBuffer_Release(&view_); }
+    const u16 *data() const { return static_cast<const u16 *>(view_.buf); }
+    std::size_t size() const { return std::size_t(view_.len) / 2; }
+
+  private:
+    Py_buffer view_{};
+};
+
+nb::object array_of(const Rows &rows) {
+    static nb::object *const type = new nb::object(nb::module_::import_("array").attr("array"));
+    return (*type)("H", nb::bytes(rows.data(), 2 * rows.size()));
+}
+
+nb::list table(Given expr) {
+    arena().forget_columns();
+    const Column &values = column(expr);
+    nb::list found;
+    for (unsigned v = 0; v < COLUMN; ++v)
+        found.append(owned(number_of(u128(values.high ? (*values.high)[v] : 0) << 64 | values.low[v])));
+    return found;
+}
+
+int smallest(const ByteSet &values) {
+    for (unsigned i = 0; i < 4; ++i)
+        if (values[i]) return int(64 * i) + __builtin_ctzll(values[i]);
+    throw std::invalid_argument("the smallest of no values");
+}
+
+std::vector<int> members(const ByteSet &values) {
+    std::vector<int> found;
+    for (unsigned i = 0; i < 4; ++i)
+        for (u64 left = values[i]; left; left &= left - 1) found.push_back(int(64 * i) + __builtin_ctzll(left));
+    return found;
+}
+
+std::vector<std::pair<int, int>> intervals(const ByteSet &values) {
+    std::vector<std::pair<int, int>> runs;
+    for (int value : members(values)) {
+        if (!runs.empty() && runs.back().second == value - 1)
+            runs.back().second = value;
+        else
+            runs.emplace_back(value, value);
+    }
+    return runs;
+}
+
+// What Python keeps by formulas; a formula without a handle is in no dictionary.
+PyObject *looked_up(nb::dict known, Id id) {
+    void *handle = node(id).handle;
+    PyObject *found = handle ? PyDict_GetItemWithError(known.ptr(), static_cast<PyObject *>(handle)) : nullptr;
+    if (!found && PyErr_Occurred()) nb::raise_python_error();
+    return found;
+}
+
+nb::object most_values_of(Given expr, nb::dict limits) {
+    u128 limit;
+    u128 most = most_values(expr, [&](Id id) -> const u128 * {
+        PyObject *found = looked_up(limits, id);
+        if (!found) return nullptr;
+        if (!to_word(found, limit)) nb::raise_python_error();
+        return &limit;
+    });
+    if (most == ALL_128) return nb::int_(1) << nb::int_(128);
+    return owned(number_of(most));
+}
+
+nb::object limit(Given condition) {
+    auto [formula, most] = limit_of(condition);
+    if (!formula) return nb::none();
+    return nb::make_tuple(owned(handle_of(formula)), owned(number_of(most)));
+}
+
+Ref replaced_by(Given expr, nb::dict known, const Deps &reach) {
+    return replaced(
+        expr,
+        [&](Id id) {
+            PyObject *found = looked_up(known, id);
+            return found ? id_of(found) : 0;
+        },
+        reach);
+}
+
+nb::object split_by(Given condition, const std::vector<int> &indices, nb::handle rows) {
+    if (indices.empty() || indices.size() > 2) throw std::invalid_argument("rows are of one byte or two");
+    RowsGiven given(rows);
+    auto [hits, misses] = split(condition, indices[0], indices.size() == 2 ? indices[1] : -1, given.data(), given.size());
+    return nb::make_tuple(array_of(hits), array_of(misses));
+}
+
+nb::object searched(Given target, const std::vector<Given> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
+                    nb::handle data, u32 most) {
+    std::vector<Id> conditions(several.begin(), several.end());
+    Data input(data);
+    Searched found = search(target, conditions, sets, input, most);
+    nb::object values = nb::none();
+    if (found.found) {
+        nb::dict changed;
+        for (auto [index, value] : found.values) changed[nb::int_(index)] = nb::int_(value);
+        values = changed;
+    }
+    return nb::make_tuple(values, found.evaluations);
+}
+
+nb::object decided_by(Finite &finite, Given target, const std::vector<Given> &several,
+                   const std::vector<std::pair<u32, ByteSet>> &sets, nb::handle data) {
+    Data input(data);
+    Decided found = finite.solve(target, std::vector<Id>(several.begin(), several.end()), sets, input);
+    nb::dict values;
+    for (auto [index, value] : found.values) values[nb::int_(index)] = nb::int_(value);
+    return nb::make_tuple(int(found.result), values);
+}
+
+}  // namespace
+
+void add_layers(nb::module_ &m) {
+    m.def("byte_set", [](Given condition) {
+        byte_set(condition);
+        return owned(PyObject_GetAttrString(owned(handle_of(condition)).ptr(), "byte_set"));
+    });
+    m.def("table", table);
+    m.def("smallest", smallest);
+    m.def("members", members);
+    m.def("intervals", intervals);
+
+    m.def("all_rows", [](const ByteSet &first, const ByteSet &second) { return array_of(all_rows(first, second)); });
+    m.def("rows_within", [](nb::handle rows, const ByteSet &first, const ByteSet &second) {
+        RowsGiven given(rows);
+        return array_of(within(given.data(), given.size(), first, second));
+    });
+    m.def("cost", [](Given condition) { return cost(condition); });
+    m.def("split", split_by);
+
+    m.def("search", searched, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"), nb::arg("most"));
+
+    nb::class_<Finite>(m, "Finite")
+        .def("__init__", [](Finite *self, std::size_t kept, u64 most, nb::object look) {
+            new (self) Finite(kept, most, [look = std::move(look)] {
+                if (PyErr_CheckSignals() < 0) nb::raise_python_error();
+                look();
+            });
+        }, nb::arg("kept"), nb::arg("most"), nb::arg("look"))
+        .def_prop_ro("remembered", &Finite::remembered)
+        .def_prop_ro("steps", &Finite::steps)
+        .def("solve", decided_by, nb::arg("target"), nb::arg("several"), nb::arg("sets"), nb::arg("data"));
+
+    m.def("most_values", most_values_of);
+    m.def("limit_of", limit);
+    m.def("replaced", replaced_by);
+    m.def("changed_bytes", [](nb::handle a, nb::handle b) {
+        Data one(a), other(b);
+        const Input &x = one, &y = other;
+        return changed_bytes(x.bytes, x.size, y.bytes, y.size);
+    });
+    nb::class_<Chosen>(m, "Chosen")
+        .def(nb::init<>())
+        .def("take", [](Chosen &self, nb::bytes data) {
+            self.take(static_cast<const u8 *>(data.data()), data.size());
+        })
+        .def("of", [](Chosen &self, Given formula) {
+            const Chosen::Simple &simple = self.of(formula);
+            return nb::make_tuple(owned(handle_of(simple.formula)), tuple_of(simple.conditions.order()));
+        });
+}
+
+}  // namespace score
