@@ -1,4 +1,5 @@
-"""docs/design/where.md answers where things are: each file that it names is there, and has the names that stand with it."""
+"""docs/design/where.md answers where things are: each file that it names is there, and has the names that stand with it. And
+it says of each small module why it is one."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "design" / "where.md"
+TOOLKIT = ROOT / "toolkit" / "score_embed"
+SMALL = 60  # lines
 _ROW = re.compile(r"\| (?P<number>\d+) \|(?P<question>[^|]*)\|(?P<answer>[^|]*)\|[^|]*\|")
 _CODE = re.compile(r"`([^`]+)`")
 _FILE = re.compile(r"[\w/]+\.(?:py|c|h|cpp|md)")
@@ -42,3 +45,10 @@ def test_an_answer_names_what_is_there(number: str) -> None:
     for name in (word for word in words if not _FILE.fullmatch(word)):
         last = name.rsplit(".", 1)[-1]
         assert re.search(rf"\b{re.escape(last)}\b", text), f"{name} is in none of {[file.name for file in files]}"
+
+
+def test_each_small_module_has_a_reason() -> None:
+    modules = [path for path in TOOLKIT.rglob("*.py") if path.name != "__init__.py"]
+    small = {path for path in modules if len(path.read_text(encoding="utf-8").splitlines()) < SMALL}
+    reasons = PAGE.read_text(encoding="utf-8").partition("## Small modules that stay")[2]
+    assert {TOOLKIT / name for name in _CODE.findall(reasons) if (TOOLKIT / name).is_file()} == small
