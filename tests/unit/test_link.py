@@ -347,3 +347,119 @@ def test_pieces_come_in_any_order_and_more_than_once() -> None:
             session.receive(encode(Type.TRACE, number, piece(1, at, whole[at : at + size])))
         assert session.known[0] == whole
         assert session.held == len(whole)
+
+
+def test_answers_to_other_attempts_are_of_no_use() -> None:
+    target = FakeTarget()
+    session = connected(target)
+    out = session.start(b"one")
+    for kind in (Type.TRACE, Type.COVERAGE, Type.LOG):
+        session.receive(encode(kind, 0, piece(7, 0, b"from the past")))
+    session.receive(encode(Type.PASSED, 0, bytes([7, 3])))
+    assert session.known == (b"", (), b"", ())
+    assert session.held == 0
+    assert session.receive(encode(Type.NEED_FULL, 0, b"\7")) == b""
+    late = session.late
+    session.receive(encode(Type.END, 0, end_message(7, 1, EndFlag.MATCHED, b"", b"")))
+    assert (session.result, session.late) == (None, late + 1)
+    session.receive(target.answer(out))
+    assert session.result is not None
+    assert session.result.events == target.events
+
+
+def test_where_an_eager_test_came_by() -> None:
+    session = connected(FakeTarget())
+    session.start(b"", tell_from=0)
+    session.receive(encode(Type.PASSED, 0, bytes([1, 5])))
+    session.receive(encode(Type.TRACE, 1, piece(1, 0, b"abc")))
+    session.receive(encode(Type.PASSED, 2, bytes([1, 9])))
+    session.receive(encode(Type.PASSED, 3, bytes([1, 6])))
+    assert session.known == (b"abc", (3,), b"", ((2, 0), (4, 3)))  # even: an index of coverage; odd: a site
+    assert session.held == 6
+    session.start(b"")
+    assert not any(session.known)
+
+
+def test_damage_outside_a_test() -> None:
+    """Before READY a target that heard nonsense is greeted again; when no test runs, it is left alone."""
+    damaged = encode(Type.DAMAGED, 0, b"")
+    session, target = Session(BUILD_ID), FakeTarget()
+    session.hello()
+    assert target.answer(session.receive(damaged))
+    session = connected(target)
+    assert session.receive(damaged) == b""
+    play(session, target, Request(b"x"))
+    assert session.receive(damaged) == b""
+
+
+def test_new_limits_are_told_with_the_whole_input() -> None:
+    target = FakeTarget()
+    session = connected(target)
+    for branches, ms in ((50, 10), (50, 10), (60, 10), (60, 20), (60, 20)):
+        play(session, target, Request(b"input", max_branches=branches, watchdog_ms=ms))
+    assert [run["flags"] for run in target.runs] == [1, 0, 1, 1, 0]
+    assert [(run.get("branches"), run.get("ms")) for run in target.runs if run["flags"]] == [(50, 10), (60, 10), (60, 20)]
+
+
+def test_doubts_end_with_the_next_request() -> None:
+    target = FakeTarget()
+    session = connected(target)
+    out = session.start(b"")
+    assert not session.doubtful
+    frame = target.frame(Type.TRACE, piece(1, 0, b"abc"))
+    session.receive(frame[:4])
+    assert session.doubtful  # it ended in the middle
+    session.receive(frame[4:])
+    assert not session.doubtful
+    spoilt = bytearray(target.frame(Type.TRACE, piece(1, 3, b"def")))
+    spoilt[3] ^= 0x55
+    session.receive(bytes(spoilt))
+    assert session.doubtful
+    assert session.nudge() != out  # asks for the END, does not run again
+    assert not session.doubtful
+
+
+def test_what_was_printed_is_whole_and_no_longer_than_told() -> None:
+    target = FakeTarget()
+    session = connected(target)
+    session.start(b"")
+    end = end_message(1, 1, EndFlag.MATCHED, b"e", b"e", log=5)
+    session.receive(encode(Type.LOG, 0, piece(1, 0, b"hel")))
+    again = session.receive(encode(Type.END, 1, end))
+    assert session.result is None  # two bytes are missing
+    assert session.reruns == 1
+    (run,) = Decoder().feed(again)
+    assert isinstance(run, Frame)
+    number = run.payload[0]
+    session.receive(encode(Type.LOG, 2, piece(number, 3, b"lo and more")))
+    session.receive(encode(Type.END, 3, bytes([number]) + end[1:]))
+    assert session.result is not None
+    assert session.result.output == b"hello"
+
+
+def test_payloads_grow_after_sixteen_clean_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("test_link.CHUNK", 64)
+    target = FakeTarget(bytes(200), faults=("chunk",))
+    session = connected(target)
+    for _ in range(33):
+        play(session, target, Request(b"x"))
+    # The test that was damaged is the first clean one of its second attempt.
+    assert [run["chunk"] for run in target.runs] == [64] + [16] * 16 + [32] * 16 + [64]
+
+
+def test_what_is_refused_now_and_then_goes_on() -> None:
+    """Refusals count since something new arrived."""
+    session = connected(FakeTarget())
+    session.start(b"")
+    for turn in range(3):
+        for _ in range(MAX_REFUSALS - 1):
+            assert session.receive(encode(Type.DAMAGED, 0, b""))
+        number = session_number(session.nudge())
+        session.receive(encode(Type.TRACE, 0, piece(number, turn, b"x")))
+        assert session.receive(encode(Type.NEED_FULL, 0, bytes([number])))
+
+
+def session_number(out: bytes) -> int:
+    (again,) = Decoder().feed(out)
+    assert isinstance(again, Frame)
+    return again.payload[0]
