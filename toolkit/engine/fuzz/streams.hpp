@@ -100,10 +100,10 @@ struct Image final : ConstantSource {
         std::vector<u8> bytes(16);
         if (address >= TABLE && address + size <= TABLE + 16 && size <= 16) {
             for (unsigned i = 0; i < 16; i += 4) bytes[i] = u8(i), bytes[i + 1] = TEXT >> 8;
-            return std::make_shared<const Bytes>(bytes.data() + (address - TABLE), size);
+            return std::make_shared<const ObjectBytes>(bytes.data() + (address - TABLE), size);
         }
         if (address < TEXT || address + size > TEXT + 10 || size > 10) return nullptr;
-        return std::make_shared<const Bytes>(bytes.data(), size);
+        return std::make_shared<const ObjectBytes>(bytes.data(), size);
     }
 };
 

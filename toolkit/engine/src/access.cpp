@@ -9,9 +9,7 @@ namespace score {
 
 namespace {
 
-std::string name_of(const Site &site) { return "site " + std::to_string(site.id); }
-
-u128 number_in(const Bytes &content, u64 at, unsigned size) {  // little endian; what the object does not have is 0
+u128 number_in(const ObjectBytes &content, u64 at, unsigned size) {  // little endian; what the object does not have is 0
     u128 number = 0;
     for (unsigned i = 0; i < size && at + i < content.size(); ++i) number |= u128(content.data()[at + i]) << (8 * i);
     return number;
@@ -76,7 +74,7 @@ bool Access::read(const Site &site, const Leaves &leaves, const Leaves &said, Id
     if (!found || !is_sure) {
         if (!forks) concrete_.address(site, address, notes::SYMBOLIC_ADDRESS);
         Ref at = constant(decoded_.value(address) - object.base, node(address).width);
-        const Bytes &bytes = *object.content;
+        const ObjectBytes &bytes = *object.content;
         found = select(at, {bytes.data(), bytes.size(), bytes.hash()}, size, object.cell);
     }
     return true;
@@ -96,7 +94,7 @@ void Access::outside(const Site &site, const Leaves &leaves, Id address) {
 // That the address is in the object, and what lies there.
 Access::Formulas Access::formulas(const Site &site, const Leaves &said, Id address, const Object &object,
                                     unsigned size) {
-    const Bytes &bytes = *object.content;
+    const ObjectBytes &bytes = *object.content;
     if (!object.cell)
         if (Formulas *found = known_.find(site.id, object.base, said.data(), said.size(), &bytes)) return *found;
     auto [offset, inside] = inside_of(address, object.base, i128(bytes.size()), size);
@@ -143,7 +141,7 @@ Object Access::variable(const Site &site, u128 length, unsigned size) {
         if (!content) throw cursor.fail("the object at " + hexadecimal(base) + " was never sent");
     } else {
         const u8 *bytes = cursor.take(length);
-        content = std::make_shared<const Bytes>(bytes, std::size_t(length));
+        content = std::make_shared<const ObjectBytes>(bytes, std::size_t(length));
     }
     std::vector<std::pair<u64, u64>> runs;
     i128 at = 0;

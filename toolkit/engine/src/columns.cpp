@@ -8,7 +8,7 @@ namespace score {
 
 namespace {
 
-std::unique_ptr<Column> computed(const Node &node) {
+std::unique_ptr<Column> column_of_parts(const Node &node) {
     auto made = std::make_unique<Column>();
     auto &low = made->low;
     Operator op = operator_of(node);
@@ -50,7 +50,7 @@ const Column &column(Id expr) {
         std::size_t before = stack.size();
         for (unsigned i = 0; i < node.arity; ++i)
             if (!arena().found(node.args[i]).column) stack.push_back(node.args[i]);
-        if (stack.size() == before) arena().keep_column(id, computed(node));
+        if (stack.size() == before) arena().keep_column(id, column_of_parts(node));
     }
     return *arena().found(expr).column;
 }

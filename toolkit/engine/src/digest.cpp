@@ -9,7 +9,7 @@ namespace score {
 namespace {
 
 // Kind, width (4 bytes), size of the value, value, digests of the arguments; little endian.
-Digest computed(const Node &node) {
+Digest digest_of_parts(const Node &node) {
     u8 content[6 + 16 + 3 * 16] = {u8(node.kind), node.width, 0, 0, 0, u8((bits_of(node.value) + 7) / 8)};
     std::size_t at = 6;
     for (unsigned i = 0; i < content[5]; ++i) content[at++] = u8(node.value >> 8 * i);
@@ -34,7 +34,7 @@ const Digest &digest(Id expr) {
         std::size_t before = stack.size();
         for (unsigned i = 0; i < node.arity; ++i)
             if (!arena().found(node.args[i]).digest) stack.push_back(node.args[i]);
-        if (stack.size() == before) arena().found(id).digest = std::make_unique<Digest>(computed(node));
+        if (stack.size() == before) arena().found(id).digest = std::make_unique<Digest>(digest_of_parts(node));
     }
     return *arena().found(expr).digest;
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t CRC_BYTES = 4;
 constexpr unsigned STEP = 8;  // bytes that one round of the CRC takes
-constexpr unsigned MOST = 254;  // bytes of a COBS block without a 0 behind it
+constexpr unsigned LONGEST_BLOCK = 254;  // bytes of a COBS block without a 0 behind it
 
 using Tables = std::array<std::array<u32, 256>, STEP>;
 
@@ -35,7 +35,7 @@ bool unstuffed(View part, Bytes &out) {
         if (count > part.size() - at) return false;
         out.append(part, at, count);
         at += count;
-        if (code <= MOST && at < part.size()) out.push_back('\0');
+        if (code <= LONGEST_BLOCK && at < part.size()) out.push_back('\0');
     }
     return true;
 }
@@ -68,12 +68,12 @@ Bytes encode_frame(unsigned type, unsigned sequence, View payload) {
     u32 crc = crc32(body);
     for (unsigned i = 0; i < CRC_BYTES; ++i) body.push_back(char(crc >> 8 * i));
     Bytes out;
-    out.reserve(body.size() + body.size() / MOST + 2);
+    out.reserve(body.size() + body.size() / LONGEST_BLOCK + 2);
     std::size_t code = 0;  // where the length of the block under way stands
     out.push_back('\1');
     for (std::size_t at = 0; at < body.size(); ++at) {
         if (body[at]) out.push_back(body[at]);
-        bool is_full = body[at] && out.size() - code == MOST + 1;
+        bool is_full = body[at] && out.size() - code == LONGEST_BLOCK + 1;
         if (body[at] && !is_full) continue;
         out[code] = char(out.size() - code);
         if (is_full && at + 1 == body.size()) return out.push_back('\0'), out;  // nothing is left for another block

@@ -10,15 +10,15 @@ namespace score {
 namespace {
 
 constexpr unsigned WIDEST_WORD = 64;          // bits
-constexpr std::size_t MOST = 1 << 16;         // elements of a table
+constexpr std::size_t LARGEST = 1 << 16;      // elements of a table
 constexpr std::size_t MOST_VALUES = 256;      // of an inner variable
 constexpr std::size_t FEWEST = 16;            // elements of a table that is worth one
 constexpr std::size_t MOST_JOINED = 1 << 20;  // elements of an inner variable's table times its values
 constexpr std::size_t KEPT = 1 << 23;         // elements of all tables together
-constexpr u64 OVERHEAD = 32;                  // steps of a node, however small its table is
+constexpr u64 NODE_OVERHEAD = 32;             // steps of a node, however small its table is
 constexpr u64 CHOOSING = set_of({Kind::TABLE, Kind::ITE});  // their results are few, and much is made of them
 
-u64 last_number = 0;
+u64 last_variable = 0;
 
 bool ranks_below(const VariablePtr &a, const VariablePtr &b) { return a->rank < b->rank; }
 
@@ -80,10 +80,10 @@ std::optional<Partition> partition(const std::vector<u64> &table) {
 
 }  // namespace
 
-Variable::Variable(int index, unsigned count) : index(index), count(count), number(++last_number), rank(index, 0, 0) {}
+Variable::Variable(int index, unsigned count) : index(index), count(count), number(++last_variable), rank(index, 0, 0) {}
 
 Variable::Variable(Variables parts, unsigned count, std::vector<u8> choice)
-    : index(-1), count(count), made_of(std::move(parts)), choice(std::move(choice)), number(++last_number) {
+    : index(-1), count(count), made_of(std::move(parts)), choice(std::move(choice)), number(++last_variable) {
     auto [last, depth, _] = made_of.back()->rank;
     rank = {last, depth + 1, number};
 }
@@ -116,7 +116,7 @@ GridPtr Grids::of(Id expr) {
             continue;
         }
         const Node &node = score::node(id);
-        effort_.spend(OVERHEAD);
+        effort_.spend(NODE_OVERHEAD);
         std::size_t before = stack.size();
         bool has_none = node.width > WIDEST_WORD || node.kind >= Kind::FADD;
         for (unsigned i = 0; i < node.arity && !has_none; ++i)
@@ -149,9 +149,9 @@ GridPtr Grids::made(Id id) {
         parts.push_back(known_.at(node.args[i]).grid);
         if (!parts.back()) return nullptr;
     }
-    for (const GridPtr &part : parts) effort_.spend(OVERHEAD * part->variables.size());
+    for (const GridPtr &part : parts) effort_.spend(NODE_OVERHEAD * part->variables.size());
     parts = in_few_values(node, parts);
-    if (size_of(parts) > MOST) return nullptr;
+    if (size_of(parts) > LARGEST) return nullptr;
     GridPtr grid = computed(node, parts);
     size_ += grid->values.size();
     return grid;

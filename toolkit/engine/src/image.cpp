@@ -76,7 +76,7 @@ SharedBytes Image::read(u64 address, u64 size, bool initial) {
     nb::bytes bytes = nb::cast<nb::bytes>(found);
     if (bytes.size() != size) throw nb::value_error("a constant of another size");
     if (read_.size() >= kept_) read_.clear();
-    return read_[key] = std::make_shared<const Bytes>(static_cast<const u8 *>(bytes.data()), bytes.size());
+    return read_[key] = std::make_shared<const ObjectBytes>(static_cast<const u8 *>(bytes.data()), bytes.size());
 }
 
 }  // namespace score

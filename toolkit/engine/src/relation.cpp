@@ -7,9 +7,9 @@ namespace score {
 
 namespace {
 
-constexpr u64 OVERHEAD = 64;           // steps of a join, however small it is
+constexpr u64 JOIN_OVERHEAD = 64;      // steps of a join, however small it is
 constexpr u128 CODES = u128(1) << 62;  // combinations that can be told apart by a number
-u64 last_number = 0;
+u64 last_relation = 0;
 
 std::size_t column_of(const Relation &relation, const VariablePtr &variable) {
     const Variables &all = relation.variables;
@@ -23,7 +23,7 @@ std::size_t shared_with(const Relation &a, const Relation &b) {
 }
 
 RelationPtr joined(const Relation &a, const Relation &b, std::size_t most, Effort &effort) {
-    effort.spend(OVERHEAD + a.rows * (a.variables.size() + bits_of(b.rows)) +
+    effort.spend(JOIN_OVERHEAD + a.rows * (a.variables.size() + bits_of(b.rows)) +
                  b.rows * (b.variables.size() + bits_of(b.rows)));
     std::vector<std::size_t> mine, theirs;
     for (std::size_t column = 0; column < a.variables.size(); ++column)
@@ -55,7 +55,7 @@ RelationPtr joined(const Relation &a, const Relation &b, std::size_t most, Effor
 }  // namespace
 
 Relation::Relation(Variables variables, std::vector<u8> cells, std::size_t rows)
-    : variables(std::move(variables)), cells(std::move(cells)), rows(rows), number(++last_number) {}
+    : variables(std::move(variables)), cells(std::move(cells)), rows(rows), number(++last_relation) {}
 
 std::vector<u64> coded(const Relation &relation, const std::vector<std::size_t> &columns) {
     std::vector<u64> codes(relation.rows);

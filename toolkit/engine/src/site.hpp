@@ -61,6 +61,8 @@ struct Site {
     bool is_assumption;
 };
 
+inline std::string name_of(const Site &site) { return "site " + std::to_string(site.id); }
+
 // The site of this number, or null. What it gives stays where it is.
 using SiteSource = std::function<const Site *(u64)>;
 

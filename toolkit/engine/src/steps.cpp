@@ -9,8 +9,6 @@ namespace score {
 
 namespace {
 
-std::string name_of(const Site &site) { return "site " + std::to_string(site.id); }
-
 bool goes_nowhere(const Site &site) { return !site.dest || site.dest->place == Place::NONE; }
 
 enum Taint : unsigned { UNTAINTED, TAINTED, PARTLY };
