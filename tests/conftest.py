@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from share import PARTS, SHARED, Case, Part, in_share, share_of_commit
+from share import PARTS, Case, Part, case_of, in_share, share_of_commit
 from times import Cost, Times, processor_seconds
 
 TESTS = Path(__file__).parent
@@ -53,8 +53,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     share = config.stash.get(SHARE, None)
     part = config.option.part
     if share is not None:
-        usual = 1 if is_narrowed(config) else PARTS
-        chosen = in_share([case(item, usual) for item in items], share)
+        whole = is_narrowed(config)
+        chosen = in_share([case(item, whole) for item in items], share)
         left_out = {item for item in items if item.nodeid not in chosen}
     elif config.option.all:
         tonight = in_share([Case(item.nodeid, family(item), nights(item)) for item in items], share_of_commit(TESTS))
@@ -66,10 +66,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
-def case(item: pytest.Item, usual: int) -> Case:
-    parts = usual if item.path.relative_to(TESTS).parts[0] in SHARED else 1
+def case(item: pytest.Item, whole: bool) -> Case:
     mark = item.get_closest_marker("parts")
-    return Case(item.nodeid, family(item), mark.args[0] if mark else parts)
+    file = item.path.relative_to(TESTS)
+    return case_of(item.nodeid, file, family(item), mark and mark.args[0], hasattr(item, "callspec"), whole)
 
 
 def family(item: pytest.Item) -> str:
@@ -113,7 +113,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     share = config.stash.get(SHARE, None)
     if share is not None:
         terminalreporter.write_line(
-            f"share {share} of the proofs (about one case in {PARTS} of each test); to repeat it on any commit:"
+            f"share {share} of the proofs (one case in {PARTS} of each test, every second test without cases); to repeat it:"
         )
         terminalreporter.write_line(f"    ./run-tests --share {share}")
 

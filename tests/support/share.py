@@ -2,9 +2,10 @@
 
 The tests that are no unit tests are families: programs x boards x strategies. Whoever changes the code waits for the
 whole of them half an hour, and then starts no tests any more. So a run takes one case in `PARTS` of each family, at least one,
-and the next commit takes others: after `PARTS` commits each case has run. A family of hundreds, of generated programs
-say, has a mark of its own: with `@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which
-cases a run takes, so that it can be repeated on any commit.
+and the next commit takes others: after `PARTS` commits each case has run. Of the tests of a file that have no cases it
+takes one in `ALONE`. A family of hundreds, of generated programs say, has a mark of its own: with
+`@pytest.mark.parts(100)` it takes a hundred commits. A number, the share, says which cases a run takes, so that it can be
+repeated on any commit.
 
 `--all` takes all cases, but those of random programs by turns, too (`@pytest.mark.nights(6)`): they are endless, and
 each night brings others. All cases together take hours. `--all --part K/N` runs them in N parts of the same size.
@@ -21,6 +22,7 @@ from pathlib import Path
 
 SHARED = ("differential", "e2e", "property")  # folders of tests that run in shares
 PARTS = 6
+ALONE = 2  # of tests without cases
 
 
 def share_of_commit(folder: Path) -> int:
@@ -63,6 +65,18 @@ class Part:
 
     def __contains__(self, name: str) -> bool:
         return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) % self.of == self.number - 1
+
+
+def case_of(name: str, file: Path, family: str, parts: int | None, has_cases: bool, whole: bool) -> Case:
+    """`file`: below `tests`. `parts`: of a mark. `whole`: only what has a mark is shared.
+
+    Tests without cases are the cases of their file.
+    """
+    if parts is not None:
+        return Case(name, family, parts)
+    if whole or file.parts[0] not in SHARED:
+        return Case(name, family, 1)
+    return Case(name, family, PARTS) if has_cases else Case(name, str(file), ALONE)
 
 
 def in_share(cases: Iterable[Case], share: int) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import warm
-from share import PARTS, Case, Part, in_share, share_of_commit
+from share import ALONE, PARTS, Case, Part, case_of, in_share, share_of_commit
 from times import SHOWN, Cost, Times
 
 
@@ -31,6 +31,23 @@ def test_families_do_not_disturb_each_other() -> None:
 
 def test_the_order_of_cases_has_no_say() -> None:
     assert in_share(cases(20), 3) == in_share(reversed(cases(20)), 3)
+
+
+def test_tests_without_cases_take_turns_in_their_file() -> None:
+    def alone(name: str, folder: str = "e2e", whole: bool = False) -> Case:
+        return case_of(name, Path(folder) / "test_x.py", name, None, False, whole)
+
+    four = [alone(name) for name in "abcd"]
+    turns = [in_share(four, share) for share in range(ALONE)]
+    assert sorted(name for turn in turns for name in turn) == list("abcd")
+    assert {len(turn) for turn in turns} == {4 // ALONE}
+    assert in_share([alone(name, "unit") for name in "abcd"], 1) == set("abcd")
+    assert in_share([alone(name, whole=True) for name in "abcd"], 1) == set("abcd")
+
+
+@pytest.mark.parametrize(("parts", "whole", "expected"), [(None, False, PARTS), (None, True, 1), (9, False, 9), (9, True, 9)])
+def test_cases_of_a_test_are_a_family(parts: int | None, whole: bool, expected: int) -> None:
+    assert case_of("t[1]", Path("e2e/test_x.py"), "t", parts, True, whole) == Case("t[1]", "t", expected)
 
 
 @pytest.mark.parametrize("of", [1, 2, 8])
