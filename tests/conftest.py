@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from share import PARTS, Case, Part, case_of, in_share, share_of_commit
+from share import ALONE, PARTS, Case, Part, case_of, in_share, share_of_commit
 from times import Cost, Times, processor_seconds
 
 TESTS = Path(__file__).parent
@@ -113,7 +113,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     share = config.stash.get(SHARE, None)
     if share is not None:
         terminalreporter.write_line(
-            f"share {share} of the proofs (one case in {PARTS} of each test, every second test without cases); to repeat it:"
+            f"share {share} of the proofs (one case in {PARTS} of each test, one in {ALONE} of tests without cases); to repeat it:"
         )
         terminalreporter.write_line(f"    ./run-tests --share {share}")
 

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from runner import score_embed
+from runner import message, score_embed
 
 from score_embed.board.profile import load_board
 from score_embed.campaign import opening
@@ -213,7 +213,7 @@ def test_what_is_wrong_is_one_message(line: str, tmp_path: Path) -> None:
     done = score_embed("run", "--board", "board.yaml", "main.c", "system.c", cwd=tmp_path)
     assert done.returncode == code, done.stdout + done.stderr
     assert done.stderr.count("error:") == 1, done.stderr
-    assert len(done.stderr.strip().splitlines()) == 2, done.stderr
+    assert len(message(done.stderr)) == 2, done.stderr
     for word in words:
         assert str(word) in done.stderr, done.stderr
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from runner import explore, score_embed
+from runner import explore, message, score_embed
 
 COMPILERS = {"native": "gcc", "mps2-an385": "arm-none-eabi-gcc"}
 FLAGS = {"native": (), "mps2-an385": ("-mcpu=cortex-m3", "-mthumb")}
@@ -50,7 +50,7 @@ def refused(folder: Path, board: str, code: int, *words: str, sources: tuple[str
     assert done.returncode == code, done.stdout + done.stderr
     assert done.stderr.count("error:") == 1, done.stderr
     assert "Traceback" not in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 2, "what and where; then what to do"
+    assert len(message(done.stderr)) == 2, "what and where; then what to do"
     for word in words:
         assert word in done.stderr, done.stderr
     return done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -61,6 +62,11 @@ def score_embed(*arguments: str, cwd: Path, deadline: float = DEADLINE) -> subpr
         timeout=deadline,
         check=False,
     )
+
+
+def message(errors: str) -> list[str]:
+    """The lines of standard error but those that say, on a slow machine, how far a build is."""
+    return [line for line in errors.strip().splitlines() if not re.fullmatch(r".* on \S+: .*, \d+ s", line)]
 
 
 def explore(

@@ -22,7 +22,7 @@ from pathlib import Path
 
 SHARED = ("differential", "e2e", "property")  # folders of tests that run in shares
 PARTS = 6
-ALONE = 2  # of tests without cases
+ALONE = 3  # of tests without cases
 
 
 def share_of_commit(folder: Path) -> int:
