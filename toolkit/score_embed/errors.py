@@ -1,7 +1,8 @@
 """The tree of errors: each knows its exit code and says what is wrong, where, and what to do.
 
 Anything that reaches the user is one of these; anything else is a bug of ours (exit code 70). The exit codes of a
-campaign that came to an end (0, 1 with bugs, 7 with lost tests, 130 interrupted) are in `campaign/ending.py`.
+campaign that came to an end (0, 1 with bugs, 7 with lost tests, 8 with an open goal, 130 interrupted) are in
+`campaign/ending.py`.
 """
 
 from __future__ import annotations
