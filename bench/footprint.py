@@ -83,6 +83,7 @@ PARTS = {
     "input.c": "probes",
     "lent.c": "opaque, structs",
     "object.c": "probes",
+    "pointed.c": "probes",
     "range.c": "probes",
     "select.c": "probes",
     "store.c": "probes",

@@ -54,6 +54,10 @@ typedef struct {
     sc_u32 tables;                /* how many objects were sent (select.c) */
     sc_u32 locals;                /* how many are known on the stack (object.c) */
     sc_u32 entered;               /* the least depth of an activation that began since these were looked at */
+#if SC_RAM_SIZE >= 0x8000u
+    sc_u32 pointed;               /* how many are known that tables of pointers lead to (pointed.c) */
+    const sc_u8 *pointers;        /* the table of constants that was looked through last */
+#endif
     /* objects that end where a number says (sized.c), once there is one */
     sc_u32 sized;
     const sc_uptr *(*limit_of)(const void *at);
@@ -223,6 +227,19 @@ void sc_step(void); /* one more of the budget */
 void sc_send_object(const sc_u8 *at, sc_u32 size);
 sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
 void sc_send_value(const void *p, sc_u32 bytes);
+/* pointed.c: separate variables that one pointer may lead to. A small board's flash is for other things: each is a test there. */
+typedef struct { sc_u64 which; sc_u32 count; } sc_several;
+typedef void sc_each_object(const sc_u8 *at, sc_u32 size);
+#if SC_RAM_SIZE >= 0x8000u
+#define SC_FAMILIES
+/* A pointer was read somewhere in this table. */
+void sc_point(const sc_u8 *table, sc_u32 size);
+/* The objects that belong together with this one, if they are several and have no more than `most` bytes together: those of
+ * them that an access of so many bytes can be in. */
+sc_u32 sc_together(sc_several *several, const sc_u8 *object, sc_u32 bytes, sc_u32 most);
+void sc_each(const sc_several *several, sc_each_object *what);
+void sc_send_several(const sc_several *several);
+#endif
 /* object.c: where and how large the object is that these bytes are in, if it can be read as a whole; size 0: nobody knows. */
 sc_extent sc_object(const void *p, sc_u32 bytes);
 /* The variable that a byte is of, and the one that ends where it begins; size 0: none is known. The flags in a listed size (its bytes: SC_BYTES):

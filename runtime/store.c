@@ -12,7 +12,35 @@ static void spread(sc_u32 at, const sc_u8 *object, sc_u32 size, sc_u32 stride, s
     for (; at <= size - bytes; at += stride) sc_taint_set(object + at, bytes);
 }
 
-/* If the address is symbolic: its formula's leaves, the value and the object. Returns 1 if the store is done with. */
+#ifdef SC_FAMILIES
+static void lost_there(const sc_u8 *at, sc_u32 size)
+{
+    sc_taint_lost(at, size);
+}
+
+static void taint_all(const sc_u8 *at, sc_u32 size)
+{
+    sc_taint_set(at, size);
+}
+
+/* The address may be in several objects: all of them change, as bytes. */
+static sc_u32 store_in_several(sc_frame *f, const SC_ROM sc_d *d, const sc_uptr *words, sc_u32 bytes)
+{
+    sc_several several;
+    if (!sc_together(&several, (const sc_u8 *)words[1], bytes, MOST_ELEMENTS)) return 0;
+    sc_each(&several, lost_there); /* before the event begins */
+    sc_speak(f, d + 4, words + 2, SC_CONDITION | 1u, 0, 0);
+    sc_send_several(&several);
+    sc_condition(sc.last_site << 1 | 1u);
+    sc_each(&several, taint_all);
+    return 1;
+}
+#else
+#define store_in_several(f, d, words, bytes) 0
+#endif
+
+/* If the address is symbolic: its formula's leaves, the value and the object, or all of those it may be in. Returns 1 if the
+ * store is done with. */
 static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 bytes)
 {
     const sc_u8 *object;
@@ -25,9 +53,10 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
     object = (const sc_u8 *)words[1];
     if (stride && size / stride > MOST_ELEMENTS) size = 0;
     inside = size && words[0] - words[1] <= size - bytes;
+    if (!d[1] && inside && anywhere && store_in_several(f, d, words, bytes)) return 1;
     sc_speak(f, d + 4, words + 2, (size ? SC_CONDITION : 0u) | inside, inside ? object : 0, size);
     if (!size) return 0;
-    if (!d[1]) sc_varint(size << 1 | anywhere);
+    if (!d[1]) sc_varint(size << 2 | anywhere << 1);
     sc_address(object);
     if (inside) sc_send_object(object, size);
     sc_condition(sc.last_site << 1 | inside);

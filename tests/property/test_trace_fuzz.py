@@ -67,9 +67,12 @@ def valid() -> bytes:
     s.head(33, 1).address(x - 4).raw(b"\0" + content + b"\0")
     s.head(37, 1).address(x - 2).varint(4)
     s.head(35, 1).varint(0b01_00).signed(77).address(x - 4).raw(b"\1\0")
-    s.head(36, 1).varint(0b01_00).signed(78).varint(8 << 1).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
-    s.head(36, 1).varint(0b01_00).signed(78).varint(8 << 1 | 1).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
+    s.head(36, 1).varint(0b01_00).signed(78).varint(8 << 2).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
+    s.head(36, 1).varint(0b01_00).signed(78).varint(8 << 2 | 2).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
     s.head(33, 1).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
+    for site, leaves in ((34, b""), (36, bytes([0b01_00, 78 << 1 & 127 | 128, 1]))):  # in one of two objects
+        s.head(site, 1).raw(leaves).varint(2 << 1 | 1).varint(8).address(x - 4).raw(b"\1").varint(1).varint(8).raw(b"\0")
+        s.varint(4).address(x + 8).raw(b"\1\0" if site == 36 else b"\0" + content[:4] + b"\0")
     return bytes(s)
 
 
@@ -82,7 +85,7 @@ def test_the_stream_to_mutate_is_valid() -> None:
     path = replay(SITES, valid(), bytes(40))
     assert path.diverged or path.conditions
     path = replay(SITES, valid(), DATA)
-    assert (len(path.conditions), path.diverged) == (10, 0)
+    assert (len(path.conditions), path.diverged) == (12, 0)
 
 
 @settings(deadline=2000, max_examples=1500)

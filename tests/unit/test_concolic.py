@@ -346,7 +346,7 @@ OBJECTS = table(X, LOOK, IS_7)
 def run_objects(data: bytes) -> Trail:
     base = (int.from_bytes(data[:4], "little") & 3) << 12
     stream = (
-        Stream().head(16).head(23, 1).varint(8).address(base).raw(b"\0" + bytes([7, base >> 12, *bytes(6)]) + b"\0")
+        Stream().head(16).head(23, 1).varint(8 << 1).address(base).raw(b"\0" + bytes([7, base >> 12, *bytes(6)]) + b"\0")
     )
     return replay(OBJECTS, bytes(stream), data)
 
@@ -364,13 +364,35 @@ def test_one_object_after_the_other_is_tried() -> None:
     assert not made.explorer.notes
 
 
+def run_pairs_of_objects(data: bytes) -> Trail:
+    """Two belong together, and the other two."""
+    first = (int.from_bytes(data[:4], "little") & 2) << 12
+    stream = Stream().head(16).head(23, 1).varint(2 << 1 | 1)
+    for base in (first, first + 0x1000):
+        stream.varint(8).address(base).raw(b"\0" + bytes([7, base >> 12, *bytes(6)]) + b"\0")
+    return replay(OBJECTS, bytes(stream), data)
+
+
+def test_objects_that_belong_together_are_one_test() -> None:
+    made, pair = exploration(bytes(4), OBJECTS)
+    seen: list[int] = []
+    waiting: Pair | None = pair
+    while waiting is not None:
+        path = run_pairs_of_objects(waiting.input)
+        assert not made.record(Pair.from_bytes(waiting.to_bytes()), finish(path), path.data).outcome.mispredicted
+        seen.append(waiting.input[0] & 2)
+        waiting = made.next()
+    assert sorted(seen) == [0, 2]
+    assert not made.explorer.notes
+
+
 def test_a_run_that_finds_another_object_is_not_the_predicted_one() -> None:
     """The target's hash knows directions only, not where an object begins and ends."""
     table_ = table(X, LOOK, condition(25, compare(Op.EQ, slot(1), 9)))
 
     def run(data: bytes, size: int) -> Trail:
         base = (int.from_bytes(data[:4], "little") & 3) << 12
-        stream = Stream().head(16).head(23, 1).varint(size).address(base).raw(b"\0" + bytes(size) + b"\0")
+        stream = Stream().head(16).head(23, 1).varint(size << 1).address(base).raw(b"\0" + bytes(size) + b"\0")
         return replay(table_, bytes(stream.head(25, data == bytes([9, 0, 0, 0]))), data)
 
     for size, is_the_same in ((8, True), (16, False)):

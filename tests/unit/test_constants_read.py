@@ -271,27 +271,27 @@ def test_what_no_probe_sends_is_refused() -> None:
     assert "site 20 reads more than its object has" in damaged(small, Stream().head(20, 1).address(SQUARES))
     unknown = Stream().head(21, 1).address(0x9999)
     assert "reads a constant at 0x9999, where the image has none" in damaged(DECLARED, unknown)
-    variable = Stream().head(20, 1).varint(1).address(SQUARES).raw(b"\0\0\0")
+    variable = Stream().head(20, 1).varint(1 << 1).address(SQUARES).raw(b"\0\0\0")
     assert "reads more than its object has" in damaged(select(20, slot(2, 16), place(SQUARES, 1)), variable)
-    never = Stream().head(20, 1).varint(4).address(SQUARES).raw(b"\1\0")
+    never = Stream().head(20, 1).varint(4 << 1).address(SQUARES).raw(b"\1\0")
     assert f"the object at {SQUARES:#x} was never sent" in damaged(READ, never)
     for runs in (b"\1\5", b"\6\1", b"\1\0"):
-        beyond = Stream().head(20, 1).varint(4).address(SQUARES).raw(b"\0abcd" + runs + b"\0")
+        beyond = Stream().head(20, 1).varint(4 << 1).address(SQUARES).raw(b"\0abcd" + runs + b"\0")
         assert "a part of an object that it does not have" in damaged(READ, beyond)
-    cut = Stream().head(20, 1).varint(4).address(SQUARES).raw(b"\0ab")
+    cut = Stream().head(20, 1).varint(4 << 1).address(SQUARES).raw(b"\0ab")
     assert "it ends within an event" in damaged(READ, cut)
 
 
 def test_a_store_needs_a_stride_or_to_know_that_there_is_none() -> None:
     stored = Template((slot(1, 8), slot(1, 8)), (leaf_step(1, 8), Step(Op.ZEXT, 32)))
     site = Site(24, SiteKind.STORE, "a.c", 24, dest=Leaf(slot(1).place, 8, 0), template=stored)
-    sent = Stream().head(24, 1).varint(0b0101).varint(4 << 1)
+    sent = Stream().head(24, 1).varint(0b0101).varint(4 << 2)
     assert "store 24 knows no elements" in damaged(site, sent)
 
 
 def test_a_store_where_nobody_knows_the_object_may_be_in_any_other() -> None:
     stored = Template((slot(1, 8), slot(1, 8)), (leaf_step(1, 8), Step(Op.ZEXT, 32)))
-    for stride, told in ((2, 6 << 1), (0, 6 << 1 | 1)):
+    for stride, told in ((2, 6 << 2), (0, 6 << 2 | 2)):
         site = Site(24, SiteKind.STORE, "a.c", 24, dest=memory(16), stride=stride, template=stored)
         sent = Stream().head(24, 1).varint(0b0101).varint(told).address(2).raw(b"\0abcdef\0")
         (within,) = follow(b"\4", sent, site).conditions
@@ -325,11 +325,11 @@ def test_beyond_its_object_an_address_is_used_as_it_is(kind: SiteKind) -> None:
 
 def test_what_is_kept_is_in_the_object_until_it_is_told_anew() -> None:
     """An object's bytes are sent once; what lies there is read with the bytes that were sent last."""
-    first = Stream().head(20, 1).varint(4).address(2).raw(b"\0\x07\x08\x09\x0a\0").head(30)
-    second = first.head(20, 1).varint(4).address(2).raw(b"\1\0").head(30)
-    third = second.head(20, 1).varint(4).address(2).raw(b"\0\x11\x12\x13\x14\0").head(30)
+    first = Stream().head(20, 1).varint(4 << 1).address(2).raw(b"\0\x07\x08\x09\x0a\0").head(30)
+    second = first.head(20, 1).varint(4 << 1).address(2).raw(b"\1\0").head(30)
+    third = second.head(20, 1).varint(4 << 1).address(2).raw(b"\0\x11\x12\x13\x14\0").head(30)
     site = select(20, slot(2, 8), place(0, 1))
-    path = follow(b"\3", third.head(20, 1).varint(4).address(2).raw(b"\1\0").head(30), site)
+    path = follow(b"\3", third.head(20, 1).varint(4 << 1).address(2).raw(b"\1\0").head(30), site)
     read = [[evaluate(p.value, bytes([i])) for i in (2, 3, 4, 5)] for p in path.pins]
     assert read == [[7, 8, 9, 10]] * 2 + [[0x11, 0x12, 0x13, 0x14]] * 2
 

@@ -220,16 +220,31 @@ class Streams {
         case SiteKind::SELECT:
             if (!direction && site.size) address(events, last, below(8));
             if (direction && site.flags) address(events, last, TABLE);
-            if (direction && !site.flags && !site.size) varint(events, below(3) ? 0 : 8);
-            if (direction && !site.flags && (site.size || events.back())) object(events, last, 8);
+            if (direction && !site.flags && !site.size && below(3) == 0) {
+                several(events, last);
+            } else {
+                if (direction && !site.flags && !site.size) varint(events, below(3) ? 0 : 8 << 1);
+                if (direction && !site.flags && (site.size || events.back())) object(events, last, 8);
+            }
             break;
         case SiteKind::STORE:
             if (!direction && site.size) address(events, last, below(8));
-            if (direction && !site.size) varint(events, 8 << 1 | below(2));
-            if (direction) object(events, last, 8);
+            if (direction && !site.size && below(3) == 0) {
+                several(events, last);
+            } else {
+                if (direction && !site.size) varint(events, 8 << 2 | below(2) << 1);
+                if (direction) object(events, last, 8);
+            }
             break;
         default: break;
         }
+    }
+
+    // Objects, any of which an address may be in.
+    void several(std::vector<u8> &events, u64 &last) {
+        u64 count = 1 + below(3);
+        varint(events, count << 1 | 1);
+        for (; count; --count) varint(events, 8), object(events, last, 8);
     }
 
     // An object of variables, as a target describes it.

@@ -52,7 +52,9 @@ Ref Pointers::inside(const Choice &chosen, u64 base, u64 size) {
 
 bool Access::read(const Site &site, const Leaves &leaves, const Leaves &said, Id address, Ref &found) {
     unsigned size = unsigned(site.dest->bits / 8);
-    Object object = this->object(site, decoded_.value(address), size);
+    u128 told = site.size ? 0 : decoded_.cursor.varint();
+    if (told & 1) return read_any(site, leaves, address, several(site, told >> 1, size), size, found);
+    Object object = this->object(site, decoded_.value(address), size, told >> 1);
     bool known = object.known || concrete_.is_few(address);  // then each place is an object
     // Which constants a table leads to says the formula alone: all runs of a path must agree on the object.
     Pointers::Read followed = site.size || object.sent ? std::nullopt : pointers_.followed(address, size);
@@ -108,13 +110,13 @@ Access::Formulas Access::formulas(const Site &site, const Leaves &said, Id addre
 // --- objects ---------------------------------------------------------------------------------------------------
 
 // The object that the address is in. Where nobody knows it, it is the element alone.
-Object Access::object(const Site &site, u128 address, unsigned size) {
+Object Access::object(const Site &site, u128 address, unsigned size, u128 told) {
     if (site.size && site.flags & SELECT_CONSTANT) {
         u64 base = decoded_.cursor.next_address();
         if (site.size < size) throw TraceFault(name_of(site) + " reads more than its object has", site.place);
         return {base, constant_at(site, base, site.size), {}, false, true};
     }
-    u128 length = site.size ? site.size : decoded_.cursor.varint();
+    u128 length = site.size ? site.size : told;
     if (length) return variable(site, length, size);
     auto there = address >> 64 ? std::nullopt : constants_.object_at(u64(address));
     bool known = there && address - there->first + size <= there->second;
@@ -183,7 +185,8 @@ void Access::store(const Site &site, const Leaves &leaves, const Leaves &said, I
     bool anywhere = false;
     if (!length) {
         u128 told = decoded_.cursor.varint();
-        length = told >> 1, anywhere = told & 1;
+        if (told & 1) return store_any(site, leaves, said, address, told >> 1);
+        length = told >> 2, anywhere = told >> 1 & 1;
     }
     if (!site.stride && !anywhere)
         throw TraceFault("store " + std::to_string(site.id) + " knows no elements", site.place);

@@ -51,6 +51,7 @@ struct Object {
 
     Ref element(u64 at, unsigned size) const;
 };
+using Objects = std::vector<Object>;
 
 class Access {
   public:
@@ -74,7 +75,12 @@ class Access {
     };
 
     Formulas formulas(const Site &site, const Leaves &said, Id address, const Object &object, unsigned size);
-    Object object(const Site &site, u128 address, unsigned size);
+    Object object(const Site &site, u128 address, unsigned size, u128 told);
+    // Several objects, any of which the address may be in (several.cpp).
+    bool read_any(const Site &site, const Leaves &leaves, Id address, const Objects &objects, unsigned size, Ref &found);
+    void store_any(const Site &site, const Leaves &leaves, const Leaves &said, Id address, u128 count);
+    Objects several(const Site &site, u128 count, unsigned size);
+    bool on_any(const Site &site, const Leaves &leaves, Id address, const Objects &objects, unsigned size, Outcome *more);
     Object variable(const Site &site, u128 length, unsigned size);
     SharedBytes constant_at(const Site &site, u128 base, u64 length);
     Cell cell_of(std::vector<std::pair<u64, u64>> runs, SharedBytes content, u64 base, unsigned size) const;

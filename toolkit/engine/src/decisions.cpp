@@ -18,7 +18,10 @@ template <class Number> std::size_t put(u8 *to, Number number) {  // little endi
 }  // namespace
 
 PairId decided(const PairId &before, const Condition &condition, bool flipped) {
-    u8 text[ID + DECISION + OBJECT];
+    std::size_t others = condition.chosen ? condition.chosen->others.size() : 0;
+    u8 short_text[ID + DECISION + OBJECT];
+    std::vector<u8> long_text(others ? sizeof short_text + OBJECT * others : 0);
+    u8 *text = others ? long_text.data() : short_text;
     std::memcpy(text, before.data(), ID);
     std::size_t at = ID;
     at += put(text + at, u32(condition.site));
@@ -27,6 +30,10 @@ PairId decided(const PairId &before, const Condition &condition, bool flipped) {
     if (const auto &chosen = condition.chosen) {
         at += put(text + at, chosen->base);
         at += put(text + at, chosen->size);
+        for (const auto &[base, size] : chosen->others) {
+            at += put(text + at, base);
+            at += put(text + at, size);
+        }
     }
     PairId made;
     blake2b(text, at, made.data(), ID);

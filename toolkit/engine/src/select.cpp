@@ -8,129 +8,13 @@
 
 #include "blake2b.hpp"
 #include "build.hpp"
+#include "offset.hpp"
 
 namespace score {
 
 namespace {
 
-constexpr unsigned DEEP = 8;  // how deep formulas are looked into for what is known of their values
 constexpr std::size_t TABLES_KEPT = 256;
-
-// --- what is known of an offset --------------------------------------------------------------------------------
-
-// How many of the lowest bits are zero for sure.
-unsigned zeros(Id expr, unsigned depth) {
-    const Node &node = score::node(expr);
-    if (node.is_const()) return node.value ? zeros_of(node.value) : node.width;
-    if (depth == 0) return 0;
-    auto of = [&](unsigned i) { return zeros(node.args[i], depth - 1); };
-    switch (node.kind) {
-    case Kind::CONCAT: {
-        unsigned low = of(1);
-        return low < score::node(node.args[1]).width ? low : low + of(0);
-    }
-    case Kind::ZEXT:
-    case Kind::SEXT: return of(0);
-    case Kind::MUL: return std::min<unsigned>(node.width, of(0) + of(1));
-    case Kind::ADD:
-    case Kind::SUB:
-    case Kind::OR:
-    case Kind::XOR: return std::min(of(0), of(1));
-    case Kind::AND: return std::max(of(0), of(1));
-    default: return 0;
-    }
-}
-
-u128 product(u128 a, u128 b) { return b && a > ~u128(0) / b ? ~u128(0) : a * b; }
-
-u128 upper(Id expr, unsigned depth);
-
-// Whether an extract cuts off nothing at the top.
-bool fits(const Node &node, unsigned depth) {
-    return upper(node.args[0], depth - 1) >> unsigned(node.value) <= mask<u128>(node.width);
-}
-
-// A value that it never exceeds, as an unsigned number.
-u128 upper(Id expr, unsigned depth) {
-    const Node &node = score::node(expr);
-    u128 highest = mask<u128>(node.width);
-    if (node.is_const()) return node.value;
-    if (depth == 0) return highest;
-    auto of = [&](unsigned i) { return upper(node.args[i], depth - 1); };
-    switch (node.kind) {
-    case Kind::ZEXT:
-    case Kind::LSHR: return of(0);
-    case Kind::ADD: {
-        u128 a = of(0), b = of(1);
-        return a <= highest && b <= highest - a ? a + b : highest;
-    }
-    case Kind::MUL: {
-        u128 most = product(of(0), of(1));
-        return std::min(most, highest);
-    }
-    case Kind::AND: return std::min(of(0), of(1));
-    case Kind::OR:
-    case Kind::XOR: return mask<u128>(bits_of(std::max(of(0), of(1))));
-    case Kind::CONCAT: return of(0) << score::node(node.args[1]).width | of(1);
-    case Kind::UREM: {
-        u128 a = of(0), b = of(1);
-        return score::node(node.args[1]).is_const() && b ? std::min(a, b - 1) : a;
-    }
-    case Kind::UDIV: {
-        const Node &divisor = score::node(node.args[1]);
-        return divisor.is_const() && divisor.value ? of(0) / divisor.value : highest;
-    }
-    case Kind::EXTRACT: return fits(node, depth) ? std::min(highest, of(0) >> unsigned(node.value)) : highest;
-    case Kind::ITE: return std::max(of(1), of(2));
-    case Kind::TABLE: return node.table->largest;
-    default: return highest;
-    }
-}
-
-struct Stride {
-    unsigned step;  // the offset is some number << step,
-    u128 rest;      // plus this
-};
-
-constexpr unsigned WIDEST_STEP = 63;  // places in an object have 64 bits; formulas of 128 bits may have more zeros
-
-Stride stride_of(Id offset) {
-    const Node &node = score::node(offset);
-    if (node.kind == Kind::ADD && score::node(node.args[1]).is_const()) {
-        unsigned step = std::min(zeros(node.args[0], DEEP), WIDEST_STEP);
-        return {step, score::node(node.args[1]).value & mask<u128>(step)};
-    }
-    return {std::min(zeros(offset, DEEP), WIDEST_STEP), 0};
-}
-
-// Bits low ... low + width - 1, of a formula whose lower bits are all zero: arithmetic is done in few bits.
-Ref bits(Id expr, unsigned low, unsigned width, unsigned depth = DEEP) {
-    const Node &node = score::node(expr);
-    if (depth && node.kind == Kind::ADD && zeros(node.args[0], DEEP) >= low && zeros(node.args[1], DEEP) >= low) {
-        Ref first = bits(node.args[0], low, width, depth - 1);
-        return binary(Kind::ADD, first, bits(node.args[1], low, width, depth - 1));
-    }
-    if (depth && node.kind == Kind::MUL) {
-        const Node &factor = score::node(node.args[0]), &constant = score::node(node.args[1]);
-        if (constant.is_const() && !constant.origins) {
-            unsigned shift = std::min(zeros(node.args[1], 1), low);
-            if (shift == low && factor.width >= width) {
-                Ref odd = score::constant(constant.value >> shift, width);
-                return binary(Kind::MUL, bits(node.args[0], 0, width, depth - 1), odd);
-            }
-        }
-    }
-    unsigned kept = std::min(width, node.width - low);
-    return zext(extract(expr, low, kept), width);
-}
-
-// Which of the elements, in as few bits as tell them apart.
-Ref index_of(Id offset, Stride stride, u64 last) {
-    if (stride.step >= node(offset).width) return constant(0, 1, node(offset).origins);  // no bit can be set
-    unsigned needed = std::max(1u, bits_of((last - stride.rest) >> stride.step));
-    Ref from_first = binary(Kind::SUB, offset, constant(stride.rest, node(offset).width));
-    return bits(from_first, stride.step, needed);
-}
 
 // --- tables ----------------------------------------------------------------------------------------------------
 
@@ -264,7 +148,75 @@ bool add_parts(Id expr, unsigned depth, Sum &sum) {
     return true;
 }
 
+using Addresses = std::optional<std::vector<u64>>;
+
+Addresses in_order(std::vector<u64> values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    if (values.size() > MOST_ADDRESSES) return std::nullopt;
+    return values;
+}
+
+// Of what is no table: an index, scaled.
+Addresses scaled(Id expr) {
+    u128 last = upper(expr, DEEP);
+    Stride stride = stride_of(expr);
+    if (stride.rest > last || (last - stride.rest) >> stride.step >= MOST_ADDRESSES) return std::nullopt;
+    std::vector<u64> values;
+    for (u128 at = stride.rest; at <= last; at += u128(1) << stride.step) values.push_back(u64(at));
+    return values;
+}
+
+Addresses addresses(Id expr, unsigned depth);
+
+Addresses added(const Addresses &a, const Addresses &b, unsigned width) {
+    if (!a || !b || a->size() * b->size() > MOST_ADDRESSES) return std::nullopt;
+    std::vector<u64> values;
+    for (u64 x : *a)
+        for (u64 y : *b) values.push_back((x + y) & mask<u64>(width));
+    return in_order(std::move(values));
+}
+
+Addresses either(Addresses a, const Addresses &b) {
+    if (!a || !b) return std::nullopt;
+    a->insert(a->end(), b->begin(), b->end());
+    return in_order(std::move(*a));
+}
+
+Addresses addresses(Id expr, unsigned depth) {
+    const Node &node = score::node(expr);
+    if (node.is_const()) return std::vector<u64>{u64(node.value)};
+    if (node.table) return in_order(std::vector<u64>(node.table->entries));
+    if (!depth) return std::nullopt;
+    if (node.kind == Kind::ITE) return either(addresses(node.args[1], depth - 1), addresses(node.args[2], depth - 1));
+    if (node.kind == Kind::ADD)
+        return added(addresses(node.args[0], depth - 1), addresses(node.args[1], depth - 1), node.width);
+    return scaled(expr);
+}
+
 }  // namespace
+
+Addresses addresses_of(Id address) {
+    if (node(address).width > 64 || node(address).origins) return std::nullopt;
+    return addresses(address, DEEP);
+}
+
+Ref is_address(Id address, u64 value) {
+    Sum sum;
+    const Node &whole = node(address);
+    bool is_entry = add_parts(address, 1, sum) && sum.pointer && !sum.rest;
+    if (!is_entry) return binary(Kind::EQ, address, constant(value, whole.width));
+    const Node &entry = node(sum.pointer);
+    std::vector<u64> is_it;
+    std::size_t found = 0, times = 0;
+    for (u64 each : entry.table->entries) {
+        is_it.push_back(((u128(each) + sum.moved) & mask<u128>(whole.width)) == value);
+        if (is_it.back()) ++times, found = is_it.size() - 1;
+    }
+    Ref index(entry.args[0]);
+    if (times == 1) return binary(Kind::EQ, index, constant(found, node(index).width));
+    return binary(Kind::EQ, read_of(index, named(std::move(is_it), 1), 1), constant(1, 8));
+}
 
 Ref within(Id offset, i128 last) {
     Ref limit = constant(u128(last), node(offset).width);

@@ -40,6 +40,14 @@ Ref select(Id offset, const Content &content, unsigned size, const Cell &cell);
 // That the offset is `place`, where it is known to be no more than `last`.
 Ref changed(Id offset, i64 last, u64 place);
 
+// All values that an address can have, and perhaps others, in order: of what is read from tables, chosen and added. None: too
+// many, or nobody can say.
+constexpr std::size_t MOST_ADDRESSES = 256;
+std::optional<std::vector<u64>> addresses_of(Id address);
+
+// address == value; of an entry of a table, that the index is one of such an entry's.
+Ref is_address(Id address, u64 value);
+
 // A read through a table of pointers to constants (`names[i][0]`, `rows[i][j]`): that there is a constant, and its value.
 // `read`: the `size` bytes at an address as a number, if they are constants. None: the address is no entry of a table plus
 // what has few values. A null pointer leads to no constant, whatever lies at 0.

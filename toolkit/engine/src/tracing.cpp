@@ -40,7 +40,10 @@ struct Seen {
     nb::object chosen() const {
         const auto &choice = of->chosen;
         if (!choice) return nb::none();
-        return classes().chosen(formula(choice->address), choice->base, choice->size, Inside{image, choice});
+        nb::list others;
+        for (const auto &[base, size] : choice->others) others.append(nb::make_tuple(base, size));
+        return classes().chosen(formula(choice->address), choice->base, choice->size, Inside{image, choice},
+                                nb::tuple(others));
     }
     nb::tuple elsewhere() const {
         nb::list found;

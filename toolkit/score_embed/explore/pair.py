@@ -213,4 +213,4 @@ def without(pair: Pair, index: int, condition: Condition) -> LeftOut | None:
     address, before = digest(chosen.address), pair.left_out
     is_same = before is not None and (index, condition.site, address) == (pair.neg_limit, pair.site, before.address)
     known = before.objects if before and is_same else ()
-    return LeftOut(address, (*known, (chosen.base, chosen.size)))
+    return LeftOut(address, (*known, (chosen.base, chosen.size), *chosen.others))

@@ -51,6 +51,7 @@ class Chosen(NamedTuple):
     base: int
     size: int  # bytes; 0: any of the constants that a table leads to
     inside: Inside  # called: that the address is in the object of that base and size
+    others: tuple[tuple[int, int], ...] = ()  # base and size of more objects, any of which it may be in
 
 
 @dataclass(frozen=True, slots=True)

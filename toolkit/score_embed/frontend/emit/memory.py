@@ -174,8 +174,6 @@ class MemoryEmitter:
         base = base_of(address)
         if not self.p.maybe.exp(base):
             return stride_text(address, f"sizeof({dest.text})"), 0
-        if self.p.bits(dest.type) == 8:
-            return "1", 0
         leaves = self.p.new_template()
         leaves.add(base)
         return stride_text(address, f"sizeof({dest.text})"), len(leaves.leaves)
