@@ -162,6 +162,9 @@ void sc_struct_result(sc_frame *f, sc_uint at, const void *callee, void *p, sc_s
     sc.struct_ret = 0;
 }
 
+/* What opaque code sees: 1, symbolic data in memory or an argument of which the host knows nothing; 2, what it finds by itself; */
+enum { NUMBERS = 4 }; /* arguments that the host was told: it may know all their values */
+
 sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
 {
     const SC_ROM sc_d *d = DESCRIPTOR(f, at);
@@ -171,8 +174,8 @@ sc_uint sc_opaque(sc_frame *f, sc_uint at, ...)
     for (i = 0; i < d[3]; i++) {
         sc_d word = d[4 + i];
         if (KIND(word) == NONE) continue;
-        if (sc_slot_taint(MASKS(f), INDEX(word))) seen = 1;
-        if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), SC_REACH)) seen = 1;
+        if (sc_slot_taint(MASKS(f), INDEX(word))) seen |= d[1] & SC_OPAQUE_TOLD ? NUMBERS : 1u;
+        if (KIND(word) == MEMORY && sc_taint_get(va_arg(tail, const void *), SC_REACH)) seen |= 1u;
     }
     va_end(tail);
     if ((d[1] & SC_OPAQUE_OF_THE_PROJECT && sc.reach && sc.reach()) || (d[1] & SC_OPAQUE_GIVES_BACK && sc.told)) seen |= 2u;
@@ -199,14 +202,17 @@ void sc_opaque_end(sc_frame *f, sc_uint at, sc_uint seen, sc_u64 value)
     sc_d dest;
     if (!d) return;
     sc.callee = 0;
-    if (seen && !(d[1] & SC_OPAQUE_OUTPUT)) sc_note(seen & 1u ? SC_EVENT_OPAQUE_ARGUMENTS : SC_EVENT_FOUND, sc.last_site);
+    if (seen && !(d[1] & SC_OPAQUE_OUTPUT)) {
+        sc_u32 kind = seen == NUMBERS ? SC_EVENT_OPAQUE_NUMBERS : SC_EVENT_OPAQUE_ARGUMENTS;
+        sc_note(seen == 2u ? SC_EVENT_FOUND : kind, sc.last_site);
+    }
     if (sc.opaque) sc_shadow(0);
     sc.opaque = 0;
     dest = d[2];
     if (KIND(dest) != SLOT) return;
     sc_set_slot(MASKS(f), INDEX(dest), seen != 0);
     if (seen) { /* the slot stays tainted: the host remembers that this constant came from symbolic data */
-        sc_event(0);
+        sc_event(seen == NUMBERS);
         sc_send_value(&value, BYTES(dest));
         sc.sent = 0;
     }

@@ -75,6 +75,7 @@ enum {
     SC_EVENT_SEEN = 6,
     SC_EVENT_FOUND = 7,
     SC_EVENT_SHARED = 8,
+    SC_EVENT_OPAQUE_NUMBERS = 9,
 };
 
 enum {
@@ -82,6 +83,7 @@ enum {
     SC_OPAQUE_OF_THE_PROJECT = 2,
     SC_OPAQUE_OUTPUT = 4,
     SC_OPAQUE_GIVES_BACK = 8,
+    SC_OPAQUE_TOLD = 16,
 };
 
 enum {

@@ -142,13 +142,14 @@ class Streams {
         for (u64 left = below(14); left; --left) {
             std::vector<u8> events;
             const Site &site = SITES[below(SITES.size())];
-            if (below(20) == 0) varint(events, (2 + below(7)) << 1), varint(events, 16 + below(20));
+            if (below(20) == 0) varint(events, (2 + below(8)) << 1), varint(events, 16 + below(20));
             if (below(30) == 0) varint(events, 0), varint(events, 2 * below(3));
             if (site.kind == SiteKind::ENTER) continue;
             // There is no more
             if ((site.kind == SiteKind::SYMBOLIC || site.kind == SiteKind::RESULT) && below(8)) continue;
             bool either = site.kind == SiteKind::COND || site.kind == SiteKind::CHECK || site.kind == SiteKind::RANGE ||
-                          site.kind >= SiteKind::BOUNDS || site.kind == SiteKind::SELECT;
+                          site.kind >= SiteKind::BOUNDS || site.kind == SiteKind::SELECT ||
+                          site.kind == SiteKind::OPAQUE;
             unsigned direction = either && site.kind != SiteKind::VARIADIC ? unsigned(below(10) != 0) : 0;
             varint(events, site.id << 1 | direction);
             if (site.formula) leaves(events, last, site.formula->leaves);

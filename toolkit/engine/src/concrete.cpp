@@ -20,6 +20,7 @@ void Concrete::use(const Site &site, Id value, const char *symbolic, const char 
     const Node &node = score::node(value);
     if (!node.deps) {
         if (node.origins && *opaque) decoded_.note(opaque, site.id);
+        if (node.origins && !*opaque) decoded_.pin(site.id, value);  // so it is known to be no number like others
         return;
     }
     if (is_deciding(site.name) || forks_.arguments || is_address) {

@@ -26,7 +26,9 @@ enum class Op : u8 {
 };
 
 // The runtime's own events, in the place of a site.
-enum class Reserved : u8 { FRAME = 0, UNTAINT = 2, OPAQUE_ARGUMENTS, CALLBACK_RETURN, LOST, SEEN, FOUND, SHARED };
+enum class Reserved : u8 {
+    FRAME = 0, UNTAINT = 2, OPAQUE_ARGUMENTS, CALLBACK_RETURN, LOST, SEEN, FOUND, SHARED, OPAQUE_NUMBERS
+};
 
 constexpr u64 SELECT_CONSTANT = 1;  // a flag: the object is as the image has it
 

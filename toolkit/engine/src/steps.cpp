@@ -9,6 +9,8 @@ namespace score {
 
 namespace {
 
+constexpr const char *ARGUMENT = "argument";  // the reason of a pin: opaque code is given the value
+
 bool goes_nowhere(const Site &site) { return !site.dest || site.dest->place == Place::NONE; }
 
 enum Taint : unsigned { UNTAINTED, TAINTED, PARTLY };
@@ -44,6 +46,7 @@ Steps::Step Steps::reserved(u128 head) const {
     case Reserved::SEEN: step.symbolic = notes::IN_HANDLER; break;
     case Reserved::FOUND: step.symbolic = notes::OPAQUE_FINDS; break;
     case Reserved::SHARED: step.symbolic = notes::HANDLER_READS; break;
+    case Reserved::OPAQUE_NUMBERS: step.run = &Steps::numbers; break;
     default: throw cursor_.fail("there is no site " + decimal(i128(head >> 1)));
     }
     return step;
@@ -81,7 +84,7 @@ Steps::Step Steps::compiled(const Site &site, unsigned direction) {
     }
     default: break;
     }
-    if (direction) throw cursor_.fail(name_of(site) + " has no direction");
+    if (direction && site.kind != SiteKind::OPAQUE) throw cursor_.fail(name_of(site) + " has no direction");
     switch (site.kind) {
     case SiteKind::ASSIGN:
         step.run = &Steps::assign;
@@ -99,7 +102,7 @@ Steps::Step Steps::compiled(const Site &site, unsigned direction) {
         compile_leaves(step);
         step.run = step.program->has_leaves() ? &Steps::pin : &Steps::pin_of_nothing;
         step.symbolic = step.opaque = site.name.empty() ? notes::CONCRETIZED : site.name.c_str();
-        if (step.program->has_leaves() && site.name == "argument") step.symbolic = step.opaque = "";
+        if (step.program->has_leaves() && site.name == ARGUMENT) step.symbolic = step.opaque = "";
         if (step.program->has_leaves() && site.name == "address")
             step.symbolic = notes::SYMBOLIC_ADDRESS, step.opaque = notes::OPAQUE_ADDRESS;
         break;
@@ -216,11 +219,28 @@ void Steps::call(const Step &step) {
 
 void Steps::result(const Step &step) { put(*step.site, mirror_.slot(cursor_.depth + 1, 0)); }
 
+// Whether an argument of this call of opaque code is used as it is in this run, where it may have other values. Arguments
+// have the call's place.
+bool Steps::is_open(const Site &call) const {
+    return std::any_of(decoded_.pins.begin(), decoded_.pins.end(), [&](const Pin &pin) {
+        const Site *site = sites_(pin.site);
+        return site && site->kind == SiteKind::PIN && site->name == ARGUMENT && site->place == call.place;
+    });
+}
+
+// Opaque code was given symbolic numbers. Where the path forks on each, all their values have their turn.
+void Steps::numbers(const Step &) {
+    u64 site = told_site();
+    if (is_open(*sites_(site))) decoded_.note(notes::OPAQUE_ARGUMENTS, site);
+}
+
+// Direction 1: it was given symbolic numbers, and nothing else that is symbolic.
 void Steps::opaque(const Step &step) {
     i128 value = cursor_.signed_number();
     const Site &site = *step.site;
     if (!site.dest || !site.dest->bits) return;
-    auto origins = std::make_shared<const std::set<i64>>(std::set<i64>{i64(site.id)});
+    Origins origins;
+    if (!step.direction || is_open(site)) origins = std::make_shared<const std::set<i64>>(std::set<i64>{i64(site.id)});
     unsigned bits = unsigned(std::min<u64>(site.dest->bits, WIDEST + 1));
     mirror_.set_slot(cursor_.depth, site.dest->where, constant(u128(value), bits, origins));
 }

@@ -49,6 +49,8 @@ class Steps {
     void call(const Step &step);
     void result(const Step &step);
     void opaque(const Step &step);
+    void numbers(const Step &step);
+    bool is_open(const Site &call) const;
     void copy(const Step &step);
     void variadic(const Step &step);
     void pin_of_nothing(const Step &step);

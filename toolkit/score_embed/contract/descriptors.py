@@ -34,6 +34,7 @@ class Reserved(IntEnum):
     SEEN = 6  # a probe saw symbolic data in an interrupt
     FOUND = 7  # symbolic data lies where opaque code can find it without an argument
     SHARED = 8  # a symbolic value was stored in a variable that a handler without probes names
+    OPAQUE_NUMBERS = 9  # as OPAQUE_ARGUMENTS, but of arguments only whose values the host was told before
 
 
 class OpaqueCall(IntFlag):
@@ -43,6 +44,7 @@ class OpaqueCall(IntFlag):
     OF_THE_PROJECT = 2  # it is no library function
     OUTPUT = 4  # what it is told nobody can ask it for again, but by a function that gives back what was put out
     GIVES_BACK = 8
+    TOLD = 16  # each argument that may be symbolic has a pin before the call
 
 
 class Relation(IntEnum):

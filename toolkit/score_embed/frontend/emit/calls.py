@@ -209,6 +209,8 @@ class CallEmitter:
         site = self.p.site(SiteKind.OPAQUE, [*words, str(int(OpaqueFlag.HARMLESS) if s.harmless else 0)], s.name)
         pointers = any(_is_pointer(a.exp) or isinstance(a.exp.type, VaList) for a in s.args)
         kind = flags(s.name, harmless=s.harmless, library=s.library, pointers=pointers)
+        if s.kind == "opaque":
+            kind |= OpaqueCall.TOLD
         head = [str(int(kind)), dest.descriptor() if dest else NONE_LEAF, str(len(leaves)), *leaves]
         d = self.p.descriptor(site, head)
         value = self.p.as_u64(s.dest.c(), s.dest.type) if isinstance(s.dest, SlotRef) else "0"
