@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "build.hpp"
 #include "casters.hpp"
 #include "descent.hpp"
 #include "image.hpp"
@@ -337,10 +338,21 @@ void add_trails(nb::module_ &m) {
         classes().object = std::move(object), classes().disagreement = std::move(disagreement);
     });
 
-    nb::class_<Inside>(m, "Inside").def("__call__", [](const Inside &self, u64 base, u64 size) {
-        Ref found = self.image->pointers.inside(*self.choice, base, size);
-        return formula(found);
-    });
+    nb::class_<Inside>(m, "Inside")
+        .def("__call__", [](const Inside &self, u64 base, u64 size) {
+            Ref found = self.image->pointers.inside(*self.choice, base, size);
+            return formula(found);
+        })
+        // One chain for all whose beginning is the same, so that what is known of its parts stays known.
+        .def("none_of", [](const Inside &self, nb::handle objects) {
+            Ref found = truth(true);
+            for (nb::handle object : nb::borrow<nb::iterable>(objects)) {
+                u64 base = nb::cast<u64>(object[0]), size = nb::cast<u64>(object[1]);
+                Ref outside = bit_not(self.image->pointers.inside(*self.choice, base, size));
+                found = binary(Kind::AND, found, outside);
+            }
+            return formula(found);
+        });
 
     nb::class_<PythonTrail>(m, "Trail")
         .def(nb::init<nb::object, bool, nb::object, nb::handle, std::size_t>(), nb::arg("table"), nb::arg("verify"),

@@ -361,6 +361,8 @@ class Inside:
 
     def __call__(self, base: int, size: int, /) -> Expr:
         """That the address is in the object of that base and size, or that the formula has the value `base`."""
+    def none_of(self, objects: Sequence[tuple[int, int]], /) -> Expr:
+        """That it is in none of these, or has none of these values."""
 
 @final
 class Condition:

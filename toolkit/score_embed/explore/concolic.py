@@ -363,7 +363,6 @@ class _Run:
 def other_side(condition: Condition, left_out: LeftOut | None) -> Expr:
     """What holds there: of an address also that it is in none of the objects that led to this one."""
     wanted = negate(condition.formula)
-    if condition.chosen and left_out:
-        for base, size in left_out.objects[:-1]:
-            wanted = binary(Kind.AND, wanted, negate(condition.chosen.inside(base, size)))
+    if condition.chosen and left_out and len(left_out.objects) > 1:
+        wanted = binary(Kind.AND, wanted, condition.chosen.inside.none_of(left_out.objects[:-1]))
     return wanted
