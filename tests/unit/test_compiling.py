@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from score_embed.board.profile import find_board
 from score_embed.errors import BuildError
 from score_embed.image import toolchain
 from score_embed.image.compiling import Files, compiled
@@ -40,3 +41,18 @@ def test_a_compiler_that_does_not_finish_is_said_of_the_users_file(
     assert "did not finish" in caught.value.what
     assert "--native" in caught.value.hint
     assert set(steps) == {"compiling large.c", "compiling score-embed's runtime"}
+
+
+@pytest.mark.parametrize("most", [10, 1000])
+def test_a_large_file_is_compiled_without_what_takes_the_square_of_its_size(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr(toolchain, "QUICK", most)
+    monkeypatch.setattr(toolchain, "run_tool", lambda command, where: commands.append(command))
+    source = tmp_path / "p.c"
+    source.write_text("int x;" * 100)
+    made = toolchain.Toolchain(find_board("native"))
+    made.compile_instrumented(source, tmp_path / "p.o", (), verify=False)
+    assert ("-fno-tree-pta" in commands[0]) == (most == 10)
+    assert ("-DSC_QUIET" in commands[0]) == (most == 1000)

@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.gnu_ast import Asm, GnuAttribute, LabelAddress, ValueRange
-from score_embed.frontend.c.parse import parse, system_files
+from score_embed.frontend.c.parse import names_written, parse, system_files
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.c.printer import to_c
 
@@ -176,6 +176,15 @@ def test_coordinates_are_the_users(tmp_path: Path) -> None:
     assert any(name.endswith("stddef.h") for name in system)
     assert str(source) not in system
     assert str(tmp_path / "own.h") not in system
+
+
+def test_the_names_that_somebody_wrote(tmp_path: Path) -> None:
+    source = tmp_path / "user.c"
+    (tmp_path / "own.h").write_text("static int from_header(void) { return puts(\"x\"); }\n")
+    source.write_text('#include <stdio.h>\n#include "own.h"\nint last(void) { return from_header(); }\n')
+    names = names_written(preprocess("gcc", (), source))
+    assert {"from_header", "puts", "last"} <= names
+    assert "fscanf" not in names  # only stdio.h has it
 
 
 # -- errors --

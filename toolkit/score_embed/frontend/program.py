@@ -8,7 +8,9 @@ that failed, the units that they matter to.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence, Set
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from pathlib import Path
 
 from pycparser import c_ast
@@ -40,6 +42,17 @@ _Key = tuple[str, str]  # a function: its unit if others cannot name it, else ""
 _OF_MODELS = frozenset({"null", "bounds"})  # checked in models: what a program may do wrong by calling them
 
 
+@contextmanager
+def _trees_at_rest() -> Iterator[None]:
+    """Trees live until the end and hold no cycles that die: what is frozen, the collector does not visit again and again.
+    That took a seventh of the time of a program of 30,000 lines."""
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+@_trees_at_rest()
 def instrument_program(
     sources: Sequence[Source],
     model: DataModel,
@@ -157,6 +170,7 @@ def _parsed(
     for number, source in enumerate(sources, 1):
         progress(f"parsing {source.path} ({number} of {len(sources)})")
         parsed.append(_parse(source))
+        gc.freeze()
     if has_allocator(parsed):
         models = models.without_heap()
     names = wanted(parsed, {*models.texts, *((FREE,) if models.heap else ())}, closed=closed)

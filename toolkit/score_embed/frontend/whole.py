@@ -14,7 +14,7 @@ from pycparser import c_ast
 from score_embed.contract.program import HARNESS_FILE, Note, Source, Whole
 from score_embed.contract.sites import PROGRAM_MAIN
 from score_embed.errors import UsageError
-from score_embed.frontend.c.parse import parse, system_files
+from score_embed.frontend.c.parse import names_written, parse, system_files
 
 _PUSHED_BACK = 8  # bytes of room before the input
 _SCANS = {"scanf": 0, "vscanf": 0, "fscanf": 1, "vfscanf": 1}  # which argument is the format
@@ -25,7 +25,11 @@ _TEXT_OR_MAIN = re.compile(r'^#.*$|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|\b
 
 def wrap_main(sources: Sequence[Source], whole: Whole, size_type: str) -> tuple[list[Source], list[Note]]:
     """The sources with a main that gives the program its input; and what will not read it."""
-    trees = [parse(source.text, str(source.path)) for source in sources]
+    looked_for = {"main", *(_SCANS if whole.stdin else ())}
+    trees = [
+        parse(source.text, str(source.path)) if looked_for & names_written(source.text) else c_ast.FileAST([])
+        for source in sources
+    ]
     notes = list(_not_followed(sources, trees)) if whole.stdin else []
     option = "--stdin-bytes" if whole.stdin else "--argv"
     for index, (source, tree) in enumerate(zip(sources, trees, strict=True)):

@@ -23,6 +23,9 @@ ASSEMBLY = (".s", ".S")
 SUFFIXES = (".o", ".a", *ASSEMBLY)  # of files that are linked as they are
 ROOMY = 1 << 20  # bytes of flash
 QUICK = 512 << 10  # bytes of a generated file: a compiler takes 3 ms for a probe that is inline, six times what its call takes
+# Where each pointer may point to takes gcc time with the square of a function's size: three minutes for lua's interpreter,
+# 88 % of all. What it compiles without is the same, byte for byte, in other large files.
+_SWIFTLY = ("-fno-tree-pta",)
 DEADLINE = 300  # seconds for one run of the compiler
 
 # So that the host's bit-vector semantics and the compiler's agree (design.md §5), and so that a name of the
@@ -164,13 +167,14 @@ class Toolchain:
             *INSTRUMENTED,
             "-w",
             *(["-DSC_VERIFY"] if verify else self._quiet(source)),
+            *(_SWIFTLY if _is_large(source) else ()),
         ]
         run_tool([self.board.cc, *flags, "-c", str(source), "-o", str(output)], str(source))
 
     def _quiet(self, source: Path) -> list[str]:
         """Probes that have nothing to say are inline (runtime/quiet.h): where bytes of code cost nothing, and there is room
         for four times as many; but in a file that would take the compiler long."""
-        if source.stat().st_size > QUICK:
+        if _is_large(source):
             return []
         flash, is_fed = self.board.hardware.flash, bool(self.board.firmware.feed)  # fed at branches
         has_room = flash is None or flash.size >= ROOMY
@@ -329,6 +333,10 @@ class Toolchain:
         flags = ["-E", "-P", "-undef", "-x", "c", *self.macros(), *macros]
         run_tool([self.board.cc, *flags, str(script), "-o", str(output)], str(script))
         return output
+
+
+def _is_large(source: Path) -> bool:
+    return source.stat().st_size > QUICK
 
 
 def run_tool(command: Sequence[str], where: str) -> str:

@@ -90,6 +90,16 @@ def system_files(text: str) -> set[str]:
     return {name for name, flags in _LINEMARKER.findall(text) if {"1", "3"} <= set(flags.split())}
 
 
+def names_written(text: str) -> set[str]:
+    """All words outside of system headers. Cheap: a file that does not have those one looks for need not be parsed."""
+    system, names, start, is_own = system_files(text), set[str](), 0, True
+    for marker in _LINEMARKER.finditer(text):
+        if is_own:
+            names.update(_NAME.findall(text, start, marker.start()))
+        start, is_own = marker.end(), marker[1] not in system
+    return names.union(_NAME.findall(text, start) if is_own else ())
+
+
 def without_unused_prototypes(text: str, source: str) -> str:
     """The compiler's `-E` output of a source, without its headers' prototypes whose name occurs nowhere else in it."""
     named = Counter(_NAME.findall(text))

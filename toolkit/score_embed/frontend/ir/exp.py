@@ -45,9 +45,12 @@ class Exp:
         return ()
 
     def walk(self) -> Iterator[Exp]:
-        yield self
-        for child in self.children():
-            yield from child.walk()
+        """Itself, then what is below it, from left to right."""
+        waiting: list[Exp] = [self]
+        while waiting:
+            exp = waiting.pop()
+            yield exp
+            waiting.extend(reversed(exp.children()))
 
 
 @dataclass(frozen=True)

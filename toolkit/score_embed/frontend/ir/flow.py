@@ -209,20 +209,31 @@ def tainted_before(
     """For each statement (by id): the slots whose taint bit may be set before it. `transfer` applies a statement."""
     before: list[set[int]] = [set() for _ in blocks]
     before[0] |= entry
-    found: dict[int, frozenset[int]] = {}
+    waits = [True] * len(blocks)  # what is before it has grown since it was looked at
 
     def step(index: int) -> bool:
+        if not waits[index]:
+            return False
+        waits[index] = False
         bits = set(before[index])
         for s in blocks[index].statements:
-            found[id(s)] = frozenset(bits)
             transfer(s, bits)
         changed = False
         for k in blocks[index].after:
-            changed |= not bits <= before[k]
-            before[k] |= bits
+            if not bits <= before[k]:
+                before[k] |= bits
+                waits[k] = changed = True
         return changed
 
     _to_fixed_point(step, len(blocks))
+    found: dict[int, frozenset[int]] = {}
+    for block, start in zip(blocks, before, strict=True):
+        bits, known = set(start), frozenset(start)
+        for s in block.statements:
+            if bits != known:
+                known = frozenset(bits)
+            found[id(s)] = known
+            transfer(s, bits)
     return found
 
 

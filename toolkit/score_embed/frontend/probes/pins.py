@@ -51,13 +51,14 @@ def repeated(
 
     `ends`: after such a statement nothing holds that was said.
     """
+    each = {id(s): said(s) for block in blocks for s in block.statements}
     before: list[set[Formula] | None] = [None] * len(blocks)  # None: not reached yet
     before[0] = set()
     work = [0]
     while work:
         index = work.pop()
         held = set(before[index] or ())
-        _run(blocks[index], said, maybe, ends, held)
+        _run(blocks[index], each, maybe, ends, held)
         for k in blocks[index].after:
             old = before[k]
             new = set(held) if old is None else old & held
@@ -66,13 +67,13 @@ def repeated(
                 work.append(k)
     found: set[tuple[int, str]] = set()
     for block, start in zip(blocks, before, strict=True):
-        found |= _run(block, said, maybe, ends, set(start or ()))
+        found |= _run(block, each, maybe, ends, set(start or ()))
     return found
 
 
 def _run(
     block: Block,
-    said: Callable[[Stmt], Mapping[str, Formula]],
+    said: Mapping[int, Mapping[str, Formula]],
     maybe: Maybe,
     ends: Callable[[Stmt], bool],
     held: set[Formula],
@@ -80,7 +81,7 @@ def _run(
     """Adds to `held` what the block says and takes from it what it changes; returns what it repeats."""
     repeats = set()
     for s in block.statements:
-        for name, formula in said(s).items():
+        for name, formula in said[id(s)].items():
             if formula in held:
                 repeats.add((id(s), name))
             held.add(formula)
