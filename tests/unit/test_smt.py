@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections.abc import Sequence
 
 import pytest
 
@@ -114,12 +116,49 @@ def test_it_follows_the_path_and_forgets_what_is_left() -> None:
         path = [first, below(word(0), constant(limit * 3))]
         expected = Result.UNSAT if limit == 1 else Result.SAT
         assert layer.solve(query(path, below(constant(limit + 1), word(0)))).result is expected
-        assert layer._scopes == path
+        assert layer._scopes == [(condition,) for condition in path]
         assert layer._solver.num_scopes() == len(layer._names) == 2
     assert layer.solve(query([], below(word(0), word(8)))).result is Result.SAT
     assert layer._solver.num_scopes() == 0
     answer = layer.solve(query(path, below(word(0), word(8))))
     assert {first, below(word(0), word(8))} <= set(answer.core) <= {*path, below(word(0), word(8))}
+
+
+def test_a_long_way_is_gone_in_portions_and_answers_as_a_short_one() -> None:
+    inner, byte = Fixed(Answer(Result.UNKNOWN, Layer.SMT)), build.byte
+    layer = PathLayer(inner)
+    mixed = [build.binary(Kind.XOR, byte(i % 5), byte((i + 1) % 5)) for i in range(200)]
+    path = [below(one, constant(255 - i, 8)) for i, one in enumerate(mixed)]
+
+    def ask(conditions: Sequence[Expr], target: Expr) -> Answer:
+        return layer.solve(Query(target, {}, conditions, bytes(SIZE), conditions))
+
+    for length in (200, 199, 120, 200):
+        assert ask(path[:length], below(constant(254, 8), mixed[0])).result is Result.UNSAT
+        assert [condition for scope in layer._scopes for condition in scope] == path[:length]
+    assert layer._solver.num_scopes() == len(layer._scopes) < 60
+    assert len(layer._names) == 200
+    answer = ask(path, below(constant(58, 8), mixed[0]))  # path[195] says that it is below 60
+    assert answer.result is Result.SAT
+    answer = ask(path, below(constant(59, 8), mixed[0]))
+    assert answer.result is Result.UNSAT
+    assert path[195] in answer.core  # the names are those of the conditions
+    assert len(answer.core) < 10
+    assert inner.asked == 0
+
+
+@pytest.mark.parametrize(("each", "handed_on"), [(0, 0), (smt.LEARNING_RLIMIT // 10, 1)])
+def test_a_way_that_takes_too_much_is_handed_on(each: int, handed_on: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Z3 simplifies at each scope what it holds, outside of its limit: here it says that `each` was spent for it."""
+    spent = itertools.count(10**9, each)
+    monkeypatch.setattr(smt, "_spent", lambda solver: next(spent))
+    inner = Fixed(Answer(Result.UNKNOWN, Layer.SMT))
+    layer = PathLayer(inner)
+    path = [below(word(0), constant(1000 - i)) for i in range(60)]
+    for turn in range(1, 3):
+        layer.solve(Query(below(constant(3), word(0)), {}, path, bytes(SIZE), path))
+        assert inner.asked == turn * handed_on
+        assert bool(layer._scopes) == (not handed_on)
 
 
 def test_to_each_arithmetic_its_solver() -> None:

@@ -9,6 +9,7 @@ on every machine; a wall clock stands behind them as a backstop. "unknown" is ha
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -26,6 +27,7 @@ LEARNING_RLIMIT = DEFAULT_RLIMIT // 10  # of a solver that stays: what it finds 
 _FLOAT_SHARE = 4  # of a question's limit with floating point: what is hard there mostly stays so
 _LITERALS_KEPT = 100  # besides twice those of the question: Z3 assigns them all, and blasts their arithmetic
 _BACKSTOP_MS = 60_000
+_PORTION = 16  # conditions of a scope, where many are added
 _UNKNOWN = Answer(Result.UNKNOWN, Layer.SMT)
 _CONTEXT = z3.main_ctx()  # made now: made by two threads at once, it would be two
 
@@ -141,50 +143,70 @@ class LearningLayer(_StayingLayer):
 
 
 class PathLayer(_StayingLayer):
-    """Follows the path from question to question: a scope a condition, and those that the next one shares stay.
+    """Follows the path from question to question: what the next one shares of it stays.
 
     So nothing is held that the question does not need: for conditions that are cheap to build again. Each has a name, by
-    which an unsat answer says which ones it needed.
+    which an unsat answer says which ones it needed. A scope holds one condition; a way of hundreds is gone in portions, for
+    at each scope Z3 simplifies what it holds once more. What that takes has a limit, as a question has: Z3 counts, but does
+    not watch it.
     """
 
     def __init__(self, inner: Solver, limit: Limit | None = None) -> None:
         super().__init__(inner, limit)
-        self._names: list[Any] = []  # Z3 never forgets a name, so few are used, again and again: one a scope
+        self._names: list[Any] = []  # Z3 never forgets a name, so few are used, again and again: one a condition
 
     def _forget(self) -> None:
         super()._forget()
-        self._scopes: list[Expr] = []
+        self._scopes: list[tuple[Expr, ...]] = []
 
     def _ask(self, query: Query) -> Answer:
-        self._follow(query.conditions)
+        if not self._follow(query.conditions):
+            return _UNKNOWN
         self._solver.push()
         self._solver.add(self._translator.condition(query.target))
         result = self._solver.check()
         if result == z3.sat:
             answer = _sat(self._solver, self._translator, query)
         elif result == z3.unsat:
-            core = _core(self._solver, self._names, self._scopes)
+            core = _core(self._solver, self._names, itertools.chain(*self._scopes))
             answer = Answer(Result.UNSAT, Layer.SMT, core=(query.target, *core))
         else:
             return _UNKNOWN
         self._solver.pop()
         return answer
 
-    def _follow(self, conditions: Sequence[Expr]) -> None:
-        scopes, shared = self._scopes, 0
-        for old, new in zip(self._scopes, conditions, strict=False):
-            if old is not new:
+    def _follow(self, conditions: Sequence[Expr]) -> bool:
+        """Whether the solver holds them now; no: that would take more than a question may."""
+        held = kept = 0  # scopes, conditions
+        for scope in self._scopes:
+            if any(old is not new for old, new in itertools.zip_longest(scope, conditions[kept : kept + len(scope)])):
                 break
-            shared += 1
-        self._solver.pop(len(scopes) - shared)
-        del scopes[shared:]
-        for condition in conditions[shared:]:
+            held, kept = held + 1, kept + len(scope)
+        self._solver.pop(len(self._scopes) - held)
+        del self._scopes[held:]
+        most = _spent(self._solver) + min(self._limit.rlimit, LEARNING_RLIMIT)
+        while kept < len(conditions):
             self._limit.look()
-            if len(self._names) == len(scopes):
-                self._names.append(z3.Bool(f"c{len(scopes)}"))
+            is_far = len(conditions) - kept > 2 * _PORTION
+            scope = tuple(conditions[kept : kept + (_PORTION if is_far else 1)])
             self._solver.push()
-            self._solver.assert_and_track(self._translator.condition(condition), self._names[len(scopes)])
-            scopes.append(condition)
+            for condition in scope:
+                self._hold(condition, kept)
+                kept += 1
+            self._scopes.append(scope)
+            if _spent(self._solver) > most:
+                return False
+        return True
+
+    def _hold(self, condition: Expr, at: int) -> None:
+        if len(self._names) == at:
+            self._names.append(z3.Bool(f"c{at}"))
+        self._solver.assert_and_track(self._translator.condition(condition), self._names[at])
+
+
+def _spent(solver: Any) -> int:
+    """What Z3 has done so far, as its limits count it."""
+    return int(solver.statistics().get_key_value("rlimit count"))
 
 
 def _core(solver: Any, names: Iterable[Any], formulas: Iterable[Expr]) -> tuple[Expr, ...]:
