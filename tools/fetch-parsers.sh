@@ -1,9 +1,9 @@
 #!/bin/sh
 # Fetches real embedded parsers, as their authors published them (Debian's own patches mend some of the bugs that
 # examples/parsers finds), into ~/.cache/score-embed/parsers. Does nothing when all are there. Called by setup.sh.
-# Works without root: apt reads its lists of source packages into a folder of ours.
+# Arguments: other packages instead. Works without root: apt reads its lists of source packages into a folder of ours.
 set -eu
-packages="libb64 libmodbus libtomcrypt cjson http-parser zlib jsmn mbedtls libtommath"
+packages="${*:-libb64 libmodbus libtomcrypt cjson http-parser zlib jsmn mbedtls libtommath}"
 place="${XDG_CACHE_HOME:-$HOME/.cache}/score-embed/parsers"
 
 missing=""

@@ -300,6 +300,20 @@ def test_a_program_that_is_not_deterministic_is_said_to_be(tmp_path: Path) -> No
     assert any("different paths" in row["what"] for row in json.loads(done.stdout)["incomplete"])
 
 
+def test_what_the_clock_says_is_no_proof(tmp_path: Path) -> None:
+    """Nobody explored what it did not say. A stub makes it an input."""
+    source = write(
+        tmp_path,
+        '#include <time.h>\n#include "score.h"\nint main(void)\n{\n    unsigned char c;\n    SYM_U8(c);\n'
+        "    long t = (long)time(0);\n    return c > 3 ? t == 77 ? 1 / (t - 77) : 2 : 0;\n}\n",
+    )
+    found = summary(source, folder=tmp_path)
+    assert (found["stopped"], found["within"], found["bugs"]) == ("exhausted", ["what time() said"], [])
+    stubbed = summary("--stub", "time", source, folder=tmp_path, code=1)
+    assert "what time() said" not in stubbed["within"]
+    assert [bug["kind"] for bug in stubbed["bugs"]] == ["division-by-zero"]
+
+
 def test_every_result_survives_a_pipe_that_closes(tmp_path: Path) -> None:
     done = subprocess.run(
         f"{sys.executable} -m score_embed.cli.main run {EXAMPLES / 'max3.c'} | true",

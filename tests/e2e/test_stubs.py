@@ -107,7 +107,7 @@ def test_what_stubs_gave_is_told_and_replayed(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "get() returned" in done.stdout
     stubs = (found.folder / "stubs.c").read_text()
-    assert "/* p.c:2 declares it, nobody defines it */\nint get(void)\n" in stubs
+    assert "/* p.c:2 declares it, no source defines it */\nint get(void)\n" in stubs
     again = explore(
         tmp_path / "out",
         {"q.c": text + stubs.partition('"score.h"')[2]},

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHARED = ("differential", "e2e", "property")  # folders of tests that run in shares
-PARTS = 6
+PARTS = 8
 ALONE = 3  # of tests without cases
 
 

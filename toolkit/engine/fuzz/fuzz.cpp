@@ -1,4 +1,4 @@
-// Puts random formulas and damaged arguments to the engine, under the sanitizers (tests/unit/test_engine.py). Each
+// Puts random formulas and damaged arguments to the engine, under the sanitizers (tests/property/test_sanitized.py). Each
 // formula is evaluated under random inputs in five ways, which must agree: with and without a memo, by its column, by
 // its rows, by its grid. What grids decide is compared with random inputs, joins of relations with all combinations.
 // Usage: score_fuzz SEED ROUNDS. Prints how many formulas there were and how many were refused; 0 must be left at the

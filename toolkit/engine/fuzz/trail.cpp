@@ -1,4 +1,4 @@
-// Puts random and damaged event streams to the trail, under the sanitizers (tests/unit/test_engine.py). Each run is
+// Puts random and damaged event streams to the trail, under the sanitizers (tests/property/test_sanitized.py). Each run is
 // decoded twice: on a trail that has had other runs before, and on a fresh one. Both must say the same, or find the
 // same damage. Decisions, bounds and the solver's scope go along, and jump to paths that were left; what slices they
 // have is compared with what a look at all conditions finds. Usage: score_fuzz_trail SEED ROUNDS. Prints how many runs

@@ -1,4 +1,4 @@
-// Puts random and damaged streams to the host's side of the link, under the sanitizers (tests/unit/test_engine.py):
+// Puts random and damaged streams to the host's side of the link, under the sanitizers (tests/property/test_sanitized.py):
 // frames of every type, damaged on the line or inside a frame that is intact, in portions of any size. A second decoder
 // gets the same bytes at once and has to find the same. Usage: score_fuzz_wire SEED ROUNDS. Prints how many frames were
 // damaged, how many results there were, and how many sessions gave up.

@@ -31,6 +31,7 @@ from score_embed.errors import BuildError, UsageError, printable
 from score_embed.image.compile_commands import read_flags
 from score_embed.image.image import Image, Plain, build_image, load_image
 from score_embed.image.toolchain import SUFFIXES
+from score_embed.results.completeness import surroundings
 from score_embed.results.known_bugs import baseline_of, known_to
 from score_embed.results.parts import (
     BASELINE,
@@ -340,7 +341,7 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
         image.entry,
         tuple(str(source) for source in c_files(settings.sources)),
         bool(settings.stdin_bytes or settings.argv),
-        (*image.within, *beyond),
+        (*image.within, *surroundings(image.outside), *beyond),
         image.stubs,
         settings.goal,
     )

@@ -120,7 +120,8 @@ class Stubs:
         that no source defines or names."""
         texts = [source.text for source in self._sources]
         stubs: list[Stub] = []
-        left = set(missing)
+        defined: set[str] = set().union(*(file.functions.keys() for file in self._files))
+        left = {*missing, *(self.candidates().keys() & set(replaced) - defined)}  # of the library's, say
         for number, file in enumerate(self._files):
             writer = _Writer(file, self._model)
             bodies = [name for name in replaced if name in file.functions]
@@ -138,7 +139,7 @@ class Stubs:
                 texts[number] = self._assembled(texts[number], [stub.text for _, stub in made])
         unknown = [as_written(name) for name in replaced if name not in {stub.name for stub in stubs}]
         if unknown:
-            raise UsageError(f"no source defines a function '{unknown[0]}'", "--stub", "Check its name.")
+            raise UsageError(f"no source defines or calls a function '{unknown[0]}'", "--stub", "Check its name.")
         self._replaced = set(replaced)
         sources = tuple(Source(s.path, text) for s, text in zip(self._sources, texts, strict=True))
         return Stubbed(sources, tuple(stubs))
@@ -281,7 +282,7 @@ class _Writer:
         except Unsupported as error:
             raise self._refused(name, error.what, decl) from None
         place = f"{decl.coord.file}:{decl.coord.line}" if decl.coord else "?"
-        return replace(made, why=f"{place} declares it, nobody defines it")
+        return replace(made, why=f"{place} declares it, no source defines it")
 
     def _undeclared(self, name: str) -> StubText:
         """C89 takes it for a function that returns an int; so do we, and say so."""
