@@ -237,6 +237,8 @@ def test_bugs_of_a_baseline_do_not_count(tmp_path: Path) -> None:
     assert "bugs 2, 2 of them known" in known.stdout
     fresh = score_embed("unit", "--time", "20", "--out", "o2", "p.c", "--baseline", "all.txt", cwd=tmp_path)
     assert fresh.returncode == 0, fresh.stdout + fresh.stderr
+    for page in ("o2/report.html", "o2/functions/one/report.html", "o2/functions/two/report.html"):
+        assert '<span class="tag">known to the baseline</span>' in (tmp_path / page).read_text(encoding="utf-8")
     gone = score_embed(*words, "--baseline", "gone.txt", cwd=tmp_path)
     assert gone.returncode == 2
     assert gone.stderr.startswith("gone.txt: error:")

@@ -61,7 +61,7 @@ def execute(values: argparse.Namespace) -> int:
     require_sources(settings)
     opening.check_sources(settings)
     baseline = known_to(settings)
-    settings = replace(settings, time=values.time, baseline=None)
+    settings = replace(settings, time=values.time)
     folder: Path = values.out or DEFAULT / f"unit-{time.strftime('%Y%m%d-%H%M%S')}"
     book = Book(folder, [str(path) for path in settings.sources], _words(values))
     board = find_board(settings.board, settings.run, None)
