@@ -62,7 +62,7 @@ PROGRAMS = {
     ),
     "bc": Program(
         "bc",
-        ("./configure", "make"),
+        ("./configure", "make MAKEINFO=true"),
         ("bc/*.c", "lib/getopt*.c", "lib/number.c", "lib/vfprintf.c"),
         ("-I.", "-Ih", "-Ibc", "-DHAVE_CONFIG_H"),
         ("--stdin-bytes", "8"),
@@ -80,13 +80,13 @@ PROGRAMS = {
 
 
 def made(program: Program, scratch: Path) -> Path:
-    """The package's folder, configured and made."""
+    """The package's folder, configured and made. Files keep their times: else make wants the authors' tools."""
     if not (FETCHED / program.package).is_dir():
         subprocess.run([ROOT / "tools" / "fetch-parsers.sh", program.package], check=True, timeout=600)
     folder = scratch / program.package
-    subprocess.run(["cp", "-r", FETCHED / program.package, folder], check=True, timeout=60)
+    subprocess.run(["cp", "-a", FETCHED / program.package, folder], check=True, timeout=60)
     for command in program.make:
-        subprocess.run([command], cwd=folder, check=True, timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(command.split(), cwd=folder, check=True, timeout=600, capture_output=True)
     return folder / program.folder
 
 
