@@ -22,7 +22,7 @@ from pathlib import Path
 
 SHARED = ("differential", "e2e", "property")  # folders of tests that run in shares
 PARTS = 8
-ALONE = 3  # of tests without cases
+ALONE = 4  # of tests without cases
 
 
 def share_of_commit(folder: Path) -> int:

@@ -37,9 +37,9 @@ def test_tests_without_cases_take_turns_in_their_file() -> None:
     def alone(name: str, folder: str = "e2e", whole: bool = False) -> Case:
         return case_of(name, Path(folder) / "test_x.py", name, None, False, whole)
 
-    turns = [in_share([alone(name) for name in "abcdef"], share) for share in range(ALONE)]
-    assert sorted(name for turn in turns for name in turn) == list("abcdef")
-    assert {len(turn) for turn in turns} == {6 // ALONE}
+    turns = [in_share([alone(name) for name in "abcdefgh"], share) for share in range(ALONE)]
+    assert sorted(name for turn in turns for name in turn) == list("abcdefgh")
+    assert {len(turn) for turn in turns} == {8 // ALONE}
     assert in_share([alone(name, "unit") for name in "abcd"], 1) == set("abcd")
     assert in_share([alone(name, whole=True) for name in "abcd"], 1) == set("abcd")
 
