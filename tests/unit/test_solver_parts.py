@@ -393,9 +393,31 @@ def test_what_tables_remember_is_forgotten_and_nothing_else_changes() -> None:
     layer = finite.FiniteLayer(Below(), kept=0)
     for query, answer in zip(queries * 2, answers * 2, strict=True):
         assert layer.solve(query) == answer
-        # Of the last question only; where a condition holds for no values nothing is joined.
-        assert layer.finite.remembered <= 2 * len(steps) + 6
-        assert bool(layer.finite.remembered) == (answer.result is Result.SAT)
+        assert layer.finite.remembered <= 2 * (2 * len(steps) + 6)  # of the last two questions
+
+
+def steps_of(layer: finite.FiniteLayer, query: Query) -> int:
+    layer.solve(query)
+    return layer.finite.steps
+
+
+def test_what_is_asked_for_stays_remembered() -> None:
+    def walk(first: int) -> Query:
+        state = byte(first)
+        for index in range(first + 1, first + 6):
+            at = build.extract(build.binary(Kind.ADD, state, byte(index)), 0, 3)
+            state = intern_table(8, at, 77, (3, 1, 4, 1, 5, 9, 2, 6))
+        return Query(equal(state, const(9)), {}, (), bytes(first + 6))
+
+    layer = finite.FiniteLayer(Below(), kept=1 << 18)
+    common, others = walk(0), [walk(first) for first in range(10, 400, 6)]
+    anew = steps_of(layer, common)
+    for other in others:
+        assert steps_of(layer, other) > anew / 2
+        assert steps_of(layer, common) < anew / 4, "nothing of it was forgotten"
+    assert layer.finite.remembered < 6 * len(others) / 2, "others were"
+    assert steps_of(layer, others[-1]) < anew / 4
+    assert steps_of(layer, others[0]) > anew / 4
 
 
 # Effort -----------------------------------------------------------------------------------------------------------

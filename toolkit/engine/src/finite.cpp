@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t MOST = 1 << 16;   // rows of a join
 constexpr u64 OVERHEAD_STEPS = 32;      // of a variable or a relation, however small it is
-constexpr std::size_t OVERHEAD = 64;    // cells that an empty relation takes as much memory as
 
 // Also those that others are made of.
 Variables all_variables(const std::vector<RelationPtr> &relations, Effort &effort) {
@@ -31,43 +30,43 @@ Variables all_variables(const std::vector<RelationPtr> &relations, Effort &effor
     return found;
 }
 
-// The rows of a table's elements that satisfy `take`, which gets an element's number and adds what follows its place.
-template <class Take> RelationPtr relation_of(Variables variables, const Variables &axes, std::size_t size, Take take) {
-    std::vector<u8> cells, at(axes.size());
-    std::size_t rows = 0;
-    for (std::size_t element = 0; element < size; ++element) {
-        if (take.wants(element)) {
-            cells.insert(cells.end(), at.begin(), at.end());
-            take.add(element, cells);
-            ++rows;
-        }
-        for (std::size_t axis = axes.size(); axis--;) {
-            if (unsigned(at[axis]) + 1 < axes[axis]->count) {
-                ++at[axis];
-                break;
-            }
-            at[axis] = 0;
-        }
+// The elements of a table that are not 0, a row each.
+RelationPtr where(const Variables &axes, const std::vector<u64> &values) {
+    std::size_t width = axes.size(), rows = values.size() - std::size_t(std::count(values.begin(), values.end(), 0u));
+    std::vector<u8> cells(rows * width);
+    u8 *row = cells.data();
+    for (std::size_t element = 0; element < values.size(); ++element) {
+        if (!values[element]) continue;
+        std::size_t rest = element;
+        for (std::size_t axis = width; axis--; rest /= axes[axis]->count) row[axis] = u8(rest % axes[axis]->count);
+        row += width;
+    }
+    return std::make_shared<Relation>(axes, std::move(cells), rows);
+}
+
+// Every element of an inner variable's table, and which of the values it has. Column by column: these tables are large.
+RelationPtr each(const VariablePtr &variable) {
+    Variables variables = variable->made_of;
+    variables.push_back(variable);
+    std::size_t rows = variable->choice.size(), width = variables.size(), stride = rows;
+    std::vector<u8> cells(rows * width);
+    for (std::size_t row = 0; row < rows; ++row) cells[row * width + width - 1] = variable->choice[row];
+    for (std::size_t axis = 0; axis + 1 < width; ++axis) {
+        unsigned count = variables[axis]->count;
+        stride /= count;
+        u8 *to = cells.data() + axis;
+        for (u8 *end = to + rows * width; to < end;)
+            for (unsigned value = 0; value < count; ++value)
+                for (std::size_t i = 0; i < stride; ++i, to += width) *to = u8(value);
     }
     return std::make_shared<Relation>(std::move(variables), std::move(cells), rows);
 }
-
-struct Where {  // an element is not 0
-    const std::vector<u64> &values;
-    bool wants(std::size_t element) const { return values[element]; }
-    void add(std::size_t, std::vector<u8> &) const {}
-};
-struct Each {  // every element, and its value
-    const std::vector<u8> &choice;
-    bool wants(std::size_t) const { return true; }
-    void add(std::size_t element, std::vector<u8> &cells) const { cells.push_back(choice[element]); }
-};
 
 }  // namespace
 
 Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
                       const Input &data) {
-    if (kept_ > most_) forget();
+    room_.tidy();
     effort_.begin();
     try {
         std::vector<RelationPtr> conditions{condition(target)};
@@ -82,25 +81,14 @@ Decided Finite::solve(Id target, const std::vector<Id> &several, const std::vect
     }
 }
 
-void Finite::forget() {
-    made_of_.clear(), sets_.clear(), conditions_.clear(), joins_.clear(), left_.clear();
-    kept_ = 0;
-}
-
-RelationPtr Finite::keep(RelationPtr relation) {
-    kept_ += relation->cells.size() + OVERHEAD;
-    return relation;
-}
-
 RelationPtr Finite::condition(Id condition) {
     effort_.spend(OVERHEAD_STEPS);
     u64 name = node(condition).uid;
-    if (auto known = conditions_.find(name); known != conditions_.end()) return known->second;
+    if (RelationPtr known = conditions_.find(name)) return known;
     GridPtr grid = grids_.of(condition);
     if (!grid) return nullptr;
     effort_.spend(grid->values.size() * (1 + grid->variables.size()));
-    return conditions_[name] =
-               keep(relation_of(grid->variables, grid->variables, grid->values.size(), Where{grid->values}));
+    return conditions_.add(name, where(grid->variables, grid->values));
 }
 
 Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data) {
@@ -126,12 +114,8 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
         for (const RelationPtr &relation : mine) numbers.insert(relation->number);
         std::vector<u64> key{variable->number};
         key.insert(key.end(), numbers.begin(), numbers.end());
-        auto known = joins_.find(key);
-        if (known == joins_.end()) {
-            known = joins_.emplace(std::move(key), eliminated(variable, mine)).first;
-            kept_ += 2 * known->second->own.size() + OVERHEAD;
-        }
-        steps.push_back(known->second);
+        EliminatedPtr known = joins_.find(key);
+        steps.push_back(known ? known : joins_.add(std::move(key), eliminated(variable, mine)));
         if (const RelationPtr &left = steps.back()->left) {
             if (left->variables.empty()) return {Decided::UNSAT, {}};
             buckets[left->variables[0]->number].push_back(left);
@@ -164,27 +148,19 @@ Decided Finite::decide(const std::vector<RelationPtr> &conditions, const Sets &s
 }
 
 RelationPtr Finite::definition(const VariablePtr &variable) {
-    RelationPtr &found = made_of_[variable->number];
-    if (!found) {
-        effort_.spend(variable->choice.size() * (2 + variable->made_of.size()));
-        Variables variables = variable->made_of;
-        variables.push_back(variable);
-        const Variables &axes = variable->made_of;
-        found = keep(relation_of(std::move(variables), axes, variable->choice.size(), Each{variable->choice}));
-    }
-    return found;
+    if (RelationPtr known = made_of_.find(variable->number)) return known;
+    effort_.spend(variable->choice.size() * (2 + variable->made_of.size()));
+    return made_of_.add(variable->number, each(variable));
 }
 
 RelationPtr Finite::set(const VariablePtr &variable, const ByteSet &values) {
-    RelationPtr &found = sets_[{variable->number, values}];
-    if (!found) {
-        std::vector<u8> cells;
-        for (unsigned v = 0; v < 256; ++v)
-            if (values[v / 64] >> v % 64 & 1) cells.push_back(u8(v));
-        std::size_t rows = cells.size();
-        found = keep(std::make_shared<Relation>(Variables{variable}, std::move(cells), rows));
-    }
-    return found;
+    std::pair key(variable->number, values);
+    if (RelationPtr known = sets_.find(key)) return known;
+    std::vector<u8> cells;
+    for (unsigned v = 0; v < 256; ++v)
+        if (values[v / 64] >> v % 64 & 1) cells.push_back(u8(v));
+    std::size_t rows = cells.size();
+    return sets_.add(key, std::make_shared<Relation>(Variables{variable}, std::move(cells), rows));
 }
 
 // What all constraints on a variable that is the first of each say together.
@@ -228,9 +204,9 @@ RelationPtr Finite::what_is_left(Variables variables, std::vector<u8> cells, std
         numbers.push_back(variable->number);
     }
     if (rows == every) return nullptr;
-    RelationPtr &found = left_[{std::move(numbers), cells}];
-    if (!found) found = keep(std::make_shared<Relation>(std::move(variables), std::move(cells), rows));
-    return found;
+    std::pair key(std::move(numbers), cells);
+    if (RelationPtr known = left_.find(key)) return known;
+    return left_.add(std::move(key), std::make_shared<Relation>(std::move(variables), std::move(cells), rows));
 }
 
 }  // namespace score

@@ -6,12 +6,14 @@
 // elimination: A unifying framework for reasoning", 1999). A scanner's slice is a chain, and this is one walk along it.
 //
 // Questions of a path have most of their conditions in common, and those of neighbouring paths, too. So what came of a
-// join is kept, by the constraints that went into it. What would be too large, or takes too many steps, is not decided.
+// join is kept, by the constraints that went into it, and while it is asked for (twofold.hpp). What would be too large, or
+// takes too many steps, is not decided.
 #pragma once
 
 #include "effort.hpp"
 #include "evaluate.hpp"
 #include "relation.hpp"
+#include "twofold.hpp"
 
 namespace score {
 
@@ -25,7 +27,7 @@ class Finite {
     // `kept`: cells of all rows that are remembered, about. `most`: steps of a question. `look` is called now and then; what
     // it throws ends the question.
     Finite(std::size_t kept, u64 most, std::function<void()> look)
-        : most_(kept), effort_(most, std::move(look)), grids_(4096, effort_) {}
+        : room_(kept), effort_(most, std::move(look)), grids_(4096, effort_) {}
     Finite(const Finite &) = delete;
 
     Decided solve(Id target, const std::vector<Id> &several, const std::vector<std::pair<u32, ByteSet>> &sets,
@@ -37,6 +39,8 @@ class Finite {
     // `keys`: the values that the `others` have together with a variable, coded, rising; `own`: its value in each row.
     // `left`: what that says of the others; null if nothing.
     struct Eliminated {
+        std::size_t taken() const { return Relation::OVERHEAD + 2 * own.size(); }
+
         Variables others;
         std::vector<u64> keys;
         std::vector<u8> own;
@@ -45,24 +49,21 @@ class Finite {
     using EliminatedPtr = std::shared_ptr<const Eliminated>;
     using Sets = std::map<u32, ByteSet>;
 
-    void forget();
     RelationPtr condition(Id condition);
-    RelationPtr keep(RelationPtr relation);
     Decided decide(const std::vector<RelationPtr> &conditions, const Sets &sets, const Input &data);
     RelationPtr definition(const VariablePtr &variable);
     RelationPtr set(const VariablePtr &variable, const ByteSet &values);
     EliminatedPtr eliminated(const VariablePtr &variable, const std::vector<RelationPtr> &relations);
     RelationPtr what_is_left(Variables variables, std::vector<u8> cells, std::size_t rows);
 
-    std::size_t most_;
+    Room room_;  // of all that is remembered
     Effort effort_;
     Grids grids_;
-    std::unordered_map<u64, RelationPtr> made_of_;           // by an inner variable's number
-    std::map<std::pair<u64, ByteSet>, RelationPtr> sets_;    // by an input byte's number and its set
-    std::unordered_map<u64, RelationPtr> conditions_;        // by the formula's uid
-    std::map<std::vector<u64>, EliminatedPtr> joins_;        // by the variable and the relations
-    std::map<std::pair<std::vector<u64>, std::vector<u8>>, RelationPtr> left_;  // by variables and rows
-    std::size_t kept_ = 0;
+    Twofold<std::unordered_map<u64, RelationPtr>> made_of_{room_};         // by an inner variable's number
+    Twofold<std::map<std::pair<u64, ByteSet>, RelationPtr>> sets_{room_};  // by an input byte's number and its set
+    Twofold<std::unordered_map<u64, RelationPtr>> conditions_{room_};      // by the formula's uid
+    Twofold<std::map<std::vector<u64>, EliminatedPtr>> joins_{room_};      // by the variable and the relations
+    Twofold<std::map<std::pair<std::vector<u64>, std::vector<u8>>, RelationPtr>> left_{room_};  // by variables and rows
 };
 
 }  // namespace score

@@ -1,6 +1,7 @@
 #include "grid.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "operate.hpp"
@@ -14,7 +15,8 @@ constexpr std::size_t LARGEST = 1 << 16;      // elements of a table
 constexpr std::size_t MOST_VALUES = 256;      // of an inner variable
 constexpr std::size_t FEWEST = 16;            // elements of a table that is worth one
 constexpr std::size_t MOST_JOINED = 1 << 20;  // elements of an inner variable's table times its values
-constexpr std::size_t KEPT = 1 << 23;         // elements of all tables together
+constexpr std::size_t KEPT = 1 << 23;         // elements of all tables together, of 8 bytes
+constexpr std::size_t CHOICES = 4;            // of an inner variable, of one byte and kept twice, for one such element
 constexpr u64 NODE_OVERHEAD = 32;             // steps of a node, however small its table is
 constexpr u64 CHOOSING = set_of({Kind::TABLE, Kind::ITE});  // their results are few, and much is made of them
 
@@ -60,20 +62,25 @@ std::vector<u64> spread(const Grid &grid, const Variables &variables, std::size_
     return values;
 }
 
-// None if the table's values are not few.
+// None if the table's values are not few. A table of slots finds a value's place: a map of the library is slower here, and
+// most of the time that tables take goes by here.
 std::optional<Partition> partition(const std::vector<u64> &table) {
+    constexpr std::size_t BITS = 10, SLOTS = 1 << BITS;
+    static_assert(SLOTS >= 4 * MOST_VALUES, "few values share a slot");
     if (table.size() < FEWEST) return std::nullopt;
     std::size_t most = std::min({MOST_VALUES, table.size() / 2, MOST_JOINED / table.size()});
     Partition found;
     found.choice.reserve(table.size());
-    std::unordered_map<u64, u8> places;
+    std::array<u16, SLOTS> places{};  // of a value, counted from 1
     for (u64 value : table) {
-        auto [place, is_new] = places.try_emplace(value, u8(found.values.size()));
-        if (is_new) {
+        std::size_t slot = std::size_t(value * 0x9E3779B97F4A7C15u >> (64 - BITS));
+        while (places[slot] && found.values[places[slot] - 1u] != value) slot = (slot + 1) % SLOTS;
+        if (!places[slot]) {
             if (found.values.size() == most) return std::nullopt;
             found.values.push_back(value);
+            places[slot] = u16(found.values.size());
         }
-        found.choice.push_back(place->second);
+        found.choice.push_back(u8(places[slot] - 1));
     }
     return found;
 }
@@ -123,16 +130,23 @@ GridPtr Grids::of(Id expr) {
             if (!known_.count(node.args[i])) stack.push_back(node.args[i]);
         if (stack.size() > before) continue;
         GridPtr grid = has_none ? nullptr : made(id);
-        known_[id].grid = std::move(grid);
+        Known &known = known_[id];
+        known.grid = std::move(grid);
+        count(known, known.grid ? known.grid->values.size() : 0);
         arena().mourn(id, this);
     }
     return known_.at(expr).grid;
 }
 
+void Grids::died(Id id) {
+    auto known = known_.find(id);
+    size_ -= known->second.size;
+    known_.erase(known);
+}
+
 void Grids::forget() {
     for (const auto &[id, known] : known_) arena().mourn_no_more(id, this);
     known_.clear();
-    tables_.clear();
     size_ = 0;
 }
 
@@ -152,9 +166,12 @@ GridPtr Grids::made(Id id) {
     for (const GridPtr &part : parts) effort_.spend(NODE_OVERHEAD * part->variables.size());
     parts = in_few_values(node, parts);
     if (size_of(parts) > LARGEST) return nullptr;
-    GridPtr grid = computed(node, parts);
-    size_ += grid->values.size();
-    return grid;
+    return computed(node, parts);
+}
+
+void Grids::count(Known &known, std::size_t elements) {
+    known.size += elements;
+    size_ += elements;
 }
 
 // The arguments' grids, over inner variables where that makes the node's grid smaller.
@@ -186,13 +203,15 @@ GridPtr Grids::computed(const Node &node, const std::vector<GridPtr> &parts) {
         values[i] = arguments[i].empty() ? parts[i]->values.data() : arguments[i].data();
     made->values.resize(size);
     operate(operator_of(node), values, made->values.data(), size);
-    if (node.table && tables_.insert(node.value).second) size_ += node.table->entries.size();
     return made;
 }
 
 GridPtr Grids::few_of(Id id, const GridPtr &grid) {
     Known &known = known_.at(id);
-    if (!known.few) known.few = reduced(grid);
+    if (!known.few) {
+        known.few = reduced(grid);
+        if (known.few != grid) count(known, grid->values.size() / CHOICES);
+    }
     return known.few;
 }
 
@@ -201,7 +220,6 @@ GridPtr Grids::reduced(const GridPtr &grid) {
     effort_.spend(8 * grid->values.size());
     std::optional<Partition> found = partition(grid->values);
     if (!found) return grid;
-    size_ += grid->values.size() * (grid->variables.size() + 1);
     Key key;
     for (const VariablePtr &variable : grid->variables) key.first.push_back(variable->number);
     key.second = std::move(found->choice);

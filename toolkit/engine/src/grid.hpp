@@ -69,10 +69,12 @@ class Grids final : Mourner {
   private:
     struct Known {
         GridPtr grid, few;  // `few`: over inner variables, where that makes it smaller; null: it was not asked yet
+        std::size_t size = 0;  // elements that are counted for it
     };
 
-    void died(Id id) override { known_.erase(id); }
+    void died(Id id) override;
     void forget();
+    void count(Known &known, std::size_t elements);
     GridPtr made(Id id);
     std::vector<GridPtr> in_few_values(const Node &node, const std::vector<GridPtr> &parts);
     GridPtr computed(const Node &node, const std::vector<GridPtr> &parts);
@@ -87,8 +89,7 @@ class Grids final : Mourner {
     using Key = std::pair<std::vector<u64>, std::vector<u8>>;  // numbers of what it is made of, and the choice
     std::map<Key, std::weak_ptr<const Variable>> inner_;
     std::size_t inner_limit_ = 1024;  // of those, when they are looked through for dead ones
-    std::set<u128> tables_;  // that were counted
-    std::size_t size_ = 0;   // elements of all tables together
+    std::size_t size_ = 0;  // elements of all tables together
 };
 
 }  // namespace score

@@ -16,9 +16,12 @@ struct TooLarge : std::length_error {  // a join has too many rows, or too many 
 
 // For each row the index of each variable's value; the rows lie one behind the other.
 struct Relation {
+    static constexpr std::size_t OVERHEAD = 64;  // cells that an empty one takes as much memory as
+
     Relation(Variables variables, std::vector<u8> cells, std::size_t rows);
 
     const u8 *row(std::size_t at) const { return cells.data() + at * variables.size(); }
+    std::size_t taken() const { return OVERHEAD + cells.size(); }  // memory, in cells
 
     Variables variables;
     std::vector<u8> cells;
