@@ -113,6 +113,29 @@ def test_so_does_a_precondition(tmp_path: Path) -> None:
     assert "n->next != 0" in summary["within"]
 
 
+ASKING = """struct s { int n; };
+int plain(struct s *p) { return p ? p->n > 10 : 7; }
+int asserted(struct s *p, int n)
+{
+    if (!(n == 1 || (p && p->n > 3))) __builtin_trap();
+    return !p && n != 1 ? 1 / (n - n) : 2;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "nulls"), [("plain", ("--assume", "p && p->n > 3"), set()), ("asserted", (), {1})]
+)
+def test_a_condition_that_asks_for_null_says_what_holds_there(
+    tmp_path: Path, function: str, options: tuple[str, ...], nulls: set[int]
+) -> None:
+    """`nulls`: n where p is null."""
+    summary = explore(tmp_path, {"p.c": ASKING}, "--entry", function, *options, "--no-witness").summary
+    assert (summary["stopped"], bugs(summary)) == ("exhausted", [])
+    tests = [json.loads(file.read_text())["inputs"] for file in (tmp_path / "out" / "tests").glob("*.json")]
+    assert {test["n"] for test in tests if test.get("p != NULL") == 0} == nulls
+
+
 def test_texts_are_shown_as_texts(tmp_path: Path) -> None:
     summary = entry(tmp_path, "named", hints="types:\n  config.name: {string: 3}\n")
     assert "c->name ≤ 3 characters" in summary["within"]

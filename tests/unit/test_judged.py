@@ -10,7 +10,7 @@ from score_embed.contract import judged
 from score_embed.contract.judged import Judged
 from score_embed.errors import UsageError
 from score_embed.frontend.harness import hints
-from score_embed.frontend.harness.hints import Hint, where_it_is
+from score_embed.frontend.harness.hints import Hint, where_it_can_be, where_it_is
 from score_embed.results.bugs import Bug
 from score_embed.results.known_bugs import identity, short_id, sort_out
 from score_embed.results.sourcemap import SourceMap
@@ -109,10 +109,34 @@ def test_which_pointer_is_never_null(condition: str, pointer: str) -> None:
         ("p->q->n > r->n", "p && p->q && r && (p->q->n > r->n)"),
         ("*p == 3", "p && (*p == 3)"),
         ("a * b > 3", "(a * b > 3)"),
+        ("p == 0 || p->n > 3", "(p == 0 || p->n > 3)"),
+        ("!p || p->q->n > 3", "(!(p) || p->q) && (!p || p->q->n > 3)"),
     ],
 )
 def test_a_condition_that_cannot_be_looked_at_does_not_hold(condition: str, guarded: str) -> None:
     assert where_it_is(condition) == guarded
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "p && p->n > 3",
+        "(p != 0) && (p->n > 3)",
+        "((void *)0) != p && p->n",
+        "n == 1 || (p && p->n > 3)",
+        "p ? p->n > 3 : n",
+        "pp != NULL && *pp > 3",
+        "p->q && p->q->n > 3 || !p",
+    ],
+)
+def test_what_a_condition_asks_itself_is_not_asked_before(condition: str) -> None:
+    """`p && p->n > 3` does say something of a pointer that is null: that it is not."""
+    assert where_it_can_be(condition) == (condition if "q" not in condition else f"!(p) || ({condition})")
+
+
+@pytest.mark.parametrize("condition", ["q == p && p->n > 3", "f(p) && p->n > 3", "p->n > 3 && p", "pp && p->n"])
+def test_what_is_no_question_for_null_is_no_guard(condition: str) -> None:
+    assert where_it_can_be(condition) == f"!(p) || ({condition})"
 
 
 def test_a_refused_null_is_a_hint(tmp_path: Path) -> None:

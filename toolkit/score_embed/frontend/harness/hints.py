@@ -36,6 +36,7 @@ _LVALUE = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|(?:->|\.)\w+)*$")
 _THROUGH = re.compile(r"->")
 _DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
 _SUBSCRIPT = re.compile(r"\[\d+\]")
+_NULL = r"(?:\b0\b|\bNULL\b|\(\(?\s*void\s*\*\s*\)\s*0\s*\)?)"
 
 
 @dataclass(frozen=True)
@@ -146,20 +147,39 @@ def _not_null(arguments: dict[str, Hint], never: Sequence[Never]) -> dict[str, H
 
 def where_it_is(condition: str) -> str:
     """A condition that is false where a pointer on the way to what it names is null: `p && (p->n > 3)`."""
-    return f"{_way(condition)}({condition})"
+    way = _way(condition)
+    return f"{way} && ({condition})" if way else f"({condition})"
 
 
 def where_it_can_be(condition: str) -> str:
     """A condition that is true there, for it says nothing of such a pointer: `!(p) || (p->n > 3)`."""
-    way = _way(condition).removesuffix(" && ")
+    way = _way(condition)
     return f"!({way}) || ({condition})" if way else condition
 
 
 def _way(condition: str) -> str:
+    """What has to be no null pointer for the condition to be looked at, in C; "" if nothing has to be. Of a pointer that it asks for
+    itself (`p && p->n > 3`) it says what holds where that is null."""
     before = [condition[: found.start()] for found in _THROUGH.finditer(condition)]
     names = [found[0] for text in before if (found := _LVALUE.search(text)) is not None]
     names += [found[1] for found in _DEREFERENCE.finditer(condition)]
-    return "".join(f"{name} && " for name in dict.fromkeys(names))
+    asked = [name for name in names if _asks_for(name, condition)]
+    steps: dict[str, None] = {}
+    for name in names:
+        if name not in asked:
+            around = [other for other in dict.fromkeys(asked) if name.startswith((f"{other}->", f"{other}["))]
+            steps[f"(!({' && '.join(around)}) || {name})" if around else name] = None
+    return " && ".join(steps)
+
+
+def _asks_for(name: str, condition: str) -> bool:
+    """Whether a condition asks if this pointer is null before it goes through it."""
+    word = re.escape(name)
+    through = re.search(rf"(?<![\w.>]){word}\s*->|\*\s*{word}\b", condition)
+    before = condition[: through.start()] if through else condition
+    truth = rf"(?:^|(?<![\w)\]])\(|[!?:]|&&|\|\|)\s*{word}\s*\)*\s*(?:&&|\|\||\?)"
+    compared = rf"(?<![\w.>]){word}\s*[!=]=\s*{_NULL}|{_NULL}\s*[!=]=\s*{word}(?![\w.\[])"
+    return re.search(f"{truth}|{compared}", before) is not None
 
 
 def _groups(section: yamlfile.Section, leave: tuple[str, ...] = ()) -> list[tuple[str, yamlfile.Section]]:
