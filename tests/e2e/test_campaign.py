@@ -314,6 +314,23 @@ def test_what_the_clock_says_is_no_proof(tmp_path: Path) -> None:
     assert [bug["kind"] for bug in stubbed["bugs"]] == ["division-by-zero"]
 
 
+@pytest.mark.parametrize(
+    ("head", "body", "within"),
+    [
+        ("#include <time.h>", "time_t (*now)(time_t *) = time; r = now(0) == 77;", ["what time() said"]),
+        ("static unsigned long long now(void) { return __builtin_ia32_rdtsc(); }", "r = now() == 77;", ["what __builtin_ia32_rdtsc() said"]),
+        ("static int now(int (*clock)(void)) { return clock(); } static int zero(void) { return 0; }", "r = now(zero);", []),
+        ("struct t { int time; } t; int time(void *);", "r = (&t)->time;", []),
+        ("#include <sys/mman.h>", "r = mlockall(MCL_CURRENT);", ["what a confined target may do (mlockall())"]),
+    ],
+    ids=["pointer", "builtin", "argument", "member", "refused"],
+)
+def test_what_the_surroundings_said(tmp_path: Path, head: str, body: str, within: list[str]) -> None:
+    text = f'{head}\n#include "score.h"\nint main(void)\n{{\n    int r = 0;\n    unsigned char c;\n    SYM_U8(c);\n    {body}\n    return c > 3 ? r : 0;\n}}\n'
+    found = summary(write(tmp_path, text), folder=tmp_path)
+    assert (found["stopped"], found["within"]) == ("exhausted", within)
+
+
 def test_every_result_survives_a_pipe_that_closes(tmp_path: Path) -> None:
     done = subprocess.run(
         f"{sys.executable} -m score_embed.cli.main run {EXAMPLES / 'max3.c'} | true",

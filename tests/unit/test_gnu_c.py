@@ -16,6 +16,7 @@ from pycparser import c_ast
 
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.gnu_ast import Asm, GnuAttribute, LabelAddress, ValueRange
+from score_embed.frontend.c.names import functions_outside
 from score_embed.frontend.c.parse import names_written, parse, system_files
 from score_embed.frontend.c.preprocess import preprocess
 from score_embed.frontend.c.printer import to_c
@@ -239,3 +240,25 @@ def test_score_embed_is_defined(tmp_path: Path) -> None:
     source = tmp_path / "user.c"
     source.write_text("int x = SCORE_EMBED;\n")
     assert "int x = 1;" in preprocess("gcc", (), source)
+
+
+@pytest.mark.parametrize(
+    ("files", "outside"),
+    [
+        (["long time(void *); long f(void) { return time(0); }"], {"time"}),
+        (["long time(void *); long (*f)(void *) = time;"], {"time"}),
+        (["long f(void) { extern long time(void *); return g(time); }"], {"time", "g"}),
+        (["static long time(void *p) { return 0; } long f(void) { return time(0); }", "long g(void) { return time(0); }"], {"time"}),
+        (["long time(void *p) { return 0; }", "long g(void) { return time(0); }"], set()),
+        (["long f(long (*time)(void *)) { return time(0); }"], set()),
+        (["long f(time) long (*time)(void *); { return time(0); }"], set()),
+        (["long f(long (*g)(long time)) { return g(time(0)); }"], {"time"}),
+        (["long time(void *); struct s { int time; } s = {.time = 1}; long f(struct s *p) { return p->time; }"], set()),
+        (["long time(void *); struct s { int time; }; long f(void) { return __builtin_offsetof(struct s, time); }"], set()),
+        (['# 1 "h.h" 1 3\nextern inline int open(int n) { return opened(n); }\n# 2 "a.c" 2\nint f(void) { return open(1); }'], {"open", "opened"}),
+        (['# 1 "h.h" 1 3\nstatic inline int g(void) { return time(0); }\n# 2 "a.c" 2\nint f(void) { return 1; }'], set()),
+    ],
+)  # fmt: skip
+def test_which_functions_are_from_outside(files: list[str], outside: set[str]) -> None:
+    trees = [parse(text, "a.c") for text in files]
+    assert functions_outside(zip(trees, map(system_files, files), strict=True)) == outside

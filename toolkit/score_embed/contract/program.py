@@ -89,7 +89,7 @@ class Complete:
 @dataclass(frozen=True)
 class Program:
     """The instrumented C of each source, in order, and what was left alone. `library`: that of the models it calls;
-    `heap`: they allocate memory; `outside`: functions that it calls by name and does not define; `beyond_names`: the
+    `heap`: they allocate memory; `outside`: functions that it uses by name and does not define; `beyond_names`: the
     functions that it names do not tell what it may call."""
 
     texts: tuple[str, ...]

@@ -17,7 +17,13 @@ from pycparser import c_ast
 
 from score_embed.contract.program import FREE, LIBRARY, ON_HEAP, Note, Program, Source
 from score_embed.contract.sites import MAIN
-from score_embed.frontend.c.names import called_names, defined_functions, reaches_beyond_names, static_names
+from score_embed.frontend.c.names import (
+    called_names,
+    defined_functions,
+    functions_outside,
+    reaches_beyond_names,
+    static_names,
+)
 from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.scopes import separate
 from score_embed.frontend.c.signature import drop_promises
@@ -85,6 +91,7 @@ def instrument_program(
     is_private = private_names(units, closed=closed)
     by_name = set().union(*(called_names(unit.tree) for unit in units))
     defined = set().union(*(defined_functions(unit.tree) for unit in units))
+    outside = tuple(sorted(functions_outside((unit.tree, unit.system) for unit in units)))
 
     def lower(number: int, excluded: frozenset[str]) -> Lowered:
         progress(f"placing probes in {units[number].source}")
@@ -108,15 +115,14 @@ def instrument_program(
         opaque = left or not closed
         waiting = Waiting(bodies, by_name, beside=opaque or any(body.handler for body in bodies))
         analysis = Analysis(bodies, is_private, waiting.may_end)
-        outside = MAIN in defined - {body.name for body in bodies}
-        numbering = Numbering(has_opaque_code=opaque, begins_outside=outside)
+        begins_outside = MAIN in defined - {body.name for body in bodies}
+        numbering = Numbering(has_opaque_code=opaque, begins_outside=begins_outside)
         return _Printing(types, bodies, analysis, strays, numbering, verify=verify, checks=checks, strict=strict)
 
     texts, numbering, notes, bodies = _stable(units, lower, printing)
     if numbering.finds_objects:
         texts = [OBJECTS + text for text in texts]
     called = texts.pop() if library else ""
-    outside = tuple(sorted(by_name - defined))
     left_alone = tuple(dict.fromkeys(notes))
     return Program(
         tuple(texts),

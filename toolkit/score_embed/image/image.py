@@ -39,7 +39,7 @@ class Image:
     """A linked ELF and what the host must know of it.
 
     `notes`: (what, file, line) left uninstrumented; `losses`: the same of what no test can follow; `within`: the bounds
-    of its harness, in words; `outside`: functions that it calls by name and does not define.
+    of its harness, in words; `outside`: functions that it uses by name and does not define.
     """
 
     elf: Path

@@ -17,8 +17,12 @@ from score_embed.results.sourcemap import SourceMap
 # What these return is no input that was explored, and differs from run to run. A stub makes it one.
 _DIFFERS = frozenset(
     {
-        *("arc4random", "arc4random_buf", "arc4random_uniform", "clock", "clock_gettime", "ftime", "getentropy"),
-        *("getpid", "getppid", "getrandom", "getrusage", "gettid", "gettimeofday", "time", "times", "timespec_get"),
+        *("arc4random", "arc4random_buf", "arc4random_uniform", "clock", "clock_gettime", "ftime", "getcpu", "getentropy"),
+        *("getitimer", "getloadavg", "getpgid", "getpgrp", "getpid", "getppid", "getrandom", "getrusage", "getsid", "gettid"),
+        *("gettimeofday", "mktemp", "sched_getcpu", "syscall", "sysinfo", "tempnam", "time", "timer_gettime", "times"),
+        *("timespec_get", "tmpnam", "tmpnam_r", "__builtin_ia32_rdtsc", "__builtin_ia32_rdtscp"),
+        *(f"__builtin_ia32_rdrand{bits}_step" for bits in (16, 32, 64)),
+        *(f"__builtin_ia32_rdseed_{bits}_step" for bits in ("hi", "si", "di")),
     }
 )
 
@@ -36,6 +40,6 @@ def word(sources: SourceMap, lost: int, *noted: Mapping[Any, int]) -> Stop:
 
 
 def surroundings(outside: Iterable[str]) -> tuple[str, ...]:
-    """In words, what a program that calls these functions is told by its surroundings: it was explored with that only."""
+    """In words, what a program that uses these functions is told by its surroundings: it was explored with that only."""
     names = [f"{name}()" for name in outside if name in _DIFFERS]
     return (f"what {', '.join(names)} said",) if names else ()

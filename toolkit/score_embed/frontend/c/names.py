@@ -1,5 +1,5 @@
-"""Which names a file's code has: functions that it defines and calls, objects and labels whose address it takes; and whether
-these names tell what it may call: not if it calls through pointers, or has assembly.
+"""Which names a file's code has: functions that it defines, calls and has from outside, objects and labels whose address it
+takes; and whether these names tell what it may call: not if it calls through pointers, or has assembly.
 
 The last is asked of what stays as it is written; functions with probes say it themselves (`frontend/emit`).
 """
@@ -40,6 +40,75 @@ def called_names(tree: c_ast.Node) -> set[str]:
             found.add(node.name.name)
         stack += [child for _, child in node.children()]
     return found
+
+
+def functions_used(tree: c_ast.FileAST, system: Set[str]) -> set[str]:
+    """The functions that the unit's own code calls or takes the address of, by their names, and that its headers' functions do
+    which it comes to by these. Names are those of `scopes.py`: a variable of a function's own has no function's name.
+    `system`: files."""
+    declared = {d.name for d in tree.ext if isinstance(d, c_ast.Decl) and isinstance(d.type, c_ast.FuncDecl)}
+    declared.update(defined_functions(tree))
+    of_headers: dict[str, c_ast.FuncDef] = {}
+    waiting: list[c_ast.Node] = []
+    for ext in tree.ext:
+        if isinstance(ext, c_ast.FuncDef) and str(ext.decl.coord.file) in system:
+            of_headers[ext.decl.name] = ext
+        else:
+            waiting.append(ext)
+    found: set[str] = set()
+    while waiting:
+        used = _functions_named(waiting.pop(), declared)
+        waiting += [of_headers[name] for name in used - found if name in of_headers]
+        found |= used
+    return found
+
+
+def _functions_named(ext: c_ast.Node, declared: Set[str]) -> set[str]:
+    """`declared`: functions of the file."""
+    own: set[str] = set()  # parameters and variables
+    called: set[str] = set()
+    named: set[str] = set()
+    functions = set(declared)
+    if isinstance(ext, c_ast.FuncDef) and ext.decl.type.args:
+        own.update(param.name for param in ext.decl.type.args.params if isinstance(param, (c_ast.Decl, c_ast.ID)))
+    stack: list[c_ast.Node | None] = [ext.body if isinstance(ext, c_ast.FuncDef) else ext]
+    while stack:
+        match node := stack.pop():
+            case c_ast.Decl() if node is not ext and node.name:
+                (functions if isinstance(node.type, c_ast.FuncDecl) else own).add(node.name)
+                stack += [node.init, node.type]
+            case c_ast.FuncDecl():  # the names of a prototype's parameters are no variables
+                stack.append(node.type)
+            case c_ast.StructRef():
+                stack.append(node.name)
+            case c_ast.NamedInitializer():
+                stack += [node.expr, *(part for part in node.name if not isinstance(part, c_ast.ID))]
+            case c_ast.FuncCall(name=c_ast.ID(name="__builtin_offsetof")):
+                stack += node.args.exprs[:1]
+            case c_ast.FuncCall(name=c_ast.ID()):
+                called.add(node.name.name)
+                stack.append(node.args)
+            case c_ast.ID():
+                named.add(node.name)
+            case c_ast.Node():
+                stack += [child for _, child in node.children()]
+    return (called | (named & functions)) - own
+
+
+def functions_outside(units: Iterable[tuple[c_ast.FileAST, Set[str]]]) -> set[str]:
+    """The functions that the units use by their names, and none defines for the others. What a header has as `extern inline`
+    only stands for the library's. `units`: each with its system files."""
+    used: list[set[str]] = []
+    everywhere: set[str] = set()
+    for tree, system in units:
+        defined = set[str]()
+        for ext in tree.ext:
+            if isinstance(ext, c_ast.FuncDef):
+                is_theirs = "extern" in (ext.decl.storage or []) and str(ext.decl.coord.file) in system
+                defined.update(() if is_theirs else (ext.decl.name,))
+        used.append(functions_used(tree, system) - defined)
+        everywhere |= defined - static_names(tree)
+    return set().union(*used) - everywhere
 
 
 def labels_with_address(node: c_ast.Node) -> list[str]:
