@@ -650,3 +650,29 @@ def test_a_function_left_as_written_that_a_pointer_calls_finds_what_it_can(tmp_p
     found = explore(tmp_path, {"v.c": program}, "--board", board)
     assert found.summary["stopped"] == "drained"
     assert (FOUND, 1) in [(note["what"], note["count"]) for note in found.summary["incomplete"]]
+
+
+@pytest.mark.parametrize("call", ["memset(buf, 1, n)", "put(buf, n + (y & 1) - 2u)"], ids=["a size", "an index"])
+@pytest.mark.parametrize("first", [1, 200])
+def test_bounds_that_an_opaque_result_has_a_say_in_are_noted(tmp_path: Path, call: str, first: int) -> None:
+    """Whether the first run's access is within the object or beyond its end: that of another number may be the other."""
+    program = f"""
+        #include <stdio.h>
+        #include <string.h>
+        #include "score.h"
+        static char buf[4];
+        static void put(char *p, unsigned i) {{ p[i] = 1; }}
+        int main(void)
+        {{
+            unsigned char x, y;
+            unsigned n;
+            SYM_U8(x);
+            SYM_U8(y);
+            n = printf("%d\\n", x) + 1;
+            {call};
+            return 0;
+        }}
+    """
+    found = explore(tmp_path, {"p.c": program}, first={"x": first, "y": 0})
+    assert found.summary["stopped"] == "drained"
+    assert DECIDES in {note["what"] for note in found.summary["incomplete"]}

@@ -220,18 +220,20 @@ Ref is_address(Id address, u64 value) {
 
 Ref within(Id offset, i128 last) {
     Ref limit = constant(u128(last), node(offset).width);
-    bool sure = last >= 0 && upper(offset, DEEP) <= u128(last);
+    // What opaque code said may be another number in other runs, whatever it is in this one.
+    bool sure = last >= 0 && !node(offset).origins && upper(offset, DEEP) <= u128(last);
     return sure ? truth(true) : less_equal(Kind::ULT, offset, limit);
 }
 
 Ref ends_within(Id offset, Id size, Id limit) {
-    if (node(size).is_const() && node(limit).is_const()) {
+    auto is_known = [](Id number) { return node(number).is_const() && !node(number).origins; };
+    if (is_known(size) && is_known(limit)) {
         i128 last = i128(node(limit).value) - i128(node(size).value);
         return last >= 0 ? within(offset, last) : truth(false);
     }
     Ref room = binary(Kind::SUB, limit, offset);
-    Ref starts = node(limit).is_const() ? within(offset, i128(node(limit).value)) : less_equal(Kind::ULT, offset, limit);
-    Ref ends = node(room).is_const() ? within(size, i128(node(room).value)) : less_equal(Kind::ULT, size, room);
+    Ref starts = is_known(limit) ? within(offset, i128(node(limit).value)) : less_equal(Kind::ULT, offset, limit);
+    Ref ends = is_known(room) ? within(size, i128(node(room).value)) : less_equal(Kind::ULT, size, room);
     return binary(Kind::AND, starts, ends);
 }
 
