@@ -76,14 +76,17 @@ sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes)
 }
 
 #ifdef SC_FAMILIES
-/* A pointer was read somewhere in the object: remember what its pointers lead to. Constants have no size here but in the list. */
-static void look_for_pointers(sc_uptr object, sc_u32 size, const sc_u8 *element)
+/* A pointer was read somewhere in the object: remember what its pointers lead to. Constants have no size here but in the list.
+ * Which of them it is says the host's formula, not the path, if the pointer that led there is symbolic, too: runs of a path do
+ * not agree on it. */
+static void look_for_pointers(sc_uptr object, sc_u32 size, const sc_u8 *element, sc_u32 anywhere)
 {
     sc_extent found, before;
     if (size) {
         sc_point((const sc_u8 *)object, size);
         return;
     }
+    if (anywhere) return;
     found = sc_variable(element, &before);
     sc_point(found.at, (sc_u32)SC_BYTES(found.size));
 }
@@ -99,7 +102,7 @@ static sc_u32 read_several(sc_uptr object, sc_u32 bytes)
     return 1;
 }
 #else
-#define look_for_pointers(object, size, element) ((void)0)
+#define look_for_pointers(object, size, element, anywhere) ((void)0)
 #define read_several(object, bytes) 0
 #endif
 
@@ -108,7 +111,8 @@ static sc_u32 read_several(sc_uptr object, sc_u32 bytes)
 static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 bytes)
 {
     const sc_u8 *element = (const sc_u8 *)words[0];
-    sc_u32 size = sc_look(f, d + 3, words + 2) ? sc_size_of(d[1], words, bytes) : 0;
+    sc_u64 taint = sc_look(f, d + 3, words + 2);
+    sc_u32 size = taint ? sc_size_of(d[1], words, bytes) : 0;
     sc_u32 inside = size ? words[0] - words[1] <= size - bytes : SC_CONSTANT(element);
     sc_u32 condition = size | inside;
     if (!sc_speak(f, d + 3, words + 2, (condition ? SC_CONDITION : 0u) | inside, 0, 0)) return 0;
@@ -120,7 +124,7 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
         if (inside && !(d[2] & 1u)) sc_send_object((const sc_u8 *)words[1], size);
     }
     sc_condition(sc.last_site << 1 | inside);
-    if (inside && bytes == sizeof element) look_for_pointers(words[1], size, element);
+    if (inside && bytes == sizeof element) look_for_pointers(words[1], size, element, (taint & (((sc_u64)1 << (d[2] & ~1u)) - 1u)) != 0);
     return inside;
 }
 

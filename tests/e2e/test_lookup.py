@@ -321,3 +321,28 @@ def test_arrays_are_as_long_as_the_file_that_defines_them_says(tmp_path: Path) -
     lines = [n for n, line in enumerate(SHARED.splitlines(), 1) if "elements" in line]
     assert missed == dict.fromkeys(lines, "out-of-bounds")
     assert found["coverage"]["branches_covered"] == found["coverage"]["branches_total"]
+
+
+TABLES_OF_TABLES = """
+#include "score.h"
+static unsigned char a, b;
+static unsigned char *const t0[2] = { &a, &b }, *const t1[2] = { &a, &a };
+static unsigned char *const *const tables[2] = { t0, t1 };
+int main(void)
+{
+    unsigned char i, j;
+    SYM_U8(i);
+    SYM_U8(j);
+    *tables[i & 1][j & 1] = 1;
+    if (i & 1)
+        return j == 9 ? 1 : 2;
+    return b ? 3 : 4;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+def test_runs_of_a_path_agree_on_what_tables_of_tables_lead_to(board: str, tmp_path: Path) -> None:
+    """The inner table that a run came to is not the path's: another run reads another."""
+    found = explore(tmp_path, {"p.c": TABLES_OF_TABLES}, "--board", board, first={"i": 0, "j": 0}).summary
+    assert (found["stopped"], found["mispredicted"], found["paths"]) == ("exhausted", 0, 4)

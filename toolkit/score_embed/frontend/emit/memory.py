@@ -131,12 +131,13 @@ class MemoryEmitter:
             return self._assign(s)
         dest, load = self.p.dest(s.dest), self.p.template(s.exp)
         array, size, flags = self._object_of(place)
+        _, pointer = self._step_of(place)
         d = self.p.descriptor(
             self.p.site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
         )
         self.p.descriptor(
             self.p.site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
-            [f"(sc_d) ({size})", flags, *address.descriptor()],
+            [f"(sc_d) ({size})", str(int(flags) | pointer << 1), *address.descriptor()],
         )
         probe = self._changing("sc_select", d, [*load.passed(), array, *address.passed()])
         # First the probe, which needs the address as it is before the destination changes: `i = t[i]`.
