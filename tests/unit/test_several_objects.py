@@ -100,8 +100,9 @@ def test_what_no_target_sends_is_refused() -> None:
     for stream, what in (
         (said(pointer().head(21, 1), {A: b"\0"}), "has no objects"),
         (said(pointer().head(21, 1), {A: b"\0", B: b""}), "reads more than its object has"),
+        (said(pointer().head(21, 1), {2**32 - 16: bytes(A + 32), 2**31: b"\0"}), "memory has no room for"),
         (pointer().head(22, 1).varint(0b0101).varint(3 << 1 | 1).varint(1).address(A), "ends within an event"),
     ):
         with pytest.raises(TraceError) as error:
-            follow(stream)
+            follow(stream, 0)
         assert what in str(error.value)

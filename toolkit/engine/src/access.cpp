@@ -137,6 +137,7 @@ Object Access::variable(const Site &site, u128 length, unsigned size) {
     Cursor &cursor = decoded_.cursor;
     u64 base = cursor.next_address();
     if (length < size) throw TraceFault(name_of(site) + " reads more than its object has", site.place);
+    if (length - 1 > cursor.wrap - base) throw cursor.fail("an object that memory has no room for");
     SharedBytes content;
     if (*cursor.take(1) == 1) {
         if (!(length >> 64)) content = decoded_.content(base, u64(length));
