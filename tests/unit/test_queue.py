@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import cast
 
 import pytest
@@ -154,6 +156,59 @@ class Unsat:
 
     def ask(self, flip: Pair) -> Outcome:
         return Outcome((), (), False, False, {})
+
+
+class Later:
+    """An explorer that has to ask each flip twice."""
+
+    def ask(self, flip: Pair) -> Outcome:
+        again = flip.but(id=flip.id[::-1], pending=2, behind=flip.behind + 1)
+        return Outcome((again,) if flip.pending == 1 else (), (), False, False, {})
+
+
+class Kept:
+    """The backlog: what it was told."""
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, tuple[bytes, Pair]] = {}
+
+    def add(self, pairs: Sequence[Pair], ranks: Sequence[bytes]) -> None:
+        self.rows.update({one.id: (rank, one) for one, rank in zip(pairs, ranks, strict=True)})
+
+    def waiting(self) -> int:
+        return len(self.rows)
+
+    def waiting_after(self, rank: bytes) -> Iterator[tuple[bytes, Pair]]:
+        return iter(sorted((row for row in self.rows.values() if row[0] > rank), key=itemgetter(0)))
+
+    def unranked(self) -> Iterator[Pair]:
+        return iter(())
+
+    def rerank(self, pair: Pair, rank: bytes) -> None:
+        self.rows[pair.id] = rank, pair
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_flips_that_wait_once_more_wait_where_memory_does_not_hold_them(strategy: str) -> None:
+    kept = Kept()
+    waiting = Queue(STRATEGIES[strategy](3, {1}), kept, 2000)
+    made = Search(cast(Explorer, Later()), waiting)
+    asked: list[bytes] = []
+
+    def settle() -> None:
+        for flip, brought in made.answered:
+            asked.append(flip.id)
+            del kept.rows[flip.id]
+            kept.add(brought.outcome.children, brought.ranks)
+        made.answered.clear()
+
+    made.settle = settle
+    flips = [pair(n, f"a{n}z").but(pending=1) for n in range(9)]
+    flips += [pair(n, f"b{n}y").but(pending=2, behind=1) for n in range(9)]
+    kept.add(flips, waiting.add(flips))
+    assert made.next() is None
+    settle()
+    assert (len(asked), len(set(asked)), made.waiting, kept.rows) == (27, 27, 0, {})
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

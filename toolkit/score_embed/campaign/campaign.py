@@ -133,6 +133,7 @@ class _Campaign:
         ledger, search, vectors, self._own = begun
         self._settings, self._record = opened.settings, opened.record
         self._worker, self._ledger, self._search = worker, ledger, search
+        search.settle = self._settle
         self._work = work
         self._witness = witness.of(opened.record, opened.settings)
         self._vectors = vectors

@@ -46,6 +46,8 @@ class Search:
         pending flip before it is asked; what must not be asked is handed out as if it had to be run."""
         self.explorer, self._queue, self._may_ask = explorer, queue, may_ask
         self.answered: list[Answered] = []  # since somebody last took them
+        # Takes them: a queue may have left it to its backlog to know what waits, before more are taken from it.
+        self.settle: Callable[[], None] = lambda: None
         if firsts:
             queue.add(first_pairs(firsts, seeds))
 
@@ -70,6 +72,8 @@ class Search:
             child = outcome.children[0] if outcome.children else None
             if child is None or child.pending:
                 self.answered.append(Answered(pair, Ranked(outcome, self._queue.add(outcome.children))))
+                if outcome.children:
+                    self.settle()
                 continue
             self.answered.append(Answered(pair, Ranked(outcome, (self._queue.taken,))))
             return child  # it is its question's turn
