@@ -224,6 +224,24 @@ int main(void) { atomic_flag own = ATOMIC_FLAG_INIT; int a = atomic_flag_test_an
     pair *p = &x; *p = aq; printf("%d %d\n", x.a, p->b);
     atomic_store(&ap, two(7)); x = atomic_load(&ap); printf("%d %d %d\n", x.a, x.b, (int) sizeof ap); return 0; }
 """,
+    "attributes in brackets": r"""
+#include <stdio.h>
+struct [[gnu::packed]] packed { char c; int i; }; struct plain { char c; [[gnu::aligned(16)]] int i; };
+enum e { A [[deprecated("old")]] = 2, B [[maybe_unused]] }; typedef int word [[gnu::aligned(8)]];
+[[nodiscard("x[]")]] static int one(void) { return 1; } [[]] static int two([[__maybe_unused__]] char *p, [[maybe_unused]] int n)
+{ return n; }
+[[__noreturn__]] static void leave(int code);
+[ [ gnu::noinline, clang::nothing(1, (2), [3]) ] ] static int twice(int x) { [[maybe_unused]] int y [[gnu::unused]] = x; return x + y; }
+static int kind(int x) { int n = 0; switch (x) { case 1: n++; [[fallthrough]]; case 2: n += 2; [[__fallthrough__]]; default: n += 4; }
+    return n; }
+static void leave(int code) { printf("left\n"); __builtin_exit(code); }
+static int cleaned; static void clean(int *p) { cleaned += *p; }
+int main(void) { struct packed p = {1, 2}; struct plain q = {1, 2}; int a[] = {1, 2, 3}; int index[] = {2};
+    { [[gnu::cleanup(clean)]] int k = 7; (void) k; }
+    printf("%d %d %d %d\n", (int) sizeof p, (int) sizeof q, (int) _Alignof(word), a[index[0]]);
+    printf("%d %d %d %d %d\n", one(), two(0, 5), twice(3), A + B, cleaned);
+    for (int i = 0; i < 4; i++) [[]] { printf("%d ", kind(i)); } leave(p.i + q.i); }
+""",
     "old-style parameters": r"""
 #include <stdio.h>
 typedef float F; struct P { float x; };

@@ -157,6 +157,22 @@ def test_shapes_of_gnu_nodes() -> None:
     assert isinstance(body[3].stmt.block_items[0].expr, ValueRange)
 
 
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("[[gnu::packed]]", ["__attribute__((packed))"]),
+        ("[[__gnu__ :: aligned ( 2 * 8 ), nodiscard, noreturn]]", ["__attribute__((aligned( 2 * 8 ),noreturn))"]),
+        ("[ [_Noreturn] ] [[gnu::section(\"a]],\")]]", ["__attribute__((noreturn))", '__attribute__((section("a]],")))']),
+        ("[[]] [[deprecated(\"(\"), fallthrough, clang::x([,])]]", []),
+    ],
+)
+def test_attributes_in_brackets(written: str, kept: list[str]) -> None:
+    (found,) = parse(f"{written} extern int x;\n", "good.c").ext
+    assert found.quals == kept
+    # A place in an array that comes from another array begins with no bracket.
+    assert function("int f(int *a) { int b[] = {[0] = 1}; return a[b[0]]; }").body.block_items[1].expr.subscript
+
+
 def test_knr_definition() -> None:
     node = function("f(a, b) char a; { return a; }")
     assert node.decl.type.type.type.names == ["int"]
@@ -201,7 +217,8 @@ def test_the_names_that_somebody_wrote(tmp_path: Path) -> None:
         ("double _Complex z = 1.0i;\n", "bad.c:1:21", "imaginary constants"),
         ("double _Complex z = 1.0iF;\n", "bad.c:1:21", "imaginary constants"),
         ("int a<:3:>;\n", "bad.c:1:6", "digraphs"),
-        ("[[gnu::noinline]] int f(void);\n", "bad.c:1:1", "attributes are not supported"),
+        ("[[gnu::noinline] int f(void);\n", "bad.c:1:1", "']]' expected"),
+        ("[[gnu::noinline\n", "bad.c:1:1", "']]' expected"),
         ("int x __attribute__;\n", "bad.c:1:7", "'((' expected after __attribute__"),
         ("int x = 08;\n", "bad.c:1:9", "octal"),
         ('# 40 "user.h" 1\nint y;\nint 3;\n', "user.h:41:1", "invalid declaration"),

@@ -2,13 +2,14 @@
 
 Alternate spellings (`__const`, `__signed__`, …) become the plain keyword, `__extension__` disappears, and a
 whole `__attribute__((…))` becomes one token whose type is that of a qualifier: the parser then takes it
-wherever it takes `const`, which is nearly everywhere GNU C allows it.
+wherever it takes `const`, which is nearly everywhere GNU C allows it. So does a `[[…]]` of C23, which gcc knows in
+older C, too, if it says more than a warning does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pycparser.c_lexer import CLexer, Dialect, Token
 
@@ -67,6 +68,7 @@ _ALONE = {
     "(": "LPAREN", ")": "RPAREN", "{": "LBRACE", "}": "RBRACE", "]": "RBRACKET",
     ",": "COMMA", ";": "SEMI", "?": "CONDOP", "~": "NOT",
 }
+_NEVER_RETURNS = frozenset({"noreturn", "__noreturn__", "_Noreturn", "___Noreturn__"})
 _TIGHT = frozenset("(),")  # no space around these, so that the text of an attribute is easy to match
 _DIGRAPH = re.compile(r"<[:%](?!:)|%:")
 _UCN = r"\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}"
@@ -107,6 +109,8 @@ class GnuLexer(CLexer):  # type: ignore[misc]
                 return self._attribute(token)
         elif token.value in _KEYWORDS:
             token.value = _KEYWORDS[token.value][1]
+        elif token.type == "ATTRIBUTE_BEGIN":
+            return self._in_brackets(token)
         elif token.type in _NUMBERS and _IMAGINARY.match(self._lexdata, self._pos):
             self.error_func("imaginary constants are not supported", token.lineno, token.column)
         elif token.value in "<%" and _DIGRAPH.match(self._lexdata, self._pos - 1):
@@ -174,6 +178,31 @@ class GnuLexer(CLexer):  # type: ignore[misc]
         if words[:2] != ["(", "("] or words[-2:] != [")", ")"]:
             self.error_func("'((' expected after __attribute__", start.lineno, start.column)
         return Token("CONST", ATTRIBUTE + "".join(words), start.lineno, start.column, start.filename)
+
+
+    def _in_brackets(self, start: Token) -> Token | None:
+        """`[[…]]` as an `__attribute__`. What the standard knows besides `noreturn` warns or helps the optimiser, and what
+        is other compilers' gcc ignores: without more than that it is nothing, and the token after it comes next."""
+        listed: list[list[Token]] = [[]]
+        while (token := super().token()) is not None and token.type != "ATTRIBUTE_END":
+            if token.type == "COMMA":
+                listed.append([])
+            else:
+                listed[-1].append(token)
+        if token is None:
+            self.error_func("']]' expected at the end of an attribute", start.lineno, start.column)
+        kept = [text for tokens in listed if (text := _as_gnu(tokens))]
+        if not kept:
+            return self.token()
+        return Token("CONST", f"{ATTRIBUTE}(({','.join(kept)}))", start.lineno, start.column, start.filename)
+
+
+def _as_gnu(tokens: Sequence[Token]) -> str:
+    """What `__attribute__` calls it; empty if that is nothing."""
+    words = [f"({token.value})" if token.type == "ATTRIBUTE_ARGUMENTS" else token.value for token in tokens]
+    if words[1:2] == ["::"]:
+        return "".join(words[2:]) if words[0] in ("gnu", "__gnu__") else ""
+    return "noreturn" if words[:1] and words[0] in _NEVER_RETURNS else ""
 
 
 def _universal(found: re.Match[str]) -> str:

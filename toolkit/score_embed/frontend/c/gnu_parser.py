@@ -81,8 +81,6 @@ class GnuParser(GnuStatements):
         elif msg == "Invalid expression":
             token = self._tokens.peek()
             msg = f"expression expected before '{token.value}'" if token else "unexpected end of file"
-        if msg.startswith("Attributes require"):
-            msg = "[[…]] attributes are not supported: use __attribute__((…))"
         raise SyntaxFault(msg[:1].lower() + msg[1:], str(coord or self.clex.filename))
 
     def _parse_attribute_specifier_sequence(self) -> Any:

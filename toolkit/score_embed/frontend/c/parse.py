@@ -34,6 +34,7 @@ _PROTOTYPE = re.compile(rf"(?:\w+[\s*]+)+(\w+)\s*{_NESTED}\s*;")
 # A typedef declares a type; an alias defines what it names.
 _MORE = re.compile(r"\btypedef\b|alias|ifunc|weakref")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_TAG = re.compile(r"\b(?:struct|union)\s+[A-Za-z_]\w*")
 
 
 @contextmanager
@@ -101,13 +102,14 @@ def names_written(text: str) -> set[str]:
 
 
 def without_unused_prototypes(text: str, source: str) -> str:
-    """The compiler's `-E` output of a source, without its headers' prototypes whose name occurs nowhere else in it."""
+    """The compiler's `-E` output of a source, without its headers' prototypes whose name occurs nowhere else in it. The
+    structs that they return stay declared: what first occurs among parameters is another type in each prototype."""
     named = Counter(_NAME.findall(text))
     parts = []
     done = 0
     for start, end in _declarations(text, source):
         if _is_unused(text[start:end], named):
-            parts += [text[done:start], _blank(text[start:end])]
+            parts += [text[done:start], _blank(text[start:end]), *_returned(text[start:end])]
             done = end
     return "".join([*parts, text[done:]])
 
@@ -139,6 +141,11 @@ def _is_unused(declaration: str, named: Counter[str]) -> bool:
     bare = _PLACED.sub(" ", _DIRECTIVE.sub("", declaration)).strip()
     found = _PROTOTYPE.fullmatch(bare)
     return found is not None and named[found[1]] == 1
+
+
+def _returned(prototype: str) -> list[str]:
+    before, _, _ = _PLACED.sub(" ", _DIRECTIVE.sub("", prototype)).partition("(")
+    return [f" {' '.join(tag.split())};" for tag in _TAG.findall(before)]
 
 
 def _blank(declaration: str) -> str:
