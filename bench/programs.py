@@ -39,7 +39,8 @@ sys.exit(code)
 
 @dataclass(frozen=True)
 class Program:
-    """A package; how it is made; its sources, by globs, without these; its flags, and what is symbolic."""
+    """A package; how it is made; its sources, by globs (of objects: what they were made of), without these; its flags,
+    and what is symbolic."""
 
     package: str
     make: tuple[str, ...]
@@ -76,6 +77,14 @@ PROGRAMS = {
         r"/mk\w+\.c",
         "src",
     ),
+    "sed": Program(
+        "sed",
+        ("./configure --disable-nls", "make"),
+        ("sed/*.c", "lib/**/*.o"),
+        ("-I.", "-Ilib", "-Ised", "-DHAVE_CONFIG_H", '-DLOCALEDIR="/none"'),
+        ("--argv", "6", "--stdin-bytes", "6"),
+        r"gnulib-tests",
+    ),
 }
 
 
@@ -90,9 +99,14 @@ def made(program: Program, scratch: Path) -> Path:
     return folder / program.folder
 
 
+def _source(path: Path) -> Path:
+    """automake puts the library's name before those of its objects."""
+    return path.with_name(re.sub(r"^lib\w+_a-", "", path.stem) + ".c") if path.suffix == ".o" else path
+
+
 def explored(program: Program, folder: Path, scratch: Path, *words: str) -> tuple[dict[str, Any], list[float]]:
     """summary.json, and processor seconds of its own and of its children's, and MiB."""
-    named = [path for glob in program.sources for path in sorted(folder.glob(glob))]
+    named = [_source(path) for glob in program.sources for path in sorted(folder.glob(glob))]
     sources = [str(path.relative_to(folder)) for path in named if not re.search(program.without, str(path))]
     command = [sys.executable, "-c", MEASURED, "run", "--json", *words, *program.symbolic, *sources, "--", *program.flags]
     environment = {**os.environ, "XDG_CACHE_HOME": str(scratch / "cache")}
