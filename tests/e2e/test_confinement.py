@@ -3,6 +3,7 @@ may not do is tried, and works with --unconfined or without the layer that keeps
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -342,3 +343,24 @@ def test_what_a_confined_target_cannot_do_was_not_tried(tmp_path: Path) -> None:
     assert "exhausted within what a confined target may do (tmpfile())" in " ".join(shown.split())
     free = explore(tmp_path, {"p.c": WRITES}, "--no-witness", "--unconfined", "--out", "free").summary
     assert (free["stopped"], free["paths"], free["within"]) == ("exhausted", 2, [])
+
+
+LOCKS = """#include <sys/mman.h>
+#include "score.h"
+int main(void)
+{
+    unsigned char x;
+    SYM_U8(x);
+    if (x < 100)
+        return 3;
+    return x == 150 ? mlockall(MCL_CURRENT) == 0 : 2;
+}
+"""
+
+
+@pytest.mark.parametrize(("first", "then"), [(["--unconfined"], []), ([], ["--unconfined"])])
+def test_what_one_of_several_sessions_could_not_do_is_said(first: list[str], then: list[str], tmp_path: Path) -> None:
+    explore(tmp_path, {"p.c": LOCKS}, "--no-witness", "--max-tests", "1", *first)
+    done = score_embed("run", "--resume", "out", "--json", *then, cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (found["stopped"], found["within"]) == ("exhausted", ["what a confined target may do (mlockall())"])

@@ -132,14 +132,14 @@ def test_a_campaign_says_which_layer_it_is_without(
     monkeypatch.setattr(landlock, "version", lambda: 0)
     board = find_board("native")
     with Store.create(tmp_path) as record:
-        opening.note_confinement(record, board, confined=True)
+        opening.note_confinement(record, board, ("open", "puts"), confined=True)
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("warning: targets are confined without a view of files")
         monkeypatch.undo()
-        opening.note_confinement(record, board, confined=True)  # once more, elsewhere: what holds for both
+        opening.note_confinement(record, board, ("open", "puts"), confined=True)  # once more, elsewhere: what holds for both
         found = record.get(CONFINED)
         assert found is not None
         assert found.active == ("no new privileges", "system calls")
         assert "Landlock" in found.missing[0]
-        opening.note_confinement(record, board, confined=False)
-        assert record.get(CONFINED) == Confined((), (*found.missing, "all: --unconfined"))
+        opening.note_confinement(record, board, ("open", "puts"), confined=False)
+        assert record.get(CONFINED) == Confined((), (*found.missing, "all: --unconfined"), ("what a confined target may do (open())",))

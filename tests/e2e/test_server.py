@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from rig import rig, write_profile
 from runner import score_embed
+from test_confinement import LOCKS
 from test_many_clients import MANY, PATHS, SLOWLY, check_whole, recorded, run, until, workers
 
 # As MANY, with sixteen times as many paths, and each test takes a while.
@@ -122,6 +123,20 @@ def test_clients_of_other_machines(work: Path) -> None:
     assert found["fleet"]["messages"]["Relayed"] > 0
     check_whole(work / "o", work / "whole")
     assert [len(list((work / cache).rglob("*.elf"))) for cache in ("c1", "c2")] == [1, 1]
+
+
+def test_targets_of_strangers_are_confined(work: Path) -> None:
+    """Whatever those of the server may do."""
+    (work / "locks.c").write_text(LOCKS)
+    score_embed("keys", "k", "one", cwd=work)
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with processes() as start:
+        words = ("--listen", address, "--keys", "k/server.key", "--unconfined", "--no-witness", "locks.c")
+        server = start(work, "server", "--json", "--out", "o", *words)
+        start(work, "client", "--server", address, "--keys", "k/one.key")
+        out, _ = server.end(0)
+    found = json.loads(out)
+    assert (found["stopped"], found["within"]) == ("exhausted", ["what a confined target may do (mlockall())"])
 
 
 def test_orders(work: Path) -> None:

@@ -114,7 +114,7 @@ def begin(
     record.put(JUDGED, said)
     _note_baseline(record, settings)
     write_down(record, settings, board)
-    note_confinement(record, board, confined)
+    note_confinement(record, board, image.outside, confined)
     return Opened(settings, board, image, record, target)
 
 
@@ -136,7 +136,7 @@ def go_on(
         board = load_board(find_profile(settings.board), settings.run, settings.port)
     _note_baseline(record, settings)
     image, confined = load_image(record.folder / workplace.IMAGE), not settings.unconfined
-    note_confinement(record, board, confined)
+    note_confinement(record, board, image.outside, confined)
     target = stack.enter_context(ready_target(board, image, confined)) if with_target else None
     return Opened(settings, board, image, record, target)
 
@@ -302,8 +302,9 @@ def _note_baseline(record: Store, settings: config.Settings) -> None:
     record.put(BASELINE, Baseline(None if known is None else tuple(sorted(known))))
 
 
-def note_confinement(record: Store, board: Board, confined: bool) -> None:
-    """What this session's targets may not do; of several sessions, what holds for all."""
+def note_confinement(record: Store, board: Board, outside: Sequence[str], confined: bool) -> None:
+    """What this session's targets may not do; of several sessions, what holds for all, and what lay beyond any. `outside`: what
+    the program has from elsewhere."""
     if isinstance(board.run, DeskRun) and not board.run.program:
         return  # nothing is started here
     now, before = layers(confined), record.get(CONFINED)
@@ -311,8 +312,19 @@ def note_confinement(record: Store, board: Board, confined: bool) -> None:
         print(f"warning: targets are confined without {'; '.join(now.missing)}", file=sys.stderr)
     active = [layer for layer in now.active if before is None or layer in before.active]
     missing = dict.fromkeys((*(before.missing if before else ()), *now.missing))
-    record.put(CONFINED, Confined(tuple(active), tuple(missing)))
+    beyond = before.beyond if before else ()
+    if confined and isinstance(board.run, NativeRun):
+        beyond = bounds(outside)
+    record.put(CONFINED, Confined(tuple(active), tuple(missing), beyond))
     record.commit()
+
+
+def note_strangers(opened: Opened) -> None:
+    """Clients of others' join, whose targets are confined, whatever ours are."""
+    noted = opened.record.get(CONFINED)
+    if noted is not None and isinstance(opened.board.run, NativeRun):
+        opened.record.put(CONFINED, Confined(noted.active, noted.missing, bounds(opened.image.outside)))
+        opened.record.commit()
 
 
 def recorded_settings(record: Store) -> config.Settings:
@@ -330,8 +342,6 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
     """Write down what reports need to know of the program, so that they need nothing but the record; and what the
     first test has shown."""
     record, settings, image = opened.record, opened.settings, opened.image
-    is_bound = isinstance(opened.board.run, NativeRun) and not settings.unconfined
-    beyond = bounds(image.outside) if is_bound else ()
     described = Program(
         image.program,
         opened.board.name,
@@ -341,7 +351,7 @@ def begin_books(opened: Opened, difference: Difference | None) -> Ledger:
         image.entry,
         tuple(str(source) for source in c_files(settings.sources)),
         bool(settings.stdin_bytes or settings.argv),
-        (*image.within, *surroundings(image.outside), *beyond),
+        (*image.within, *surroundings(image.outside)),
         image.stubs,
         settings.goal,
     )

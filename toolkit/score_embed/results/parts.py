@@ -137,10 +137,12 @@ class Program(Struct, frozen=True):
 
 
 class Confined(Struct, frozen=True):
-    """The layers that keep targets from this machine, and those that it does not have, each with the reason."""
+    """The layers that keep targets from this machine, and those that it does not have, each with the reason; and what lies beyond
+    an exploration within these, in words."""
 
     active: tuple[str, ...]
     missing: tuple[str, ...]
+    beyond: tuple[str, ...] = ()
 
 
 class Baseline(Struct, frozen=True):

@@ -62,7 +62,7 @@ def of(record: Store) -> dict[str, Any]:
         "strategy": program.strategy,
         "seed": program.seed,
         "stopped": stopped,
-        "within": [*program.within, *_beyond(refused)],
+        "within": [*program.within, *(confined.beyond if confined else ()), *_beyond(refused)],
         "seconds": round(progress.seconds, 3),
         "runs": totals.runs,
         "paths": totals.paths,

@@ -63,6 +63,8 @@ def serve(
     launcher = LocalLauncher(line.address, folder, devices, unconfined=unconfined, work=work)
     session = FleetSession(line, hosted, launcher, plan, Timing())
     if line.also:
+        for opened in campaigns:
+            opening.note_strangers(opened)
         print(f"listening at {line.also}", file=sys.stderr, flush=True)
     records = [opened.record for opened in campaigns]
     return conclude(session, records, line.address)
