@@ -91,6 +91,8 @@ int main(void){ p = x; long long o = __sync_fetch_and_add(&ll, 1); printf("%llx 
     __atomic_load(&ll, &r, 5); printf("%llx\n", r);
     printf("%llx\n", __sync_lock_test_and_set(&ll, 1ull << 50)); __sync_lock_release(&ll);
     printf("%llx %d\n", ll, __sync_bool_compare_and_swap(&ll, 0, 3));
+    unsigned bits = 0x3fc00000; float fl, two = 2; __atomic_load(&bits, &fl, 5); __atomic_store(&bits, &two, 5);
+    printf("%g %x\n", fl, bits);
     unsigned u = __atomic_fetch_nand(&big[0], 1, 5); printf("%u\n", u); return 0; }
 """,
     "functions without a declaration that the compiler knows": r"""

@@ -49,8 +49,10 @@ class AtomicCalls:
         """Whether the call is a load or store that can be one."""
         if name not in _ARGUMENTS or not node.args or len(node.args.exprs) != _ARGUMENTS[name]:
             return False
-        to = self._pointed_to(node)
-        return to is not None and self._is_narrow(to) and self.b.declarations.constant(node.args.exprs[-1]) is not None
+        to = self._pointed_to(node.args.exprs[0])
+        if to is None or not self._is_narrow(to) or self.b.declarations.constant(node.args.exprs[-1]) is None:
+            return False
+        return name.endswith("_n") or self._pointed_to(node.args.exprs[1]) == to  # else bits are copied, and no value
 
     def access(self, name: str, node: c_ast.FuncCall) -> Value:
         """The value of `__atomic_load_n`; of the others nothing."""
@@ -89,12 +91,11 @@ class AtomicCalls:
             return Function(self.types.bool, None)
         if _NOTHING.search(name) or not node.args:
             return Function(self.types.void, None)
-        to = self._pointed_to(node)
+        to = self._pointed_to(node.args.exprs[0])
         if to is None or isinstance(to, (Void, Struct)):
             raise Unsupported(f"'{name}' of such an argument", node)
         return Function(to, None)
 
-    def _pointed_to(self, node: c_ast.FuncCall) -> CType | None:
-        """What the first argument points to."""
-        pointer = decayed(self.e.type_of(node.args.exprs[0]))
+    def _pointed_to(self, argument: c_ast.Node) -> CType | None:
+        pointer = decayed(self.e.type_of(argument))
         return unqualified(pointer.to) if isinstance(pointer, Pointer) else None
