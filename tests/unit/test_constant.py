@@ -58,7 +58,7 @@ def test_values_and_types_are_the_compilers(command: list[str], tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "text", ["1 / 0", "1 % 0", "1 << 32", "1 >> -1", "sizeof(struct s)", "f()", "x", '"a"[0]', "1.5"]
+    "text", ["1 / 0", "1 % 0", "1 << 32", "1 >> -1", "sizeof(struct s)", "f()", "x", '"a"[0]', "1.5", "'ab'", "'é'"]
 )
 def test_doubt_is_none(text: str) -> None:
     declarations = Declarations(types_of(["gcc"]))

@@ -204,7 +204,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 def char_value(text: str, char_signed: bool) -> int | None:
-    """The value of a character constant as written (`'\\x41'`); None for multi-character ones."""
+    """The value of a character constant as written (`'\\x41'`); None for those of several bytes."""
     wide = not text.startswith("'")
     body = text[text.index("'") + 1 : -1]
     if body.startswith("\\x"):
@@ -213,7 +213,7 @@ def char_value(text: str, char_signed: bool) -> int | None:
         value = int(body[1:], 8)
     elif body.startswith("\\"):
         value = _ESCAPES.get(body[1], -1)
-    elif len(body) == 1:
+    elif len(body) == 1 and (wide or body.isascii()):
         value = ord(body)
     else:
         return None
