@@ -219,3 +219,25 @@ def _test_of(folder: Path, x: int) -> int:
     """The number of the kept test with this x."""
     tests = (json.loads(file.read_text()) for file in (folder / "tests").glob("*.json"))
     return next(int(test["test"]) for test in tests if test["inputs"]["x"] == x)
+
+
+BEGINNING = """static int got, done;
+int adc(void);
+static void begin(void) __attribute__((constructor));
+static void begin(void) { got = adc(); }
+int f(int c) { return got == 77 ? 5 : c > 3; }
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "unit"])
+def test_before_a_test_begins_a_stub_gives_nothing(command: str, tmp_path: Path) -> None:
+    """A constructor asks it. What it might have said was not tried."""
+    (tmp_path / "p.c").write_text(BEGINNING)
+    options = ("--entry", "f") if command == "run" else ()
+    done = score_embed(command, *options, "p.c", "--json", "--out", "o", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    (row,) = [found] if command == "run" else [row for row in found["rows"] if row["function"] == "f"]
+    assert row["stopped"] == "drained"
+    assert "a stub of adc" in row["within"]
+    why = row["why"] if command == "unit" else f"{row['incomplete']}"
+    assert "what adc may give the constructor begin" in why

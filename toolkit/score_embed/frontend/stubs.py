@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pycparser import c_ast
+from pycparser.c_parser import Coord
 
-from score_embed.contract.program import REPLACED, STUBS_FILE, Source
+from score_embed.contract.program import REPLACED, STUBS_FILE, Note, Source
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.gnu_ast import AsmLabel
 from score_embed.frontend.c.own_names import as_written
@@ -30,6 +31,7 @@ from score_embed.frontend.types.ctype import CType, Enumeration, Function, Types
 from score_embed.frontend.types.data_model import DataModel
 
 _COMPILERS = re.compile(r"sc_\w+|__(builtin|sync|atomic|score|sc)_\w+|__func__|__FUNCTION__|__PRETTY_FUNCTION__")
+_CALLED = re.compile(r"\b_*(constructor|destructor)_*\b")  # attributes
 _PROTOTYPES = """
 void __score_symbolic(volatile void *, __SIZE_TYPE__, const char *);
 void __score_boolean(volatile void *, __SIZE_TYPE__, const char *);
@@ -83,6 +85,8 @@ class _File:
     declared: dict[str, c_ast.Decl] = field(default_factory=dict)  # functions, and objects that are `extern`
     named: dict[str, set[str]] = field(default_factory=dict)  # by function or object, what it names
     called: dict[str, c_ast.Node] = field(default_factory=dict)  # functions that are called by name, and where
+    beginning: dict[str, Coord] = field(default_factory=dict)  # constructors, and where they are
+    ending: set[str] = field(default_factory=set)  # destructors
 
     def header(self, name: str) -> str:
         """The header that declares it; "" if none does."""
@@ -145,9 +149,24 @@ class Stubs:
         return Stubbed(sources, tuple(stubs))
 
     def reached(self, root: str = "main") -> set[str]:
-        """All names that the program can come to from a function."""
+        """All names that the program can come to from a function, and from its constructors and destructors."""
+        return self._from([root, *(name for file in self._files for name in (*file.beginning, *file.ending))])
+
+    def too_early(self, stubbed: Stubbed) -> list[Note]:
+        """Which constructors come to a stub: before a test begins there is no input."""
+        found = []
+        for file in self._files:
+            for name, coord in file.beginning.items():
+                reached = self._from([name])
+                stubs = [as_written(stub.name) for stub in stubbed.stubs if stub.name in reached]
+                if stubs:
+                    what = f"what {', '.join(stubs)} may give the constructor {as_written(name)}"
+                    found.append(Note(what, str(coord.file), coord.line))
+        return found
+
+    def _from(self, roots: Sequence[str]) -> set[str]:
         edges = self._edges
-        waiting, found = [root], {root}
+        waiting, found = list(roots), set(roots)
         while waiting:
             name = waiting.pop()
             for further in edges.get(name, ()) if name not in self._replaced else ():
@@ -186,11 +205,22 @@ def _file(source: Source) -> _File:
                 file.static.add(ext.decl.name)
             if str(ext.decl.coord.file) not in file.system:
                 file.named[ext.decl.name] = _names(file, ext.body)
+            _by_itself(file, ext.decl)
         elif isinstance(ext, c_ast.Typedef) and isinstance(ext.type, c_ast.FuncDecl):
             of_functions[ext.name] = ext.type
         elif isinstance(ext, c_ast.Decl) and ext.name:
             _declaration(file, _spelled_out(ext, of_functions))
+            _by_itself(file, ext)
     return file
+
+
+def _by_itself(file: _File, decl: c_ast.Decl) -> None:
+    """Whether a declaration says that the function is called before main, or after it."""
+    said = {word for text in declared_attributes(decl) for word in _CALLED.findall(text)}
+    if "constructor" in said:
+        file.beginning.setdefault(decl.name, decl.coord)
+    if "destructor" in said:
+        file.ending.add(decl.name)
 
 
 def _spelled_out(decl: c_ast.Decl, of_functions: Mapping[str, c_ast.FuncDecl]) -> c_ast.Decl:

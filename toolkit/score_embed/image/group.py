@@ -161,7 +161,7 @@ class Group:
         within = (*made.within, *self._stubbed.within(reached))
         program = self._program
         notes = tuple((n.what, n.file, n.line) for n in program.notes)
-        losses = tuple((n.what, n.file, n.line) for n in made.losses)
+        losses = tuple((n.what, n.file, n.line) for n in (*made.losses, *self._stubs.too_early(self._stubbed)))
         outside = tuple(name for name in program.outside if name in reached)
         stubs = self._stubbed.text()  # all: a test is linked with all files
         entry = made.entry.with_harness(made.kept) if self._stubbed.within(reached) else made.entry

@@ -177,7 +177,8 @@ class FrontEnd:
         """With stubs for what nobody defines, and for what is to be replaced."""
         stubs, stubbed = self.stubs(made.sources)
         within = (*made.within, *stubbed.within(stubs.reached()))
-        return replace(made, sources=stubbed.sources, within=within, stubs=stubbed.text())
+        losses = (*made.losses, *stubs.too_early(stubbed))
+        return replace(made, sources=stubbed.sources, losses=losses, within=within, stubs=stubbed.text())
 
     def stubs(self, sources: Sequence[Source]) -> tuple[Stubs, Stubbed]:
         """Stubs for what nobody defines of this program, and for what is to be replaced."""
