@@ -6,9 +6,10 @@
  * all of them hold, and the host makes one formula of it.
  *
  * Nothing rests on this being right. That the address is in one of these is a condition as "in this object" is: what is
- * missing costs a test, what is too much a few bytes. But all runs of a path must agree, wherever the pointer leads in
- * them. So pointers that are symbolic themselves do not count, what belongs together does not depend on which of it is
- * looked at, and the order is that in which they were noted. */
+ * missing costs a test, what is too much a few bytes. But bounds are judged by the object that the run's own pointer leads
+ * to. So the access has to be within for all of them; else each object is a test, with its own bounds. And all runs of a
+ * path must agree, wherever the pointer leads in them. So pointers that are symbolic themselves do not count, what belongs
+ * together does not depend on which of it is looked at, and the order is that in which they were noted. */
 #include "state.h"
 
 #ifdef SC_FAMILIES
@@ -16,9 +17,11 @@
 #define SC_POINTED SC_BY_RAM(0u, 16u, 64u) /* 64 at most */
 #endif
 #define MOST_POINTERS 64u /* in a table */
+#define FAR 0x7000u /* bytes: no object is as large; below a pointer is farther */
 
 static const sc_u8 *noted[SC_POINTED] SC_RUNTIME_DATA; /* the objects, */
-static sc_u8 family_of[SC_POINTED] SC_RUNTIME_DATA;     /* and which of them each belongs to */
+static sc_u8 family_of[SC_POINTED] SC_RUNTIME_DATA;     /* which of them each belongs to, */
+static sc_d inside_of[SC_POINTED] SC_RUNTIME_DATA;      /* and how far into it pointers lead, at most */
 
 /* The object's number, if there is room for it, else SC_POINTED. */
 static sc_u32 number_of(const sc_u8 *object)
@@ -28,6 +31,7 @@ static sc_u32 number_of(const sc_u8 *object)
     if (i == sc.pointed && i < SC_POINTED) {
         noted[i] = object;
         family_of[i] = (sc_u8)i;
+        inside_of[i] = 0;
         sc.pointed++;
     }
     return i;
@@ -44,21 +48,35 @@ static void merge(sc_u8 to, sc_u8 from)
 void sc_point(const sc_u8 *table, sc_u32 size)
 {
     sc_u32 at, i, first = SC_POINTED;
-    const sc_u8 *p;
+    const sc_u8 *p, *object;
     if (table == sc.pointers || size > MOST_POINTERS * sizeof p) return;
     if (SC_CONSTANT(table)) sc.pointers = table; /* the same pointers again need no look */
     for (at = 0; at + sizeof p <= size; at += __alignof__(p)) {
         if (sc_taint_get(table + at, sizeof p)) continue;
         sc_copy_bytes(&p, table + at, sizeof p);
         if (!sc_object(p, 1).size) continue;
-        i = number_of(sc_object(p, 1).at);
+        object = sc_object(p, 1).at;
+        i = number_of(object);
         if (i == SC_POINTED) continue;
+        if (inside_of[i] < p - object) inside_of[i] = (sc_d)(p - object);
         if (first == SC_POINTED) first = family_of[i];
         else merge((sc_u8)first, family_of[i]);
     }
 }
 
-sc_u32 sc_together(sc_several *several, const sc_u8 *object, sc_u32 bytes, sc_u32 most)
+sc_uptr sc_beyond(sc_u32 pointer, sc_u64 taint, sc_u32 leaf, sc_uptr address, sc_uptr value)
+{
+    if (!(taint & SC_POINTERS(pointer))) return 0;
+    return pointer == 1u && KIND(leaf) == SLOT && !(taint >> 2) ? address - value : FAR;
+}
+
+/* Whether the access may leave this object, wherever in it the pointer leads. */
+static sc_u32 may_leave(sc_u32 i, sc_extent object, sc_uptr beyond, sc_u32 bytes)
+{
+    return beyond && (beyond >= FAR || inside_of[i] + beyond + bytes > object.size);
+}
+
+sc_u32 sc_together(sc_several *several, const sc_u8 *object, sc_uptr beyond, sc_u32 bytes, sc_u32 most)
 {
     sc_u32 i, family, whole = 0;
     several->count = 0;
@@ -68,8 +86,10 @@ sc_u32 sc_together(sc_several *several, const sc_u8 *object, sc_u32 bytes, sc_u3
     family = family_of[i];
     for (i = 0; i < sc.pointed; i++)
         if (family_of[i] == family) {
-            sc_extent found = sc_object(noted[i], bytes); /* it may have ended since, or be too small */
-            if (!found.size || found.at != noted[i]) continue;
+            sc_extent found = sc_object(noted[i], 1);
+            if (!found.size || found.at != noted[i]) continue; /* it has ended since */
+            if (may_leave(i, found, beyond, bytes)) return 0;
+            if (found.size < bytes) continue;
             whole += (sc_u32)found.size;
             several->count++;
             several->which |= (sc_u64)1 << i;

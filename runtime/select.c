@@ -92,10 +92,10 @@ static void look_for_pointers(sc_uptr object, sc_u32 size, const sc_u8 *element,
 }
 
 /* The address may be in several objects, and each of them says what it holds. */
-static sc_u32 read_several(sc_uptr object, sc_u32 bytes)
+static sc_u32 read_several(sc_uptr object, sc_uptr beyond, sc_u32 bytes)
 {
     sc_several several;
-    if (!sc_together(&several, (const sc_u8 *)object, bytes, SC_MOST_VARIABLE)) return 0;
+    if (!sc_together(&several, (const sc_u8 *)object, beyond, bytes, SC_MOST_VARIABLE)) return 0;
     sc_send_several(&several);
     sc_condition(sc.last_site << 1 | 1u);
     if (bytes == sizeof(void *)) sc_each(&several, sc_point);
@@ -103,7 +103,7 @@ static sc_u32 read_several(sc_uptr object, sc_u32 bytes)
 }
 #else
 #define look_for_pointers(object, size, element, anywhere) ((void)0)
-#define read_several(object, bytes) 0
+#define read_several(object, beyond, bytes) 0
 #endif
 
 /* If the address is symbolic: its formula's leaves and the object, or all of those it may be in. Returns 1 if the value is
@@ -117,14 +117,14 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
     sc_u32 condition = size | inside;
     if (!sc_speak(f, d + 3, words + 2, (condition ? SC_CONDITION : 0u) | inside, 0, 0)) return 0;
     if (!condition) return 0; /* nobody knows the object */
-    if (!d[1] && size && read_several(words[1], bytes)) return 1;
+    if (!d[1] && size && read_several(words[1], sc_beyond(d[2] >> 1, taint, d[4], words[0], words[2]), bytes)) return 1;
     if (!d[1]) sc_varint(size << 1);
     if (size) {
         sc_address((const sc_u8 *)words[1]);
         if (inside && !(d[2] & 1u)) sc_send_object((const sc_u8 *)words[1], size);
     }
     sc_condition(sc.last_site << 1 | inside);
-    if (inside && bytes == sizeof element) look_for_pointers(words[1], size, element, (taint & (((sc_u64)1 << (d[2] & ~1u)) - 1u)) != 0);
+    if (inside && bytes == sizeof element) look_for_pointers(words[1], size, element, (taint & SC_POINTERS(d[2] >> 1)) != 0);
     return inside;
 }
 

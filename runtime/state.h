@@ -227,6 +227,8 @@ void sc_step(void); /* one more of the budget */
 void sc_send_object(const sc_u8 *at, sc_u32 size);
 sc_u32 sc_size_of(sc_u32 size, sc_uptr *words, sc_u32 bytes);
 void sc_send_value(const void *p, sc_u32 bytes);
+/* The taint of the leaves that are a pointer's: two bits for each of so many, the first ones. */
+#define SC_POINTERS(count) (((sc_u64)1 << 2u * ((count) & 31u)) - 1u)
 /* pointed.c: separate variables that one pointer may lead to. A small board's flash is for other things: each is a test there. */
 typedef struct { sc_u64 which; sc_u32 count; } sc_several;
 typedef void sc_each_object(const sc_u8 *at, sc_u32 size);
@@ -234,9 +236,12 @@ typedef void sc_each_object(const sc_u8 *at, sc_u32 size);
 #define SC_FAMILIES
 /* A pointer was read somewhere in this table. */
 void sc_point(const sc_u8 *table, sc_u32 size);
+/* How far behind its pointer an access is, in all runs of the path; nobody knows: so far that it is in no object. 0, too, if
+ * the pointer is not symbolic. `pointer`: how many leaves are its own, and 64 if arithmetic has moved it; `leaf`: the first. */
+sc_uptr sc_beyond(sc_u32 pointer, sc_u64 taint, sc_u32 leaf, sc_uptr address, sc_uptr value);
 /* The objects that belong together with this one, if they are several and have no more than `most` bytes together: those of
- * them that an access of so many bytes can be in. */
-sc_u32 sc_together(sc_several *several, const sc_u8 *object, sc_u32 bytes, sc_u32 most);
+ * them that an access of so many bytes can be in. None if so far beyond a pointer it may leave the object that that leads to. */
+sc_u32 sc_together(sc_several *several, const sc_u8 *object, sc_uptr beyond, sc_u32 bytes, sc_u32 most);
 void sc_each(const sc_several *several, sc_each_object *what);
 void sc_send_several(const sc_several *several);
 #endif

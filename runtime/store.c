@@ -24,10 +24,12 @@ static void taint_all(const sc_u8 *at, sc_u32 size)
 }
 
 /* The address may be in several objects: all of them change, as bytes. */
-static sc_u32 store_in_several(sc_frame *f, const SC_ROM sc_d *d, const sc_uptr *words, sc_u32 bytes)
+static sc_u32 store_in_several(sc_frame *f, const SC_ROM sc_d *d, sc_u64 taint, const sc_uptr *words, sc_u32 bytes)
 {
     sc_several several;
-    if (!sc_together(&several, (const sc_u8 *)words[1], bytes, MOST_ELEMENTS)) return 0;
+    const sc_uptr *pointer = words + 2 + (KIND(d[5]) == SLOT && BYTES(d[5]) > sizeof *words ? BYTES(d[5]) / sizeof *words : 1u);
+    sc_uptr beyond = sc_beyond(d[3], taint, d[6], words[0], *pointer);
+    if (!sc_together(&several, (const sc_u8 *)words[1], beyond, bytes, MOST_ELEMENTS)) return 0;
     sc_each(&several, lost_there); /* before the event begins */
     sc_speak(f, d + 4, words + 2, SC_CONDITION | 1u, 0, 0);
     sc_send_several(&several);
@@ -36,7 +38,7 @@ static sc_u32 store_in_several(sc_frame *f, const SC_ROM sc_d *d, const sc_uptr 
     return 1;
 }
 #else
-#define store_in_several(f, d, words, bytes) 0
+#define store_in_several(f, d, taint, words, bytes) 0
 #endif
 
 /* If the address is symbolic: its formula's leaves, the value and the object, or all of those it may be in. Returns 1 if the
@@ -47,13 +49,13 @@ static sc_u32 choose(sc_frame *f, const SC_ROM sc_d *d, sc_uptr *words, sc_u32 b
     sc_u64 taint = sc_look(f, d + 4, words + 2) >> 2; /* of the address: the first leaf is the value */
     sc_u32 stride = d[2], size, inside, anywhere;
     if (!taint) return 0;
-    anywhere = (taint & (((sc_u64)1 << 2u * d[3]) - 1u)) != 0; /* the pointer is symbolic, too */
+    anywhere = (taint & SC_POINTERS(d[3])) != 0; /* the pointer is symbolic, too */
     if (anywhere) stride = 1;
     size = stride ? sc_size_of(d[1], words, bytes) : 0;
     object = (const sc_u8 *)words[1];
     if (stride && size / stride > MOST_ELEMENTS) size = 0;
     inside = size && words[0] - words[1] <= size - bytes;
-    if (!d[1] && inside && anywhere && store_in_several(f, d, words, bytes)) return 1;
+    if (!d[1] && inside && anywhere && store_in_several(f, d, taint, words, bytes)) return 1;
     sc_speak(f, d + 4, words + 2, (size ? SC_CONDITION : 0u) | inside, inside ? object : 0, size);
     if (!size) return 0;
     if (!d[1]) sc_varint(size << 2 | anywhere << 1);

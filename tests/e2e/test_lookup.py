@@ -346,3 +346,28 @@ def test_runs_of_a_path_agree_on_what_tables_of_tables_lead_to(board: str, tmp_p
     """The inner table that a run came to is not the path's: another run reads another."""
     found = explore(tmp_path, {"p.c": TABLES_OF_TABLES}, "--board", board, first={"i": 0, "j": 0}).summary
     assert (found["stopped"], found["mispredicted"], found["paths"]) == ("exhausted", 0, 4)
+
+
+APART = """
+#include "score.h"
+#include <string.h>
+static unsigned char {variables};
+static unsigned char *const outs[4] = {{ a, b, c, pair }};
+int main(void)
+{{
+    unsigned char i, *p;
+    SYM_U8(i);
+    p = outs[i & 3];
+    {access}
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize("access", ["p[1] = 1;", "return p[1];", "p++; *p = 1;", "memset(p, 1, 2);"])
+@pytest.mark.parametrize("variables", ["pair[2], c[1], b[1], a[1]", "a[1], b[1], c[1], pair[2]"])
+def test_beyond_one_variable_is_not_within_the_next(variables: str, access: str, tmp_path: Path) -> None:
+    """All of them belong together, but bounds are those of the one that the pointer leads to."""
+    files = {"p.c": APART.format(variables=variables, access=access)}
+    found = explore(tmp_path, files, first={"i": 3}).summary
+    assert [(bug["kind"], bug["function"]) for bug in found["bugs"]] == [("out-of-bounds", "main")]

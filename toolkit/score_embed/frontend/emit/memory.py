@@ -42,6 +42,7 @@ from score_embed.frontend.types.ctype import (
 
 MOST_CONSTANT = 65535  # bytes of a constant object that is read at a symbolic address
 MOST_STORED = 256  # elements of one that is stored to
+MOST_LEAVES, MOVED = 31, 64  # of a pointer, as `sc_select` and `sc_store` are told
 
 
 class MemoryEmitter:
@@ -131,13 +132,12 @@ class MemoryEmitter:
             return self._assign(s)
         dest, load = self.p.dest(s.dest), self.p.template(s.exp)
         array, size, flags = self._object_of(place)
-        _, pointer = self._step_of(place)
         d = self.p.descriptor(
             self.p.site(SiteKind.ASSIGN, [*dest.words(), *load.site_words()]), [dest.descriptor(), *load.descriptor()]
         )
         self.p.descriptor(
             self.p.site(SiteKind.SELECT, [*dest.words(), size, flags, *address.site_words()]),
-            [f"(sc_d) ({size})", str(int(flags) | pointer << 1), *address.descriptor()],
+            [f"(sc_d) ({size})", str(int(flags) | self._pointer_of(place) << 1), *address.descriptor()],
         )
         probe = self._changing("sc_select", d, [*load.passed(), array, *address.passed()])
         # First the probe, which needs the address as it is before the destination changes: `i = t[i]`.
@@ -154,7 +154,7 @@ class MemoryEmitter:
         if not address.can_be_tainted:
             return self._assign(s)
         array, size, _ = self._object_of(s.dest)
-        step, pointer = self._step_of(s.dest)
+        step = self._step_of(s.dest)
         if size != "0":
             size = f"({step} && {size} / ({step} ? {step} : 1) <= {MOST_STORED} ? {size} : 0)"
         d = self.p.descriptor(
@@ -163,21 +163,25 @@ class MemoryEmitter:
         )
         self.p.descriptor(
             self.p.site(SiteKind.STORE, [*dest.words(), size, step, *address.site_words()]),
-            [f"(sc_d) ({size})", f"(sc_d) ({step})", str(pointer), *address.descriptor()],
+            [f"(sc_d) ({size})", f"(sc_d) ({step})", str(self._pointer_of(s.dest)), *address.descriptor()],
         )
         probe = self._changing("sc_store", d, [*dest.passed, array, *address.passed()])
         return f"{probe};{self.p.value(s.exp.c(), s.dest.type)} {s.dest.text} = {s.exp.c()};"
 
-    def _step_of(self, dest: Place) -> tuple[str, int]:
-        """How many bytes lie between the places that the address may be, in C; and how many of the address's leaves, the first
-        ones, are those of a pointer: if they are symbolic, it may be any number."""
-        address = self.p.said(dest.address)
-        base = base_of(address)
+    def _step_of(self, dest: Place) -> str:
+        """How many bytes lie between the places that the address may be, in C."""
+        return stride_text(self.p.said(dest.address), f"sizeof({dest.text})")
+
+    def _pointer_of(self, place: Place) -> int:
+        """How many of the address's leaves, the first ones, are those of a pointer: if they are symbolic, it may be any number.
+        MOVED more if arithmetic made it: its value does not say what it was made from."""
+        base, own = base_of(self.p.said(place.address)), base_of(place.address)
         if not self.p.maybe.exp(base):
-            return stride_text(address, f"sizeof({dest.text})"), 0
+            return 0
         leaves = self.p.new_template()
         leaves.add(base)
-        return stride_text(address, f"sizeof({dest.text})"), len(leaves.leaves)
+        is_moved = isinstance(own, SlotRef) and own.slot.index in self.p.body.origins
+        return min(len(leaves.leaves), MOST_LEAVES) + MOVED * is_moved
 
     @staticmethod
     def _changing(probe: str, descriptor: str, words: list[str]) -> str:
