@@ -279,3 +279,8 @@ def test_score_embed_is_defined(tmp_path: Path) -> None:
 def test_which_functions_are_from_outside(files: list[str], outside: set[str]) -> None:
     trees = [parse(text, "a.c") for text in files]
     assert functions_outside(zip(trees, map(system_files, files), strict=True)) == outside
+
+
+def test_words_for_the_object_file_are_left_out() -> None:
+    (ext,) = parse('#ident "$Id$"\n# sccs "x"\nint a;\n', "a.c").ext
+    assert (ext.name, ext.coord.line) == ("a", 3)

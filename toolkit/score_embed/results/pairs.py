@@ -175,11 +175,6 @@ class PairTable:
                 found[ident] = self.whole(data, None)
         return found
 
-    def told_of(self, ident: bytes) -> bytes | None:
-        """The pair of this id, serialised, if somebody who might lie says to have done it."""
-        rows = self._database.rows("SELECT data FROM told WHERE id = ?", (ident,))
-        return self.whole(rows[0][0], None) if rows else None
-
     def without_inputs(self) -> Iterator[bytes]:
         """The serialised pairs that wait, in no order; some lack their input."""
         for (data,) in self._database.each("SELECT data FROM pairs"):

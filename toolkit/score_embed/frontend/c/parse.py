@@ -27,6 +27,7 @@ _LINEMARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.MULTILINE)
 _kept: dict[tuple[str, str], c_ast.FileAST] | None = None
 _NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 _BOUNDARY = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*\#[^\n]*$|[{};]', re.MULTILINE)
+_IDENT = re.compile(r"^[ \t]*#[ \t]*(?:ident|sccs)\b[^\n]*$", re.MULTILINE)  # words for the object file
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.MULTILINE)
 _MARKER = re.compile(r'# \d+ "(.*)"')
 _PLACED = re.compile(rf"\b(?:__attribute(?:__)?|(?:__)?asm(?:__)?)\s*{_NESTED}")
@@ -62,7 +63,8 @@ def _parsed(text: str, filename: str) -> c_ast.FileAST:
     if sys.getrecursionlimit() < _RECURSION_LIMIT:
         sys.setrecursionlimit(_RECURSION_LIMIT)
     try:
-        tree = GnuParser().parse(without_unused_prototypes(text.replace("\r\n", "\n"), filename), filename)
+        plain = _IDENT.sub("", text.replace("\r\n", "\n"))
+        tree = GnuParser().parse(without_unused_prototypes(plain, filename), filename)
         if _is_deep(tree):
             raise RecursionError
         return tree
