@@ -120,11 +120,17 @@ int asserted(struct s *p, int n)
     if (!(n == 1 || (p && p->n > 3))) __builtin_trap();
     return !p && n != 1 ? 1 / (n - n) : 2;
 }
+int beside(struct s *p, int n) { return p ? p->n > 10 : 7 / n; }
 """
 
 
 @pytest.mark.parametrize(
-    ("function", "options", "nulls"), [("plain", ("--assume", "p && p->n > 3"), set()), ("asserted", (), {1})]
+    ("function", "options", "nulls"),
+    [
+        ("plain", ("--assume", "p && p->n > 3"), set()),
+        ("asserted", (), {1}),
+        ("beside", ("--assume", "n == 2 && p->n > 3"), {2}),
+    ],
 )
 def test_a_condition_that_asks_for_null_says_what_holds_there(
     tmp_path: Path, function: str, options: tuple[str, ...], nulls: set[int]

@@ -134,9 +134,19 @@ def test_what_a_condition_asks_itself_is_not_asked_before(condition: str) -> Non
     assert where_it_can_be(condition) == (condition if "q" not in condition else f"!(p) || ({condition})")
 
 
-@pytest.mark.parametrize("condition", ["q == p && p->n > 3", "f(p) && p->n > 3", "p->n > 3 && p", "pp && p->n"])
-def test_what_is_no_question_for_null_is_no_guard(condition: str) -> None:
-    assert where_it_can_be(condition) == f"!(p) || ({condition})"
+@pytest.mark.parametrize(
+    ("condition", "guarded"),
+    [
+        ("q == p || p->n > 3", "!(p) || (q == p || p->n > 3)"),
+        ("f(p) ? p->n > 3 : 0", "!(p) || (f(p) ? p->n > 3 : 0)"),
+        ("p->n > 3 && p", "(!(p) || (p->n > 3)) && (p)"),
+        ("pp && p->n", "(pp) && (!(p) || (p->n))"),
+        ("n > 0 && c->m != '&' && (a || b[c->m])", "(n > 0) && (!(c) || (c->m != '&')) && (!(c) || ((a || b[c->m])))"),
+        ("n > 0 && p->n || q", "!(p) || (n > 0 && p->n || q)"),
+    ],
+)
+def test_what_stands_beside_a_null_pointer_holds_all_the_same(condition: str, guarded: str) -> None:
+    assert where_it_can_be(condition) == guarded
 
 
 def test_a_refused_null_is_a_hint(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ _LVALUE = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|(?:->|\.)\w+)*$")
 _THROUGH = re.compile(r"->")
 _DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
 _SUBSCRIPT = re.compile(r"\[\d+\]")
+_PARTING = re.compile(r"'(?:\\.|[^'\\])*'|&&|\|\||[()\[\]?,]")  # but for characters: what tells parts of a condition from each other
 _NULL = r"(?:\b0\b|\bNULL\b|\(\(?\s*void\s*\*\s*\)\s*0\s*\)?)"
 
 
@@ -152,9 +153,31 @@ def where_it_is(condition: str) -> str:
 
 
 def where_it_can_be(condition: str) -> str:
-    """A condition that is true there, for it says nothing of such a pointer: `!(p) || (p->n > 3)`."""
+    """A condition that is true there, for it says nothing of such a pointer: `!(p) || (p->n > 3)`. What stands beside it by `&&`
+    holds all the same."""
     way = _way(condition)
-    return f"!({way}) || ({condition})" if way else condition
+    if not way:
+        return condition
+    parts = _conjuncts(condition)
+    if len(parts) == 1:
+        return f"!({way}) || ({condition})"
+    return " && ".join(f"({where_it_can_be(part)})" for part in parts)
+
+
+def _conjuncts(condition: str) -> list[str]:
+    """The parts of `a && b`; the whole if it is no such condition."""
+    parts, depth, start = list[str](), 0, 0
+    for found in _PARTING.finditer(condition):
+        if found[0] in "([":
+            depth += 1
+        elif found[0] in ")]":
+            depth -= 1
+        elif depth == 0 and found[0] == "&&":
+            parts.append(condition[start : found.start()].strip())
+            start = found.end()
+        elif depth == 0 and found[0] in ("||", "?", ","):
+            return [condition]
+    return [*parts, condition[start:].strip()]
 
 
 def _way(condition: str) -> str:
