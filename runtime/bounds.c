@@ -15,11 +15,13 @@
 #define KNOWN (sc_strays & ~LOST)
 #define IS_NUMBER(where) ((sc_uptr)(where) >= (sc_uptr)SC_NUMBERED(0xFFF))
 
-sc_uint sc_strays SC_RUNTIME_DATA;
+sc_uint sc_strays SC_RUNTIME_DATA, sc_origin_varies SC_RUNTIME_DATA;
 
 typedef struct {
-    const volatile void *where, *value, *origin;
+    const volatile void *where, *value, *origin; /* the value is inverted if the origin was symbolic: nothing lies at both */
 } stray;
+
+static const volatile void *inverted(const volatile void *value) { return (const volatile void *)~(sc_uptr)value; }
 
 static stray strays[SC_STRAYS] SC_RUNTIME_DATA;
 
@@ -143,7 +145,7 @@ static void moved(const void *to, const void *from, sc_size n)
     }
 }
 
-void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin)
+void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin, sc_uint varies)
 {
     stray s;
     if (SC_IN_INTERRUPT()) return;
@@ -154,6 +156,7 @@ void sc_stray(const volatile void *where, const volatile void *value, const vola
     s.where = where;
     s.value = value;
     s.origin = origin;
+    if (varies && KNOWN < SC_STRAYS) s.value = inverted(value);
     keep(s);
 }
 
@@ -161,8 +164,10 @@ const volatile void *sc_recall(const volatile void *where, const volatile void *
 {
     sc_u32 i = find(where);
     if (SC_IN_INTERRUPT()) return value;
+    sc_origin_varies = 0;
     if (i == KNOWN) return sc_strays & LOST ? 0 : value;
-    if (strays[i].value == value) value = strays[i].origin;
+    sc_origin_varies = strays[i].value == inverted(value);
+    if (sc_origin_varies || strays[i].value == value) value = strays[i].origin;
     if (IS_NUMBER(where)) forget(i); /* asked for once */
     return value;
 }

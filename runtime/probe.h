@@ -174,6 +174,7 @@ typedef sc_u32 sc_asking(const void *p, sc_size n);
 #define SC_ASKED sc_asking *const sc_asked __attribute__((weak)) = sc_lent_to_handlers
 
 extern sc_uint sc_strays; /* so many are known */
+extern sc_uint sc_origin_varies; /* what sc_recall said last was symbolic where it was told */
 extern sc_uint sc_any; /* not 0: some byte of memory may be tainted */
 
 void sc_enter(sc_frame *f, const SC_ROM sc_d *table, const void *self);
@@ -225,7 +226,7 @@ void sc_within(sc_frame *f, sc_uint at, const volatile void *p, const volatile v
 /* Where a pointer was put of which the value does not tell what it was made from; and what that is, of one that was found there. */
 #define SC_NUMBERED(n) ((const void *)-(sc_uptr)(n)) /* an argument or a result, as `where` */
 void sc_sized(sc_frame *f, sc_uint at, const volatile void *object, const sc_uptr *limit); /* it has so many bytes */
-void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin);
+void sc_stray(const volatile void *where, const volatile void *value, const volatile void *origin, sc_uint varies);
 const volatile void *sc_recall(const volatile void *where, const volatile void *value);
 sc_size sc_length(const char *text);
 void sc_string_within(sc_frame *f, sc_uint at, const char *text, sc_size n); /* a text ends in these bytes */

@@ -605,3 +605,33 @@ def test_a_recalled_origin_has_no_formula(board: str, tmp_path: Path) -> None:
     """It is not the pointer's: the runtime knew better."""
     summary = explore(tmp_path, {"a.c": MARKED}, "--board", board, "--verify").summary
     assert (summary["stopped"], summary["divergences"]) == ("exhausted", 0)
+
+
+NAMED = """
+#include "score.h"
+static const char *const names[] = { "?", "union", "?", "while" };
+static int differ(const char *left, const char *right)
+{
+    const char *r = right;
+    for (; *left == *r; left++, r++)
+        if (!*left) return 0;
+    return 1;
+}
+int main(void)
+{
+    char in[6] = "while";
+    const char *name;
+    SYM_BYTES(in, 2);
+    name = names[in[0] & 3];
+    return *in == *name && !differ(in + 1, name + 1);
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+@pytest.mark.parametrize("options", [(), ("--verify",)])
+def test_a_recalled_origin_is_symbolic_where_it_was(board: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    """The word that the name is in depends on the input, so that it is in there is no condition of this run's word."""
+    summary = explore(tmp_path, {"a.c": NAMED}, "--board", board, *options).summary
+    assert (summary["stopped"], summary["paths"], summary["runs"]) == ("exhausted", 4, 4)
+    assert (summary["bugs"], summary["mispredicted"]) == ([], 0)

@@ -57,6 +57,7 @@ class Decoded {
     Ref size_of(u64 address, u128 size, unsigned width);  // the size of the object there: `size`, if it is no formula
     u64 declare(u64 site, const std::string &name, u64 size);  // an input; returns its place in the test's
     void check_stored(u64 site, Id expr);  // verify mode: the value that the program stored follows in the stream
+    void pass_stored();                    // it may be another one
 
     const bool verify;
     Cursor cursor;

@@ -85,7 +85,10 @@ class CheckEmitter:
 
     def _stray(self, s: Stray) -> str:
         quick = "if (sc_strays) " if s.value == s.origin else ""
-        return f"{quick}sc_stray({s.where}, {s.value}, {s.origin});"
+        varies = "0"
+        if isinstance(s.made_of, SlotRef) and self.p.maybe.slot(s.made_of.slot.index):
+            varies = f"!!{self.p.slot_test({s.made_of.slot.index})[0]}"
+        return f"{quick}sc_stray({s.where}, {s.value}, {s.origin}, {varies});"
 
     def _sized(self, s: Sized) -> str:
         self.p.numbering.finds_objects = True

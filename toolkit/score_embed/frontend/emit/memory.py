@@ -43,6 +43,7 @@ from score_embed.frontend.types.ctype import (
 MOST_CONSTANT = 65535  # bytes of a constant object that is read at a symbolic address
 MOST_STORED = 256  # elements of one that is stored to
 MOST_LEAVES, MOVED = 31, 64  # of a pointer, as `sc_select` and `sc_store` are told
+ORIGIN = "origin"  # the name of an assignment's site
 
 
 class MemoryEmitter:
@@ -81,7 +82,7 @@ class MemoryEmitter:
         if not template.can_be_tainted:
             return f"{lvalue} = {s.exp.c()};{self._forget(s.dest)}"
         d = self.p.descriptor(
-            self.p.site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()]),
+            self.p.site(SiteKind.ASSIGN, [*dest.words(), *template.site_words()], self._what(s.dest)),
             [dest.descriptor(), *template.descriptor()],
         )
         in_slot = isinstance(s.dest, SlotRef)
@@ -95,10 +96,14 @@ class MemoryEmitter:
         t = declare(unqualified(s.dest.type), "sc_v")
         return f"{{ {t} = {s.exp.c()}; {guard}{{ {probe};{self.p.value('sc_v', s.dest.type)} }} {lvalue} = sc_v; }}"
 
+    def _what(self, dest: SlotRef | Place) -> str:
+        """The site's name: with verify nobody asks what an origin holds."""
+        return ORIGIN if dest in self.p.body.origins.values() else ""
+
     def _recall(self, s: Recall) -> str:
         assert isinstance(s.dest, SlotRef)
         origin = s.dest.c()
-        forget = f"if ({origin} != {s.value}){_slot_cleared(s.dest)}"
+        forget = f"if ({origin} != {s.value} && !sc_origin_varies){_slot_cleared(s.dest)}"
         return f"{self._assign(s)} if (sc_strays) {{ {origin} = sc_recall({s.where}, {s.value}); {forget} }}"
 
     def _truncate(self, s: Truncate) -> str:

@@ -52,7 +52,7 @@ class Store(Assign):
 @dataclass
 class Recall(Assign):
     """The origin of a pointer that was found at `where`: the pointer itself, or what the runtime knows better, of which
-    there is no formula."""
+    there is no formula, but whether it is symbolic."""
 
     where: str
     value: str
@@ -188,6 +188,7 @@ class Stray(Stmt):
     where: str  # in C: an address, or a small number for an argument or a result
     value: str
     origin: str
+    made_of: Exp | None  # the origin, if it is not the pointer itself
 
 
 @dataclass

@@ -27,6 +27,7 @@ from score_embed.frontend.ir.body import (
     SpanCheck,
     Stmt,
     Store,
+    Stray,
     Switch,
     Symbolic,
     Truncate,
@@ -156,7 +157,7 @@ def read_by_itself(s: Stmt) -> set[int]:
             return {s.slot.slot.index}
         case SpanCheck(size=SlotRef() as size):
             return {size.slot.index}
-        case Store(exp=SlotRef() as value):
+        case Store(exp=SlotRef() as value) | Stray(made_of=SlotRef() as value):
             return {value.slot.index}
         case Return():
             return {RESULT_SLOT}

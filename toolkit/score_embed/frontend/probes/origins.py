@@ -160,7 +160,8 @@ class _Writer:
         """`directly`: it is asked for at once, so there is room also for what is no more than an object's own address."""
         made_of = self._made_of(exp)
         moved = made_of is not None and (directly or is_arithmetic(exp) or isinstance(made_of, SlotRef))
-        return Stray(s.coord, where, value, made_of.c() if made_of is not None and moved else value)
+        origin = made_of if moved else None
+        return Stray(s.coord, where, value, value if origin is None else origin.c(), origin)
 
     def _found_in(self, s: Stmt) -> str:
         """Where a pointer was that comes from elsewhere, in C."""
