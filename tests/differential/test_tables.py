@@ -139,6 +139,39 @@ def test_a_store_to_one_of_several_variables_is_no_fork(board: str, tmp_path: Pa
         assert found["runs"] == found["paths"]
 
 
+def wide_tables() -> str:
+    """A scanner whose states have a row of 256 entries each, and a table in two stages, as Unicode's are kept: more than 4,096
+    entries in all, but the path knows which part it is."""
+    rows = [[(state * 7 + (c >> 4) * 3) % 40 for c in range(256)] for state in range(40)]
+    first = [n * 5 % 15 * 256 for n in range(256)]
+    second = [(n >> 8) * (n & 15) % 9 for n in range(16 * 256)]
+    table = ", ".join(f"{{ {', '.join(map(str, row))} }}" for row in rows)
+    return f"""
+#include "score.h"
+static const unsigned char next[40][256] = {{ {table} }};
+static const unsigned short first[5000] = {{ {", ".join(map(str, first))} }};
+static const unsigned char second[{16 * 256}] = {{ {", ".join(map(str, second))} }};
+int main(void)
+{{
+    unsigned char a, b;
+    int state = 3, other = 7, c;
+    SYM_U8(a); SYM_U8(b);
+    state = next[state][a];
+    if (state == 11) return next[other][b] == 20 ? 1 : 2;
+    c = (b & 0x7f) << 8 | a;
+    if (second[first[c >> 8] + (c & 0xff)] == 5) return 3;
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize("board", BOARDS[:2])
+def test_the_part_of_a_large_table_that_the_path_knows_is_no_fork(board: str, tmp_path: Path) -> None:
+    found = check(board, wide_tables(), tmp_path)
+    assert (found["stopped"], found["forks"], found["incomplete"]) == ("exhausted", [], [])
+    assert found["runs"] == found["paths"]
+
+
 def check(board: str, text: str, folder: Path) -> dict[str, Any]:
     """`exhausted` implies the exact set; that it is said is not asked for."""
     source = folder / "generated.c"

@@ -72,6 +72,14 @@ u128 upper(Id expr, unsigned depth) {
     switch (node.kind) {
     case Kind::ZEXT:
     case Kind::LSHR: return of(0);
+    case Kind::SEXT:
+    case Kind::ASHR: {  // of what is never negative
+        u128 a = of(0);
+        if (a > mask<u128>(score::node(node.args[0]).width - 1)) return highest;
+        const Node &count = score::node(node.args[node.arity - 1]);
+        if (node.kind == Kind::SEXT || !count.is_const()) return a;
+        return count.value < node.width ? a >> unsigned(count.value) : 0;
+    }
     case Kind::ADD: {
         u128 a = of(0), b = of(1);
         return a <= highest && b <= highest - a ? a + b : highest;
@@ -106,6 +114,17 @@ Stride stride_of(Id offset) {
         return {step, score::node(node.args[1]).value & mask<u128>(step)};
     }
     return {std::min(zeros(offset, DEEP), WIDEST_STEP), 0};
+}
+
+Window window_of(Id offset, u64 last) {
+    const Node &node = score::node(offset);
+    Window whole{offset, 0, last};
+    if (node.kind == Kind::ADD && score::node(node.args[1]).is_const() && !score::node(node.args[1]).origins) {
+        u128 first = score::node(node.args[1]).value, room = mask<u128>(node.width) - first;
+        if (first <= last && upper(node.args[0], DEEP) <= room) whole = {node.args[0], u64(first), u64(last - first)};
+    }
+    whole.last = u64(std::min<u128>(whole.last, upper(whole.from, DEEP)));
+    return whole;
 }
 
 Ref index_of(Id offset, Stride stride, u64 last) {

@@ -16,6 +16,14 @@ struct Stride {
 };
 Stride stride_of(Id offset);
 
+// Where in an object an offset can be: it is `from`, which is `last` at most, plus `first`, if it is no more than the `last`
+// that was given.
+struct Window {
+    Id from;
+    u64 first, last;
+};
+Window window_of(Id offset, u64 last);
+
 // Which of the elements, in as few bits as tell them apart. `last`: the largest offset.
 Ref index_of(Id offset, Stride stride, u64 last);
 

@@ -241,20 +241,20 @@ Ref select(Id offset, const Content &content, unsigned size, const Cell &cell) {
     if (size < 1 || size > WIDEST / 8) throw std::invalid_argument("an element has 1 to 16 bytes");
     if (node(offset).is_const()) return element(offset, content, size, cell);
     if (content.size < size || size > 8) return Ref();
-    u64 last = content.size - size;
-    Stride stride = stride_of(offset);
-    if (stride.rest > last) return Ref();
-    Ref index = index_of(offset, stride, last);
+    Window window = window_of(offset, content.size - size);
+    Stride stride = stride_of(window.from);
+    if (stride.rest > window.last) return Ref();
+    Ref index = index_of(window.from, stride, window.last);
     unsigned width = node(index).width;
     if (width > 63 || u64(1) << width > MOST_ENTRIES) return Ref();
-    u64 rest = u64(stride.rest);
+    u64 rest = window.first + u64(stride.rest);
     if (node(index).is_const()) {
         Ref at = constant(rest + (node(index).value << stride.step), 64, node(index).origins);
         return element(at, content, size, cell);
     }
     // A copy: cells may read other tables meanwhile.
     Entries table = kept().of(content, size, stride.step, rest, width);
-    std::vector<Ref> formulas(cell ? std::size_t((last - rest) >> stride.step) + 1 : 0);
+    std::vector<Ref> formulas(cell ? std::size_t((window.last - u64(stride.rest)) >> stride.step) + 1 : 0);
     std::size_t several = 0;
     for (std::size_t n = 0; n < formulas.size(); ++n)
         if ((formulas[n] = cell(rest + (u64(n) << stride.step)))) ++several;

@@ -169,7 +169,8 @@ class Translator:
 
 
 def table_term(index: Any, bits: int, entries: Sequence[int], width: int) -> Any:
-    """A table: as XORs where its entries are such (those of a CRC), else a tree of decisions, the highest bit first."""
+    """A table: as XORs where its entries are such (those of a CRC), else decisions, the highest bit first. What is the same
+    in several places (a state's row, Unicode's blocks) is made once."""
     columns = [entries[1 << bit] ^ entries[0] for bit in range(bits)]
     chosen = [z3.Extract(bit, bit, index) == z3.BitVecVal(1, 1) for bit in range(bits)]
     if _is_linear(entries, columns):
@@ -178,12 +179,17 @@ def table_term(index: Any, bits: int, entries: Sequence[int], width: int) -> Any
             for bit, column in zip(chosen, columns, strict=True)
         ]
         return functools.reduce(lambda a, b: a ^ b, parts, z3.BitVecVal(entries[0], width))
-    level = [z3.BitVecVal(entry, width) for entry in entries]
+    terms = {entry: z3.BitVecVal(entry, width) for entry in set(entries)}
+    level: Sequence[int] = entries  # names of terms: of constants their values, of others negative numbers
     for bit in chosen:
-        level = [
-            low if low.eq(high) else z3.If(bit, high, low) for low, high in zip(level[::2], level[1::2], strict=True)
-        ]
-    return level[0]
+        pairs = list(zip(level[::2], level[1::2], strict=True))
+        names = {pair: pair[0] for pair in pairs if pair[0] == pair[1]}
+        for low, high in dict.fromkeys(pairs):
+            if low != high:
+                names[low, high] = -1 - len(terms)
+                terms[-1 - len(terms)] = z3.If(bit, terms[high], terms[low])
+        level = [names[pair] for pair in pairs]
+    return terms[level[0]]
 
 
 def _is_linear(entries: Sequence[int], columns: Sequence[int]) -> bool:
