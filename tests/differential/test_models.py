@@ -17,6 +17,7 @@ ROUNDS = 2_000_000 if FULL else 20_000
 PROBES = """#include <string.h>
 void __score_copy(void *to, const void *from, size_t size) { memmove(to, from, size); }
 void __score_fill(void *to, int value, size_t size) { memset(to, value, size); }
+size_t __score_large(size_t size) { return size; }
 int __score_is_symbolic(size_t value) { return value % 2; } /* both ways of a model give the same */
 """
 COMPILERS = {

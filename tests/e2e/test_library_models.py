@@ -38,6 +38,34 @@ def test_bytes_that_are_moved_stay_symbolic(board: str, tmp_path: Path) -> None:
     assert found.summary["coverage"] == {"branches_total": 3, "branches_covered": 3}
 
 
+LARGE = """
+#include <stdlib.h>
+#include <string.h>
+#include "score.h"
+static char from[1 << 20];
+int main(void)
+{
+    unsigned size, copied;
+    char *made;
+    SYM_U32(size);
+    SYM_U32(copied);
+    SCORE_ASSUME(size >= 1u << 20 && size < 1u << 26 && copied > 100000 && copied < sizeof from);
+    made = malloc(size);
+    if (!made) return 1;
+    memset(made, 7, size); /* it ends: that so many bytes are set is no hang */
+    memcpy(made, from, copied);
+    return made[size - 1];
+}
+"""
+
+
+def test_a_large_size_is_used_as_it_is(tmp_path: Path) -> None:
+    found = explore(tmp_path, {"p.c": LARGE}, "--verify", "--max-tests", "3")
+    assert (found.summary["bugs"], found.summary["divergences"], found.summary["mispredicted"]) == ([], 0, 0)
+    where = {Path(item["file"]).name for item in found.summary["incomplete"] if item["what"] == "large size"}
+    assert where == {"memmove.c", "memset.c"}
+
+
 PLACED = """
 #include <string.h>
 #include "score.h"

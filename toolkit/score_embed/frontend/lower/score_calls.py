@@ -31,6 +31,7 @@ class ScoreCalls:
             "__score_copy": self._copy,
             "__score_fill": self._fill,
             "__score_is_symbolic": self._is_symbolic,
+            "__score_large": self._large,
             "__score_assume_fail": self._assume_fail,
             "__score_assert_fail": self._assert_fail,
             "__assert_fail": self._assert_fail,  # what assert() of glibc calls, and of newlib
@@ -114,6 +115,12 @@ class ScoreCalls:
             raise Unsupported("only a parameter can be asked for", node)
         index = parameter.slot.index
         return Raw(self.types.int, f"((int) (sc_m[{1 + (index >> 5)}] >> {index & 31}) & 1)")
+
+    def _large(self, node: c_ast.FuncCall) -> Exp:
+        """A size that is too large to try each: it is used as it is in this run."""
+        size = self.b.settled(self.e.rvalue(node.args.exprs[0]))
+        self.b.add(Pin(self.b.coord, size, "large size"))
+        return Raw(self.types.size, size.c())
 
     def _assert_fail(self, node: c_ast.FuncCall) -> None:
         self.b.add(Fail(self.b.coord, "assert"))
