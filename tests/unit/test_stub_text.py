@@ -45,6 +45,7 @@ def stubbed(
         ("void f(void (*then)(int));", "f(0)", '__score_symbolic(&called, sizeof called, "f() called");', ["f does not call then"]),
         ("enum e { A = 2, B = 5 }; enum e f(void);", "f()", "if (!(result >= A && result <= B))", ["f() from A to B"]),
         ("void f(void) __attribute__((noreturn));", "f()", "exit(0);", ["f ends the test"]),
+        ("void my_assert(void) __attribute__((noreturn));", "my_assert()", "abort();", ["my_assert aborts"]),
         ("extern int f;", "f = 1", "int f;", ["f = 0"]),
         ("extern int f[];", "f[0] = 1", "int f[16];", ["f = 16 zeros"]),
         ("typedef int of(int); of f;", "f(1)", 'sizeof result, "f()"', []),

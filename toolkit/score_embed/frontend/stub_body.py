@@ -40,7 +40,7 @@ _MOST_ELEMENTS = 8  # of an array of what is no plain number
 _DEEPEST = 3  # structs within each other
 MOST_CALLS = 4  # of a stub that gives nothing, that a test remembers
 CALLED = " called"  # ends the name of the input that stands for such a call
-EXIT = "exit"
+ENDINGS = {"exit(0);": "void exit(int)", "abort();": "void abort(void)"}  # of stubs that do not return: what they call
 _POINTED = re.compile(r"\(\*(\w+)\)")
 _OUTSIDE = re.compile(r"(\w+)\(\*(\w+)\)")
 COUNT = re.compile(r"n|.*(len|size|count|cnt|num|nb|bytes|items|elem|entries).*|n_.*|.*_n", re.IGNORECASE)
@@ -85,8 +85,9 @@ class StubBody:
             if isinstance(t, VaList):
                 self.within.append(f"{self._name} leaves what its va_list leads to as it is")
         if self._never_returns:
-            self.within.append(f"{self._name} ends the test")
-            yield f"{EXIT}(0);"
+            refuses = "assert" in self._name.lower()  # what a program's assertions call says that something is wrong
+            self.within.append(f"{self._name} {'aborts' if refuses else 'ends the test'}")
+            yield "abort();" if refuses else "exit(0);"
         elif not isinstance(unqualified(self._t.result), Void):
             yield from self._result(unqualified(self._t.result))
 

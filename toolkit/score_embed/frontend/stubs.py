@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -25,7 +25,7 @@ from score_embed.frontend.c.parse import parse, system_files
 from score_embed.frontend.c.signature import declared_attributes
 from score_embed.frontend.declarations.declare import Declarations
 from score_embed.frontend.declarations.symbols import Constant, Unsupported
-from score_embed.frontend.stub_body import EXIT, Enums
+from score_embed.frontend.stub_body import ENDINGS, Enums
 from score_embed.frontend.stub_text import StubText, body_text, function_text, variable_text, with_body
 from score_embed.frontend.types.ctype import CType, Enumeration, Function, Types
 from score_embed.frontend.types.data_model import DataModel
@@ -67,7 +67,7 @@ class Stubbed:
 
     def text(self) -> str:
         """The stubs as a file that people can take over."""
-        needed = ["<stdlib.h>"] if any(f" {EXIT}(0);" in stub.text for stub in self.stubs) else []
+        needed = ["<stdlib.h>"] if any(f" {end}" in stub.text for stub in self.stubs for end in ENDINGS) else []
         needed += [f'"{stub.header}"' for stub in self.stubs if stub.header]
         includes = "".join(f"#include {name}\n" for name in dict.fromkeys(needed))
         return includes + "".join(f"\n{stub.text}" for stub in self.stubs)
@@ -187,11 +187,16 @@ class Stubs:
         size = self._model.size_type
         prototypes = _PROTOTYPES.strip().replace("__SIZE_TYPE__", size)
         body = "\n".join(stubs)
-        ends = f"void {EXIT}(int) __attribute__((noreturn));\n" if f"{EXIT}(0);" in body else ""
+        ends = _endings(end for end in ENDINGS if end in body)
         before, after = text, f'\n# 1 "{STUBS_FILE}"\n{prototypes}\n{ends}{body}'
         if STUBS_FILE in text:  # bodies of functions that are replaced need them first
-            before = f'# 1 "{STUBS_FILE}"\n{prototypes}\nvoid {EXIT}(int) __attribute__((noreturn));\n{text}'
+            before = f'# 1 "{STUBS_FILE}"\n{prototypes}\n{_endings(ENDINGS)}{text}'
         return before + (after if stubs else "")
+
+
+def _endings(used: Iterable[str]) -> str:
+    """The prototypes of what ends a test."""
+    return "".join(f"{ENDINGS[end]} __attribute__((noreturn));\n" for end in used)
 
 
 def _file(source: Source) -> _File:
