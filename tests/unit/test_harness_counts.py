@@ -105,3 +105,24 @@ def test_what_one_function_says_is_of_it_alone(model: DataModel) -> None:
     harness_of(sources, "four", model, hints)
     assert harness_of(sources, "one", model, hints).text == alone
     assert hints == Hints()
+
+
+LIST = """# 1 "l.c"
+struct pool { int n; };
+struct list { struct pool *pool; unsigned long current_size, length, item_size; void *data; };
+void put(struct pool *, void *);
+int drop(struct list *l) { if (l->data) put(l->pool, l->data); return 1; }
+"""
+PUT = '# 1 "p.c"\nvoid free(void *);\nstruct pool { int n; };\nvoid put(struct pool *p, void *block) { p->n--; free(block); }\n'
+
+
+def test_a_counted_member_is_null_only_where_it_is_empty(model: DataModel) -> None:
+    text = harness_of([Source(Path("l.c"), LIST)], "drop", model).text
+    assert "if (!((l_data_given != 0) | (l_object.current_size == 0))) __score_assume_fail();" in text
+    assert "calloc" not in text
+
+
+@pytest.mark.parametrize(("other", "heap"), [(PUT, True), (PUT.replace("put", "drop_all"), False)])
+def test_what_another_file_frees_is_of_the_heap(model: DataModel, other: str, heap: bool) -> None:
+    sources = [Source(Path("l.c"), LIST), Source(Path("p.c"), other)]
+    assert ("calloc" in harness_of(sources, "drop", model).text) == heap

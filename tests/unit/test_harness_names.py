@@ -7,7 +7,7 @@ from pycparser import c_ast
 
 from score_embed.contract.entry import Array
 from score_embed.frontend.c.parse import parse
-from score_embed.frontend.harness import names, uses
+from score_embed.frontend.harness import names, preconditions, uses
 from score_embed.frontend.harness.names import Field
 from score_embed.frontend.harness.nulls import Nulls
 from score_embed.frontend.harness.predicates import Predicates
@@ -16,12 +16,14 @@ from score_embed.results.testcase import Value, quoted, raw_bytes
 
 
 def fields(words: str) -> list[Field]:
-    """`*p` is a pointer, `p[]` an array, `->p` a pointer to one object, all others are numbers."""
+    """`*p` is a pointer, `p[]` an array, `->p` a pointer to one object, `=>p` one that is only handed on, all others are numbers."""
     found = []
     for word in words.split():
         name = word.strip("*[]").removeprefix("->")
         if word.startswith("->"):
             found.append(Field(name, "struct s", single=True))
+        elif word.startswith("=>"):
+            found.append(Field(name.removeprefix("=>"), "struct s", handed=True))
         else:
             pointer = "*" in word or "[]" in word
             found.append(Field(name, "char" if pointer else "", not pointer, "[]" in word))
@@ -52,8 +54,11 @@ def test_counts_of_parameters(words: str, counts: dict[str, str]) -> None:
     [
         ("*items count capacity", {"items": "capacity"}, [("count", "capacity")]),
         ("*data len", {"data": "len"}, []),
+        ("->alloc current_size length item_size *data", {"data": "current_size"}, [("length", "current_size")]),
         ("buf[] used", {"buf": "used"}, []),
         ("*keys nkeys *values nvalues", {"keys": "nkeys", "values": "nvalues"}, []),
+        ("=>alloc size *data used", {"data": "size"}, [("used", "size")]),
+        ("=>nodes count", {"nodes": "count"}, []),
         ("x y", {}, []),
         ("*name id", {}, []),
     ],
@@ -77,7 +82,7 @@ int f(struct s *p, struct s *q)
 {
     if (p->owner == q || p->same != 0 || p->n == 3) return p->owner->n;
     p->set = q;
-    return p->row[2].n + take(p->given);
+    return p->row[2].n + take(p->row) + take(p->given);
 }
 """
 
@@ -85,8 +90,9 @@ int f(struct s *p, struct s *q)
 def test_what_the_file_does_with_members() -> None:
     tree = parse(USES, "p.c")
     assert uses.members_compared(tree) == {"owner"}
-    assert uses.members_moved(tree) >= {"row", "given"}
-    assert not uses.members_moved(tree) & {"owner", "same", "set"}
+    moved, passed = uses.members_moved(tree)
+    assert (moved & {"row", "given"}, passed) == ({"row"}, {"row", "given"})
+    assert not moved & {"owner", "same", "set"}
 
 
 CODE = """
@@ -117,6 +123,7 @@ int f(int *p, int *q, int n, int *r) __attribute__((nonnull(2), access(read_only
 int f(int *p, int *q, int n, int *r)
 {
     int i;
+    (void) q;
     ((void) sizeof ((n > 2) ? 1 : 0), __extension__ ({ if (n > 2) ; else __assert_fail("n > 2", "p.c", 7, "f"); }));
     ((r != (void *) 0) ? (void) 0 : __assert_fail("r", "p.c", 8, "f"));
     if (!(p && n < 9)) { for (;;) { } }
@@ -130,10 +137,59 @@ int f(int *p, int *q, int n, int *r)
 def test_assertions_and_attributes_are_preconditions() -> None:
     tree = parse(ASSERTED, "p.c")
     function = next(ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef))
-    said = uses.said_of(tree, function, ["p", "q", "n", "r"], Predicates(lambda name: None).only_looks)
+    said = preconditions.said_of(tree, function, ["p", "q", "n", "r"], Predicates(lambda name: None).only_looks)
     assert said.not_null == {"p", "q", "r"}
     assert said.counts == {"p": "n"}
     assert [uses.text_of(condition, {"n": "count"}) for condition, _ in said.assumed] == ["count > 2", "count < 9"]
+
+
+THROUGH = """
+struct s { struct s *next; int n; };
+void __assert_fail(const char *, const char *, unsigned, const char *);
+int f(struct s *p, struct s *q, struct s *r, int *a, int *b)
+{
+    if (!(p->next->n > 2 || q->n)) __assert_fail("", "p.c", 7, "f");
+    if (!(sizeof(*q) > 2 && !(&(*a))[0] && (r ? r->n : *b))) __assert_fail("", "p.c", 8, "f");
+    return p->n;
+}
+"""
+
+
+def test_who_asserts_something_of_what_a_pointer_leads_to_says_that_it_leads_there() -> None:
+    tree = parse(THROUGH, "p.c")
+    function = next(ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef))
+    said = preconditions.said_of(tree, function, ["p", "q", "r", "a", "b"], Predicates(lambda name: None).only_looks)
+    assert said.not_null == {"p", "a"}
+
+
+WRAPPED = """
+struct s { struct s *to; int n, from; };
+void __assert_fail(const char *, const char *, unsigned, const char *);
+int limit, before(struct s *), is_valid(const struct s *);
+static int inner(struct s *to, struct s *from, int n)
+{
+    if (!(to && to->from < n && from->n < limit && to->n < from->n)) __assert_fail("", "p.c", 7, "inner");
+    return n;
+}
+static int middle(struct s *q, struct s *a) { int own = 3; if (!inner(q, a, own)) return 1; return 0; }
+int f(struct s *to, struct s *p) { if (!p) __assert_fail("", "p.c", 8, "f"); return (int) middle(to, p); }
+int late(struct s *p) { before(p); return middle(p, p); }
+int other(struct s *p, int limit) { int done = inner(p, p, limit); return done; }
+"""
+
+
+def test_a_function_that_begins_with_a_call_has_the_other_ones_preconditions() -> None:
+    tree = parse(WRAPPED, "p.c")
+    found = {}
+    for name, names_ in (("f", ["to", "p"]), ("late", ["p"]), ("other", ["p", "limit"])):
+        function = next(ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef) and ext.decl.name == name)
+        said = preconditions.said_of(tree, function, names_, Predicates(lambda name: None).only_looks)
+        found[name] = (said.not_null, [uses.text_of(condition, {}) for condition, _ in said.assumed])
+    assert found == {
+        "f": ({"to", "p"}, ["p->n < limit", "to->n < p->n"]),  # of `n` nothing is known: `own` is no parameter
+        "late": (set(), []),
+        "other": ({"p"}, ["p->from < limit", "p->n < p->n"]),  # another `limit` than inner's
+    }
 
 
 PREDICATES = """
@@ -144,8 +200,13 @@ static int counted(const int *p) { calls++; return p != 0; }
 static int marked(int *p) { *p = 1; return 1; }
 static int twice(const int *p) { return counted(p) || counted(p); }
 static int (*check)(const int *);
+static int list_is_valid(const int *p) { return counted(p); }
+static int listIsValid(const int *p, int n) { return counted(p) && n; }
+static int is_marked(int *p) { return marked(p); }
+static int is_ready(void) { return ++calls > 1; }
 int f(void)
 {
+    list_is_valid(0); listIsValid(0, 1); is_marked(0); is_ready();
     valid(0, 1); within(0, 2); counted(0); marked(0); twice(0); check(0); elsewhere(0);
     return 0;
 }
@@ -157,7 +218,7 @@ def test_calls_that_only_look_may_be_made_before() -> None:
     defined = {ext.decl.name: ext for ext in tree.ext if isinstance(ext, c_ast.FuncDef)}
     looks = Predicates(defined.get).only_looks
     calls = [node for node in defined["f"].body.block_items if isinstance(node, c_ast.FuncCall)]
-    assert [call.name.name for call in calls if looks(call)] == ["valid", "within"]
+    assert [call.name.name for call in calls if looks(call)] == ["list_is_valid", "listIsValid", "valid", "within"]
 
 
 def test_inputs_are_shown_as_what_pointers_lead_to() -> None:

@@ -29,6 +29,7 @@ class Pointee:
     count: str = ""
     single: bool = False
     nullable: bool = True
+    empty: bool = False  # it is null only where it leads to no element
     seen_as: CType | None = None
     promised: bool = False  # that it is not null
     weak: bool = False  # `count` is named after something else

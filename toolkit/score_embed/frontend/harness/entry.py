@@ -129,8 +129,8 @@ class _Main:
         self._make_globals()
         self._draft.heeded.check(self._scope, parameters.types)
         at = len(made.lines)
-        for condition, _ in parameters.said.assumed:
-            text = uses.text_of(condition, parameters.local)
+        said = [uses.text_of(condition, parameters.local) for condition, _ in parameters.said.assumed]
+        for text in dict.fromkeys(said):
             made.assume(where_it_can_be(text))
             made.bound(text)
         for expression in self._hints.assume:

@@ -48,6 +48,7 @@ _COUNTS = frozenset(
 )
 _ENDINGS = ("len", "length", "size", "count", "cnt", "num", "capacity")
 _OF_ANYTHING = frozenset(["total", "data", "buf", "buffer", "in", "out", "src", "dst", "array", "input", "output", "of"])
+_PRESENT = frozenset(["current", "cur", "total", "actual"])  # say nothing of what a number counts
 _CAPACITY = frozenset(["cap", "capacity", "size", "sz", "max", "alloc", "allocated", "room", "maxlen"])
 _POSITIONS = frozenset(["offset", "off", "pos", "position", "cursor", "fill", "filled", "written"])
 # fmt: off
@@ -76,7 +77,7 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 class Field:
     """A parameter or a member. `element`: what the pointer (or array) is to, in C, "" if it can have no count; `single`: a pointer
     to one object as the code shows; `sized`: of a number, that its type alone says it is a size; of a pointer, that it is to
-    numbers or to nobody knows what."""
+    numbers or to nobody knows what; `handed`: one to a structure that the code only hands on to others."""
 
     name: str
     element: str = ""
@@ -84,6 +85,7 @@ class Field:
     is_array: bool = False
     single: bool = False
     sized: bool = False
+    handed: bool = False
 
 
 @dataclass
@@ -228,8 +230,9 @@ def of_members(fields: Sequence[Field]) -> Counts:
         named = [n for n in fields if n.is_number and _is_named_after(n.name, pointer.name)]
         _give(pointer, named, found)
     taken = {*found.of.values(), *(less for less, _ in found.most)}
-    plain = [n for n in numbers if n.name not in taken and _words(n.name) <= _COUNTS]
-    free = [p for p in pointers if p.name not in found.of]
+    plain = [n for n in numbers if n.name not in taken and _words(n.name) <= _COUNTS | _PRESENT]
+    without = [p for p in pointers if p.name not in found.of]
+    free = [p for p in without if not p.handed] or without
     if len(free) == 1:
         _give(free[0], plain, found)
     else:

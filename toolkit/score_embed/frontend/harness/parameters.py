@@ -16,7 +16,7 @@ from score_embed.contract.entry import Argument
 from score_embed.errors import BuildError, UsageError
 from score_embed.frontend.c.own_names import as_written
 from score_embed.frontend.declarations.symbols import Unsupported
-from score_embed.frontend.harness import names, uses
+from score_embed.frontend.harness import names, preconditions, uses
 from score_embed.frontend.harness.draft import ELEMENTS, Draft, Pointee
 from score_embed.frontend.harness.maker import Maker
 from score_embed.frontend.harness.names import Counts, Field
@@ -55,7 +55,7 @@ class Parameters:
         self.type = self._typed()
         self._parameters = _parameters(node)
         self.names = [getattr(p, "name", None) or f"argument{i}" for i, p in enumerate(self._parameters)]
-        self.said = uses.said_of(draft.scope.tree, node, self.names, Predicates(draft.scope.definition).only_looks)
+        self.said = preconditions.said_of(draft.scope.tree, node, self.names, Predicates(draft.scope.definition).only_looks)
         self._sizes = {name for name, p in zip(self.names, self._parameters, strict=True) if uses.is_size(p)}
         self.types: dict[str, CType] = {}
         self.local: dict[str, str] = {}

@@ -54,8 +54,9 @@ class Pointers:
             return
         if target is None:
             return
-        counted = bool(pointee.count) and hint.nullable is not True
-        self._settle(t, target, spot, replace(pointee, nullable=pointee.nullable and not counted), hint)
+        if pointee.count and hint.nullable is not True:
+            pointee = replace(pointee, nullable=pointee.nullable and bool(spot.members), empty=pointee.nullable)
+        self._settle(t, target, spot, pointee, hint)
 
     def _behind_pointer(self, spot: Spot) -> Pointee:
         """A pointer that another one leads to, an element of an array, or a variable at file scope."""
@@ -82,6 +83,8 @@ class Pointers:
             given = self._draft.text.fresh(spot.label, "_given")
             self._draft.text.say(f'unsigned char {given}; __score_symbolic(&{given}, sizeof {given}, "{label} != NULL");')
             self._draft.text.say(f"{place} = (void *) ((__UINTPTR_TYPE__) {target} * (({given} + 255u) >> 8));")
+            if pointee.empty:
+                self._draft.text.assume(f"({given} != 0) | ({pointee.count} == 0)")
         else:
             self._draft.text.say(f"{place} = (void *) {target};")
             if not pointee.count and not pointee.promised:

@@ -1,11 +1,14 @@
 """Functions that only look: an assertion that calls them (`assert(is_valid(buf))`) can be asked before the function is called.
 
 Any other call would be made twice: `assert(lock(m) == 0)` is no precondition. A function only looks if it assigns to nothing but its own
-variables, and calls nothing but such functions, whose definitions the program has.
+variables, and calls nothing but such functions, whose definitions the program has. Or its name says that it answers a question
+(`list_is_valid`), and its pointers are to const: what it changes besides (where an error is noted, a number that it computes) is no part
+of what it is asked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from pycparser import c_ast
@@ -13,6 +16,8 @@ from pycparser import c_ast
 from score_embed.frontend.c.gnu_ast import Asm
 from score_embed.frontend.harness.uses import walk
 
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_ASKS = frozenset(["is", "are", "has", "valid", "ok", "sane", "consistent", "invariant", "invariants", "initialized", "initialised"])
 Definition = Callable[[str], c_ast.FuncDef | None]  # of a function, wherever the program has it
 
 
@@ -42,8 +47,23 @@ class Predicates:
             self._known[name] = False  # while it is looked at: who calls itself is not followed
             function = self._definition(name)
             if function is not None:
-                self._known[name] = self.only_looks(function.body, _variables(function))
+                self._known[name] = _asks(function) or self.only_looks(function.body, _variables(function))
         return self._known[name]
+
+
+def _asks(function: c_ast.FuncDef) -> bool:
+    """Whether a function is named after a question about its arguments, and cannot change what they lead to."""
+    params = function.decl.type.args.params if function.decl.type.args else []
+    types = [getattr(param, "type", None) for param in params]
+    asks = not _ASKS.isdisjoint(word.lower() for word in _WORD.findall(function.decl.name))
+    return asks and any(isinstance(t, c_ast.PtrDecl) for t in types) and all(map(_is_for_reading, types))
+
+
+def _is_for_reading(t: c_ast.Node) -> bool:
+    """A number, or a pointer to what is const."""
+    if not isinstance(t, c_ast.PtrDecl):
+        return isinstance(t, c_ast.TypeDecl)
+    return isinstance(t.type, c_ast.TypeDecl) and "const" in t.type.quals
 
 
 def _variables(function: c_ast.FuncDef) -> frozenset[str]:

@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from score_embed.contract.program import Source
 from score_embed.frontend.c.own_names import as_written
-from score_embed.frontend.c.parse import parse, system_files
+from score_embed.frontend.c.parse import names_written, parse, system_files
 from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.declarations.declare import ANONYMOUS, Declarations
 from score_embed.frontend.declarations.symbols import FunctionName, TypedefName, Unsupported, Variable
@@ -35,6 +35,7 @@ from score_embed.frontend.types.ctype import (
 
 _ACCESS = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)")
 _FREEING = frozenset({"free", "realloc"})
+_DEFINITION = re.compile(r"^[\w \t*]*?\b(\w+)\s*\([^;{}]*\)\s*\{", re.MULTILINE)
 _TAG = re.compile(rf"\b(?:struct|union|enum) ({ANONYMOUS}\d+)")
 
 
@@ -57,11 +58,11 @@ class FileScope:
         for ext in tree.ext:
             self._register(ext)
         self.nulls = Nulls(tree)
-        self.frees = self._frees()
+        self.frees = self._frees() or self._has_freed(names_written(source.text))
         self._accessed = {name for text in (source.text, *(o.text for o in others)) for name in _ACCESS.findall(text)}
         self._really = uses.members_cast(tree)
         self._compared = uses.members_compared(tree)
-        self._moved = uses.members_moved(tree)
+        self._moved, self._passed = uses.members_moved(tree)
         self._records = dict(self._bodies())
         self._typedefs = dict(self._named_by_typedefs())
 
@@ -87,6 +88,18 @@ class FileScope:
             return False
         parts = [e.body if isinstance(e, c_ast.FuncDef) else getattr(e, "init", None) for e in users]
         return any(isinstance(n, c_ast.ID) and n.name in _FREEING for part in parts if part for n in uses.walk(part))
+
+    def _has_freed(self, named: set[str]) -> bool:
+        """Whether a file that does so defines a function that this one names: a wrapper of `free`."""
+        for source in self._others:
+            if not _FREEING.isdisjoint(names_written(source.text)):
+                defined = set(_DEFINITION.findall(source.text))
+                if _FREEING.isdisjoint(defined) and not named.isdisjoint(defined - self._own_names()):
+                    return True
+        return False
+
+    def _own_names(self) -> set[str]:
+        return {ext.decl.name for ext in self.tree.ext if isinstance(ext, c_ast.FuncDef)}
 
     def _bodies(self) -> Iterator[tuple[str, c_ast.Node]]:
         for node in uses.walk(self.tree):
@@ -159,7 +172,11 @@ class FileScope:
 
     def is_moved(self, member: str) -> bool:
         """Whether such a member may be to several objects, as far as the file shows."""
-        return member in self._moved or not self.is_accessed(member)
+        return member in self._moved or member in self._passed or not self.is_accessed(member)
+
+    def is_only_passed(self, member: str) -> bool:
+        """Whether the file does nothing of the kind itself, and only passes the member on to functions."""
+        return member in self._passed and member not in self._moved
 
     def member_seen_as(self, member: str) -> CType | None:
         """The structure that the file takes an opaque member for, wherever it does."""
@@ -232,14 +249,13 @@ class FileScope:
         return found
 
     def _defined(self) -> set[str]:
-        own = {e.decl.name for e in self.tree.ext if isinstance(e, c_ast.FuncDef)}
+        own = self._own_names()
         declared = {
             name for name, symbol in self.declarations.scope.names.items() if isinstance(symbol, FunctionName)
         } - own
         if not declared:
             return own
-        pattern = re.compile(r"^[\w \t*]*?\b(\w+)\s*\([^;{}]*\)\s*\{", re.MULTILINE)
-        elsewhere = {name for source in self._others for name in pattern.findall(source.text)}
+        elsewhere = {name for source in self._others for name in _DEFINITION.findall(source.text)}
         library = {
             name
             for name in declared

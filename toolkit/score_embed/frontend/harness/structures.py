@@ -142,7 +142,8 @@ class Structures:
             single = isinstance(to, Struct) and (to.record is record or not self._draft.scope.is_moved(member.name or ""))
             element = "" if single else self._draft.scope.element_name(u)
             number = isinstance(u, Int) and u.name != "_Bool" and member.bits is None
-            fields.append(Field(member.name or "", element, number, isinstance(u, Array)))
+            handed = isinstance(to, Struct) and self._draft.scope.is_only_passed(member.name or "")
+            fields.append(Field(member.name or "", element, number, isinstance(u, Array), handed=handed))
         found = names.of_members(fields)
         known = {f.name for f in fields}
         found.of |= {name: by for name, by in self._draft.scope.counted_by(record).items() if by in known}

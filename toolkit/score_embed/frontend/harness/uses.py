@@ -1,70 +1,22 @@
-"""What the code around a function says of its arguments: its attributes and prototypes, its assertions, how its body uses them.
+"""How code uses names: whether a pointer is moved, passed on, gone through, compared; what a `void *` is cast to.
 
-`assert(p != NULL)` at the beginning, `[static 4]`, `nonnull`, `access` and `counted_by` are preconditions that people write already. Whether
-a pointer is to one object or to several is seen by whether the body moves or subscripts it.
+Whether a pointer is to one object or to several is seen by whether the body moves or subscripts it. What a function says of its arguments
+itself is in `preconditions.py`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from pycparser import c_ast
 
-from score_embed.frontend.c.gnu_ast import StatementExpression
 from score_embed.frontend.c.printer import to_c
 from score_embed.frontend.c.signature import attribute_texts, declared_attributes, single_attributes
 
-_STOPS = re.compile(
-    r".*assert.*|abort|_?exit|.*panic.*|.*(hard_?fault|error_handler).*|__builtin_(trap|unreachable)", re.I
-)
-_NUMBERS = re.compile(r"\d+")
 
-
-@dataclass
-class Said:
-    """What is promised of the parameters. `not_null`: their names; `counts`: pointer → number, by name; `assumed`: conditions, as
-    syntax trees, with the line that says so."""
-
-    not_null: set[str] = field(default_factory=set)
-    counts: dict[str, str] = field(default_factory=dict)
-    assumed: list[tuple[c_ast.Node, int]] = field(default_factory=list)
-
-
-def said_of(
-    tree: c_ast.FileAST, function: c_ast.FuncDef, names: list[str], only_looks: Callable[[c_ast.Node], bool]
-) -> Said:
-    """What prototypes, attributes and assertions at the beginning say of a function's parameters. `only_looks`: whether an
-    expression changes nothing, so that it can be asked before the function is called."""
-    found = Said()
-    for ext in tree.ext:
-        decl = ext.decl if isinstance(ext, c_ast.FuncDef) else ext
-        if isinstance(decl, c_ast.Decl) and decl.name == function.decl.name and isinstance(decl.type, c_ast.FuncDecl):
-            _attributes(decl, names, found)
-    for param, name in zip(_parameters(function), names, strict=False):
-        array = getattr(param, "type", None)
-        if isinstance(array, c_ast.ArrayDecl) and "static" in (array.dim_quals or []):
-            found.not_null.add(name)
-    _assertions(function.body, set(names), found, only_looks)
-    return found
-
-
-def _parameters(function: c_ast.FuncDef) -> list[c_ast.Node]:
+def parameters_of(function: c_ast.FuncDef) -> list[c_ast.Node]:
+    """As they are declared in its head."""
     return list(function.decl.type.args.params) if function.decl.type.args else []
-
-
-def _attributes(decl: c_ast.Decl, names: list[str], found: Said) -> None:
-    for text in declared_attributes(decl):
-        for one in single_attributes(text):
-            word, _, rest = one.strip().partition("(")
-            numbers = [int(n) - 1 for n in _NUMBERS.findall(rest)]
-            chosen = [names[n] for n in numbers if 0 <= n < len(names)]
-            match word.strip("_ "):
-                case "nonnull":
-                    found.not_null.update(chosen if rest else names)
-                case "access" if len(chosen) == 2:
-                    found.counts[chosen[0]] = chosen[1]
 
 
 def counted_by(member: c_ast.Decl) -> str:
@@ -74,102 +26,6 @@ def counted_by(member: c_ast.Decl) -> str:
             word, _, rest = one.strip().partition("(")
             if word.strip("_ ") == "counted_by":
                 return rest.rstrip(") ").strip()
-    return ""
-
-
-# --- assertions at the beginning ------------------------------------------------------------------------------------
-
-
-def _assertions(body: c_ast.Compound, names: set[str], found: Said, only_looks: Callable[[c_ast.Node], bool]) -> None:
-    local: set[str] = set()
-    for item in body.block_items or []:
-        if isinstance(item, c_ast.Decl):
-            local.add(item.name)
-            continue
-        condition = _asserted(item)
-        if condition is None:
-            return
-        used = {node.name for node in walk(condition) if isinstance(node, c_ast.ID)}
-        if used & local or not only_looks(condition):
-            continue
-        for part in _conjuncts(condition):
-            name = _not_null(part)
-            if name in names:
-                found.not_null.add(name)
-            else:
-                found.assumed.append((part, item.coord.line if item.coord else 0))
-
-
-def _asserted(node: c_ast.Node) -> c_ast.Node | None:
-    """What must hold for the statement to come to an end, if it is an assertion."""
-    match node:
-        case c_ast.If(iffalse=c_ast.Node() as stops) if _stops(stops):
-            return node.cond
-        case c_ast.If(iffalse=None) if _stops(node.iftrue):
-            return c_ast.UnaryOp("!", node.cond)
-        case c_ast.TernaryOp() if _stops(node.iffalse):
-            return node.cond
-        case c_ast.BinaryOp(op="||") if _stops(node.right):
-            return node.left
-        case c_ast.Compound() | StatementExpression() | c_ast.ExprList() | c_ast.Cast() | c_ast.DoWhile():
-            children = [
-                child for _, child in node.children() if not isinstance(child, (c_ast.Typename, c_ast.Constant))
-            ]
-            inner = [found for child in children if (found := _asserted(child)) is not None]
-            others = [child for child in children if _asserted(child) is None and not _is_idle(child)]
-            return inner[0] if len(inner) == 1 and not others else None
-    return None
-
-
-def _is_idle(node: c_ast.Node) -> bool:
-    if isinstance(node, c_ast.Cast):
-        return _is_idle(node.expr)
-    return isinstance(node, (c_ast.Constant, c_ast.EmptyStatement)) or (
-        isinstance(node, c_ast.UnaryOp) and node.op == "sizeof"
-    )
-
-
-def _stops(node: c_ast.Node) -> bool:
-    """Whether it is a call that does not return, or a loop without an end."""
-    if isinstance(node, c_ast.For) and node.cond is None:
-        return True
-    if isinstance(node, c_ast.While) and isinstance(node.cond, c_ast.Constant) and node.cond.value == "1":
-        return True
-    if isinstance(node, c_ast.FuncCall):
-        return isinstance(node.name, c_ast.ID) and bool(_STOPS.fullmatch(node.name.name))
-    if isinstance(node, (c_ast.Compound, c_ast.Cast, c_ast.ExprList, StatementExpression, c_ast.DoWhile)):
-        return any(_stops(child) for _, child in node.children())
-    return False
-
-
-def _conjuncts(node: c_ast.Node) -> Iterator[c_ast.Node]:
-    if isinstance(node, c_ast.BinaryOp) and node.op == "&&":
-        yield from _conjuncts(node.left)
-        yield from _conjuncts(node.right)
-    elif isinstance(node, c_ast.UnaryOp) and node.op == "!":
-        inner = node.expr
-        if isinstance(inner, c_ast.UnaryOp) and inner.op == "!":
-            yield from _conjuncts(inner.expr)
-        elif isinstance(inner, c_ast.BinaryOp) and inner.op == "||":
-            yield from _conjuncts(c_ast.UnaryOp("!", inner.left))
-            yield from _conjuncts(c_ast.UnaryOp("!", inner.right))
-        else:
-            yield node
-    else:
-        yield node
-
-
-def _not_null(node: c_ast.Node) -> str:
-    """The name that a condition says is not null; "" if it says something else."""
-    match node:
-        case c_ast.ID():
-            return str(node.name)
-        case c_ast.BinaryOp(op="!=", left=c_ast.ID() as left) if is_null(node.right):
-            return str(left.name)
-        case c_ast.BinaryOp(op="!=", right=c_ast.ID() as right) if is_null(node.left):
-            return str(right.name)
-        case c_ast.UnaryOp(op="!", expr=c_ast.BinaryOp(op="==") as inner):
-            return _not_null(c_ast.BinaryOp("!=", inner.left, inner.right))
     return ""
 
 
@@ -188,6 +44,17 @@ def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
     yield node
     for _, child in node.children():
         yield from walk(child)
+
+
+def variables_in(node: c_ast.Node) -> Iterator[c_ast.ID]:
+    """The names in it, also of functions, but not those of members."""
+    if isinstance(node, c_ast.ID):
+        yield node
+    elif isinstance(node, c_ast.StructRef):
+        yield from variables_in(node.name)
+    else:
+        for _, child in node.children():
+            yield from variables_in(child)
 
 
 def _is(node: c_ast.Node | None, name: str) -> bool:
@@ -265,7 +132,7 @@ def arguments_cast(tree: c_ast.FileAST) -> Iterator[tuple[c_ast.Node, c_ast.Node
     """Of each parameter that is cast in its function, its type and the one that it is cast to."""
     for function in tree.ext:
         if isinstance(function, c_ast.FuncDef):
-            types = {param.name: param.type for param in _parameters(function) if isinstance(param, c_ast.Decl)}
+            types = {param.name: param.type for param in parameters_of(function) if isinstance(param, c_ast.Decl)}
             for node in walk(function.body):
                 if isinstance(node, c_ast.Cast) and isinstance(node.expr, c_ast.ID) and node.expr.name in types:
                     yield types[node.expr.name], node.to_type.type
@@ -291,15 +158,15 @@ def members_compared(tree: c_ast.FileAST) -> set[str]:
     return found
 
 
-def members_moved(tree: c_ast.FileAST) -> set[str]:
-    """The members that are used otherwise than to go through them (`m->n`), to set them, and to compare them: subscripted, moved, or
-    passed on to who may do so."""
-    found: set[str] = set()
+def members_moved(tree: c_ast.FileAST) -> tuple[set[str], set[str]]:
+    """The members that are used otherwise than to go through them (`m->n`), to set them, and to compare them: those that are subscripted,
+    moved or copied, and those that are passed on to functions, which may do so."""
+    moved, passed = set[str](), set[str]()
     for node in walk(tree):
         for name, child in node.children():
             if isinstance(child, c_ast.StructRef) and not _goes_through(node, name):
-                found.add(str(child.field.name))
-    return found
+                (passed if isinstance(node, c_ast.ExprList) else moved).add(str(child.field.name))
+    return moved, passed
 
 
 def _goes_through(node: c_ast.Node, child: str) -> bool:
@@ -349,7 +216,6 @@ def names_used(tree: c_ast.FileAST, function: str) -> list[str]:
 
 def text_of(condition: c_ast.Node, renamed: dict[str, str]) -> str:
     """A condition as C, with parameters under the names that the harness gives them."""
-    for node in walk(condition):
-        if isinstance(node, c_ast.ID):
-            node.name = renamed.get(node.name, node.name)
+    for node in variables_in(condition):
+        node.name = renamed.get(node.name, node.name)
     return to_c(condition)
