@@ -122,6 +122,17 @@ def test_a_counted_member_is_null_only_where_it_is_empty(model: DataModel) -> No
     assert "calloc" not in text
 
 
+WRITABLE = """# 1 "w.c"
+void __assert_fail(const char *, const char *, unsigned, const char *);
+int get(int *p) { if (!(sizeof(*p) == 0 || p)) __assert_fail("", "w.c", 1, "get"); if (p) *p = 1; return 0; }
+"""
+
+
+def test_the_size_of_what_a_pointer_leads_to_goes_through_no_pointer(model: DataModel) -> None:
+    text = harness_of([Source(Path("w.c"), WRITABLE)], "get", model).text
+    assert "if (!(((sizeof(*p)) == 0) || p)) __score_assume_fail();" in text
+
+
 @pytest.mark.parametrize(("other", "heap"), [(PUT, True), (PUT.replace("put", "drop_all"), False)])
 def test_what_another_file_frees_is_of_the_heap(model: DataModel, other: str, heap: bool) -> None:
     sources = [Source(Path("l.c"), LIST), Source(Path("p.c"), other)]

@@ -35,6 +35,7 @@ KEYS = ("count", "size", "string", "range", "nullable", "alias", "depth", "value
 _LVALUE = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|(?:->|\.)\w+)*$")
 _THROUGH = re.compile(r"->")
 _DEREFERENCE = re.compile(r"(?:^|[-(=<>!&|+*/%,])\s*\*\s*([A-Za-z_]\w*(?:(?:->|\.)\w+)*)")
+_SIZEOF = re.compile(r"sizeof\s*\([^()]*(?:\([^()]*\)[^()]*)*\)")  # looks at no object
 _SUBSCRIPT = re.compile(r"\[\d+\]")
 _PARTING = re.compile(r"'(?:\\.|[^'\\])*'|&&|\|\||[()\[\]?,]")  # but for characters: what tells parts of a condition from each other
 _NULL = r"(?:\b0\b|\bNULL\b|\(\(?\s*void\s*\*\s*\)\s*0\s*\)?)"
@@ -183,6 +184,7 @@ def _conjuncts(condition: str) -> list[str]:
 def _way(condition: str) -> str:
     """What has to be no null pointer for the condition to be looked at, in C; "" if nothing has to be. Of a pointer that it asks for
     itself (`p && p->n > 3`) it says what holds where that is null."""
+    condition = _SIZEOF.sub("0", condition)
     before = [condition[: found.start()] for found in _THROUGH.finditer(condition)]
     names = [found[0] for text in before if (found := _LVALUE.search(text)) is not None]
     names += [found[1] for found in _DEREFERENCE.finditer(condition)]
