@@ -159,11 +159,12 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     ),
     "atomic loads and stores": (
         "#include <stdatomic.h>\nstatic _Atomic unsigned char t[8] = {1, 5, 2, 7, 3, 9, 0, 4};\n"
-        "static unsigned short u[4] = {10, 20, 30, 40}; static atomic_int n;",
+        "static unsigned short u[4] = {10, 20, 30, 40}; static atomic_int n; static int asked;\n"
+        "static int order(int o) { asked++; return o ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED; }",
         "if (B(atomic_load(&t[a & 7]) == 7)) return 1; atomic_store(&t[b & 7], a);"
         " if (B(atomic_load_explicit(&t[3], memory_order_relaxed) == 0x20)) return 2;"
         " __atomic_store_n(&u[a & 3], (unsigned short)(b + 1), __ATOMIC_RELEASE);"
-        " if (B(__atomic_load_n(&u[1], __ATOMIC_ACQUIRE) == 200)) return 3;"
+        " if (B(__atomic_load_n(&u[1], order(1)) == 200)) return 3; if (asked != 1) return 5;"
         " atomic_init(&n, a); if (B(t[b & 7] + atomic_load(&n) == 100)) return 4;",
     ),
     "variable length": (

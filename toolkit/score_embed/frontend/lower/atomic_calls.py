@@ -50,13 +50,15 @@ class AtomicCalls:
         if name not in _ARGUMENTS or not node.args or len(node.args.exprs) != _ARGUMENTS[name]:
             return False
         to = self._pointed_to(node.args.exprs[0])
-        if to is None or not self._is_narrow(to) or self.b.declarations.constant(node.args.exprs[-1]) is None:
+        if to is None or not self._is_narrow(to):
             return False
         return name.endswith("_n") or self._pointed_to(node.args.exprs[1]) == to  # else bits are copied, and no value
 
     def access(self, name: str, node: c_ast.FuncCall) -> Value:
-        """The value of `__atomic_load_n`; of the others nothing."""
+        """The value of `__atomic_load_n`; of the others nothing. The order is the strictest, whichever is asked for."""
         first, second = node.args.exprs[:2]
+        if self.b.declarations.constant(node.args.exprs[-1]) is None:
+            self.e.effect(node.args.exprs[-1])
         there, other = c_ast.UnaryOp("*", first, node.coord), c_ast.UnaryOp("*", second, node.coord)
         value: Value = None
         self._fence()
