@@ -122,6 +122,18 @@ def test_a_counted_member_is_null_only_where_it_is_empty(model: DataModel) -> No
     assert "calloc" not in text
 
 
+COMPARED = """# 1 "c.c"
+struct s { int n; };
+int compare(const void *a, const void *b) { return (*(const struct s *const *) a)->n - (*(const struct s *const *) b)->n; }
+"""
+
+
+def test_a_pointer_to_anything_may_be_to_a_pointer(model: DataModel) -> None:
+    """As qsort's comparisons have it, where the elements are pointers: no bytes are taken for one."""
+    text = harness_of([Source(Path("c.c"), COMPARED)], "compare", model).text
+    assert '__score_symbolic(&a_object2.n, sizeof a_object2.n, "(*a)->n");' in text
+
+
 WRITABLE = """# 1 "w.c"
 void __assert_fail(const char *, const char *, unsigned, const char *);
 int get(int *p) { if (!(sizeof(*p) == 0 || p)) __assert_fail("", "w.c", 1, "get"); if (p) *p = 1; return 0; }

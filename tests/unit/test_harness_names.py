@@ -171,7 +171,7 @@ static int inner(struct s *to, struct s *from, int n)
     if (!(to && to->from < n && from->n < limit && to->n < from->n)) __assert_fail("", "p.c", 7, "inner");
     return n;
 }
-static int middle(struct s *q, struct s *a) { int own = 3; if (!inner(q, a, own)) return 1; return 0; }
+static int middle(struct s *q, struct s *a) { int own = 3; if (__builtin_expect(!inner(q, a, own), 0)) return 1; return 0; }
 int f(struct s *to, struct s *p) { if (!p) __assert_fail("", "p.c", 8, "f"); return (int) middle(to, p); }
 int late(struct s *p) { before(p); return middle(p, p); }
 int other(struct s *p, int limit) { int done = inner(p, p, limit); return done; }

@@ -198,7 +198,7 @@ class Parameters:
             return None
         for node in uses.seen_as(self._node.body, name):
             t = self._draft.scope.type_at(node)
-            if isinstance(t, Pointer) and isinstance(unqualified(t.to), Struct):
+            if isinstance(t, Pointer) and isinstance(unqualified(t.to), (Struct, Pointer)):
                 return unqualified(t.to)
         return None
 

@@ -241,6 +241,8 @@ def _begins_with(body: c_ast.Compound, only_looks: OnlyLooks) -> tuple[c_ast.Fun
 def _call_in(node: c_ast.Node | None) -> c_ast.FuncCall | None:
     """The call that a statement makes before it does anything else."""
     match node:
+        case c_ast.FuncCall(name=c_ast.ID(name="__builtin_expect")):
+            return _call_in(node.args.exprs[0])
         case c_ast.FuncCall():
             return node
         case c_ast.Return() | c_ast.Cast() | c_ast.UnaryOp(op="!"):
