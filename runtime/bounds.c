@@ -17,8 +17,9 @@
 
 sc_uint sc_strays SC_RUNTIME_DATA, sc_origin_varies SC_RUNTIME_DATA;
 
+/* The value is inverted if the origin was symbolic: no object lies at both. */
 typedef struct {
-    const volatile void *where, *value, *origin; /* the value is inverted if the origin was symbolic: nothing lies at both */
+    const volatile void *where, *value, *origin;
 } stray;
 
 static const volatile void *inverted(const volatile void *value) { return (const volatile void *)~(sc_uptr)value; }

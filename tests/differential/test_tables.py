@@ -140,8 +140,8 @@ def test_a_store_to_one_of_several_variables_is_no_fork(board: str, tmp_path: Pa
 
 
 def wide_tables() -> str:
-    """A scanner whose states have a row of 256 entries each, and a table in two stages, as Unicode's are kept: more than 4,096
-    entries in all, but the path knows which part it is."""
+    """A scanner whose states have a row of 256 entries each, and a table in two stages, as Unicode's are kept:
+    more than 4,096 entries in all, but the path knows which part it is."""
     rows = [[(state * 7 + (c >> 4) * 3) % 40 for c in range(256)] for state in range(40)]
     first = [n * 5 % 15 * 256 for n in range(256)]
     second = [(n >> 8) * (n & 15) % 9 for n in range(16 * 256)]

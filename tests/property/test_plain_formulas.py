@@ -103,9 +103,11 @@ class Maker:
     def _read(self) -> Pair:
         size, bits = self._random.choice((1, 2, 4)), self._random.choice((1, 3, 6))
         index, plain = self._of(bits)
-        content = bytes(self._random.randrange(256) for _ in range(size << bits))
+        start, behind = self._random.choice((0, 5, 8 * size)), self._random.randrange(40)
+        content = bytes(self._random.randrange(256) for _ in range(start + (size << bits) + behind))
         offset = build.binary(Kind.MUL, build.zext(index, 32), build.const(size, 32))
-        parts = range(0, len(content), size)
+        offset = build.binary(Kind.ADD, offset, build.const(start, 32))
+        parts = range(start, start + (size << bits), size)
         entries = tuple(int.from_bytes(content[at : at + size], "little") for at in parts)
         read = select(offset, content, size)
         assert read is not None

@@ -16,8 +16,8 @@ struct Stride {
 };
 Stride stride_of(Id offset);
 
-// Where in an object an offset can be: it is `from`, which is `last` at most, plus `first`, if it is no more than the `last`
-// that was given.
+// Where in an object an offset can be: it is `from`, which is `last` at most, plus `first`, if it is no more than the
+// `last` that was given.
 struct Window {
     Id from;
     u64 first, last;

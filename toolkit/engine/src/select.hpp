@@ -1,10 +1,11 @@
 // Reads at symbolic addresses as formulas: the object's bytes, selected by the offset into it.
 //
-// An object of constants is a table, with as many entries as the index has values, so that reading it is one step for every
-// layer. The index is what is left of the offset when its fixed low bits (the size of an element, the place of a member) are
-// taken off, what it begins at (a row of a matrix), and the high bits that are zero inside of the object. Entries that are formulas stand before the table, as a
-// chain of if-then-else; if they are many, all entries are the leaves of a tree of decisions. The formula is right where the
-// offset is in the object: `within` says so, as a condition of the path.
+// An object of constants is a table, with as many entries as the index has values, so that reading it is one step for
+// every layer. The index is what is left of the offset when its fixed low bits (the size of an element, the place of a
+// member) are taken off, what it begins at (a row of a matrix), and the high bits that are zero inside of the object.
+// Entries that are formulas stand before the table, as a chain of if-then-else; if they are many, all entries are the
+// leaves of a tree of decisions. The formula is right where the offset is in the object: `within` says so, as a
+// condition of the path.
 #pragma once
 
 #include <functional>

@@ -180,7 +180,8 @@ void Steps::put(const Site &site, Ref value) {
         mirror_.set_slot(cursor_.depth, dest.where, value);
     else
         mirror_.write(dest.place == Place::MEMORY ? cursor_.next_address() : dest.where, value);
-    if (site.name == ORIGIN)  // of one that was recalled its pointer's formula says that it is symbolic, and nothing else
+    // Of an origin that was recalled its pointer's formula says that it is symbolic, and nothing else.
+    if (site.name == ORIGIN)
         decoded_.pass_stored();
     else
         decoded_.check_stored(site.id, value);

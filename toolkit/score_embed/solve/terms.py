@@ -169,8 +169,8 @@ class Translator:
 
 
 def table_term(index: Any, bits: int, entries: Sequence[int], width: int) -> Any:
-    """A table: as XORs where its entries are such (those of a CRC), else decisions, the highest bit first. What is the same
-    in several places (a state's row, Unicode's blocks) is made once."""
+    """A table: as XORs where its entries are such (those of a CRC), else decisions, the highest bit first. What is the
+    same in several places (a state's row, Unicode's blocks) is made once."""
     columns = [entries[1 << bit] ^ entries[0] for bit in range(bits)]
     chosen = [z3.Extract(bit, bit, index) == z3.BitVecVal(1, 1) for bit in range(bits)]
     if _is_linear(entries, columns):
