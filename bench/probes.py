@@ -48,7 +48,12 @@ static inline __attribute__((always_inline)) sc_u32 hash_compare(sc_u32 relation
 {
     sc_uptr left = relation & 8u ? b : a, right = relation & 8u ? a : b;
     sc_u32 below = relation & 4u ? (sc_iptr)left < (sc_iptr)right : left < right;
-    return (relation & 3u) == 0 ? a == b : (relation & 3u) == 1 ? a != b : (relation & 3u) == 2 ? below : below || a == b;
+    switch (relation & 3u) {
+    case 0: return a == b;
+    case 1: return a != b;
+    case 2: return below;
+    default: return below || a == b;
+    }
 }
 #define hash_constant(at) (sc_table[at + 3] >> 8 & 4 ? (sc_uptr)(sc_iptr)(short)sc_table[at + 5] : sc_table[at + 5])
 #define hash_test(f, at, v) sc_branch(f, at, hash_compare(sc_table[at + 3] >> 8, v, hash_constant(at)))

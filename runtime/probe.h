@@ -6,10 +6,11 @@
  *
  * it emits, with slot 0 the result and slot 1 the parameter (docs/design/probes.md specifies the words):
  *
- *     static const SC_ROM sc_d T[] = {16, 0, 1, 1, 0,                           enter: site 16, one mask word, one parameter
- *                              1, 0, 0, 2, SC_SLOT(2, 1), SC_GLOBAL(2),  at 5: cond: site 16 + 1, coverage 0, two leaves
- *                              2, SC_GLOBAL(2), 1, SC_SLOT(2, 1),        at 11: assign: site 18, dest g, one leaf
- *                              3, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};      at 15: assign: site 19, dest slot 0 (the result)
+ *     static const SC_ROM sc_d T[] = {
+ *         16, 0, 1, 1, 0,                           enter: site 16, one mask word, one parameter
+ *         1, 0, 0, 2, SC_SLOT(2, 1), SC_GLOBAL(2),  at 5: cond: site 16 + 1, coverage 0, two leaves
+ *         2, SC_GLOBAL(2), 1, SC_SLOT(2, 1),        at 11: assign: site 18, dest g, one leaf
+ *         3, SC_SLOT(2, 0), 1, SC_SLOT(2, 1)};      at 15: assign: site 19, dest slot 0 (the result)
  *     int f(int a) {
  *         SC_ACTIVATION(1) sc_a; int r;
  *         sc_enter(&sc_a.head, T, (const void *)f);

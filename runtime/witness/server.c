@@ -293,7 +293,7 @@ static void __attribute__((constructor(101))) serve(int argc, char **argv, char 
     }
 }
 
-/* What score.h declares: the input as the probe runtime gives it, and the ends of a test. ------------------------------ */
+/* --- what score.h declares: the input as the probe runtime gives it, and the ends of a test ------------------------ */
 
 void __score_symbolic(volatile void *object, size_t size, const char *name);
 void __score_boolean(volatile void *object, size_t size, const char *name);

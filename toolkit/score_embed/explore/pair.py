@@ -20,8 +20,8 @@ from score_embed.trace.trail import START, Condition, value
 
 __all__ = [
     "ID_BYTES", "MOST_LEFT_OUT", "ROOT", "Known", "LeftOut", "Pair", "asked_later", "child", "decided", "first_pair",
-    "first_pairs", "is_pair", "is_serialised", "once_more", "other_first", "own_part", "pending_flip", "put_off", "rest",
-    "rest_id", "set_aside", "without",
+    "first_pairs", "is_pair", "is_serialised", "once_more", "other_first", "own_part", "pending_flip", "put_off",
+    "rest", "rest_id", "set_aside", "without",
 ]  # fmt: skip
 
 ID_BYTES = 16

@@ -20,8 +20,9 @@ MARK = "-Wl,--defsym=sc_self_contained=1"  # tells the runtime (runtime/posix/po
 # anything but memory and to write, so nor does one have the kernel write to the stack.
 _COMPUTE = """
 memcpy mempcpy memmove memset memcmp memchr memrchr memmem rawmemchr bcmp bcopy bzero
-strlen strnlen strcpy stpcpy strncpy stpncpy strcat strncat strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul
-strstr strcasestr strspn strcspn strpbrk strtok strtok_r strsep strdup strndup __strdup __strndup ffs ffsl ffsll index rindex
+strlen strnlen strcpy stpcpy strncpy stpncpy strcat strncat strcmp strncmp strcasecmp strncasecmp strchr strrchr
+strchrnul strstr strcasestr strspn strcspn strpbrk strtok strtok_r strsep strdup strndup __strdup __strndup
+ffs ffsl ffsll index rindex
 abs labs llabs div ldiv lldiv atoi atol atoll atof strtol strtoll strtoul strtoull strtod strtof strtold
 __isoc99_sscanf __isoc99_vsscanf sscanf vsscanf __isoc23_strtol __isoc23_strtoul __isoc23_strtoll __isoc23_strtoull
 malloc calloc realloc free rand srand rand_r drand48 lrand48 mrand48 srand48 random srandom

@@ -63,8 +63,8 @@ SHARED = {"x86": "posix", "arm-linux": "posix", "arm": "bare", "riscv": "bare", 
 CALLED = {
     "posix": frozenset(
         {
-            *("close", "dup2", "execv", "fcntl", "fstat", "ftruncate", "ftruncate64", "getrlimit", "lseek", "lseek64", "madvise"),
-            *("memcpy", "memfd_create", "memset", "mincore", "mprotect", "munmap", "open"),
+            *("close", "dup2", "execv", "fcntl", "fstat", "ftruncate", "ftruncate64", "getrlimit", "lseek", "lseek64"),
+            *("madvise", "memcpy", "memfd_create", "memset", "mincore", "mprotect", "munmap", "open"),
             *("personality", "prctl", "pread", "pread64", "raise", "read", "setitimer", "setrlimit"),
             *("sigaction", "sigaltstack", "sigemptyset", "signal", "sigprocmask", "strchr", "strlen", "strstr"),
             *("syscall", "write", *_WRAPPED),

@@ -22,8 +22,8 @@ from score_embed.errors import TargetError
 from score_embed.formula.expr import Expr
 
 __all__ = [
-    "KEPT", "MAX_DEPTH", "MOST_VALUES", "START", "Chosen", "Condition", "Constants", "Cursor", "Disagreement", "Follower",
-    "Forks", "Inside", "Lanes", "Pin", "SymbolicObject", "TraceError", "Trail", "value",
+    "KEPT", "MAX_DEPTH", "MOST_VALUES", "START", "Chosen", "Condition", "Constants", "Cursor", "Disagreement",
+    "Follower", "Forks", "Inside", "Lanes", "Pin", "SymbolicObject", "TraceError", "Trail", "value",
 ]  # fmt: skip
 
 Lanes = tuple[int, int]

@@ -141,7 +141,8 @@ class Parameters:
                 maker.buffer(element, variable, spot, pointee, hint)
                 kind = "bytes" if isinstance(element, Int) and element.bits == 8 and not element.signed else "raw"
                 most = hint.size or ELEMENTS
-                return Argument(name, self._draft.scope.declare(element, f"{name}[{most}]"), name, kind)  # type: ignore[arg-type]
+                array = self._draft.scope.declare(element, f"{name}[{most}]")
+                return Argument(name, array, name, kind)  # type: ignore[arg-type]
             declaration = self._draft.scope.declare(u, variable)
             if isinstance(u, VaList):
                 declared.append(f"static {declaration};")

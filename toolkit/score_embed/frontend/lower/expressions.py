@@ -126,8 +126,9 @@ class Expressions:
         t = unqualified(decayed(self.type_of(node.expr)))
         types = [None if a.type is None else self.b.declarations.type_of(a.type) for a in node.associations]
         wanted = [compatible_text(t), compatible_text(as_int(t)) if isinstance(t, Enum) else ""]
-        fitting = [i for i, of in enumerate(types) if of is not None and not of.const and not of.volatile]
-        found = next((i for text in wanted for i in fitting if compatible_text(types[i]) == text), None)  # type: ignore[arg-type]
+        plain = ((i, of) for i, of in enumerate(types) if of is not None and not of.const and not of.volatile)
+        texts = {i: compatible_text(of) for i, of in plain}
+        found = next((i for text in wanted for i in texts if texts[i] == text), None)
         index = types.index(None) if found is None and None in types else found
         if index is None:
             raise Unsupported("_Generic without an association that fits", node)
