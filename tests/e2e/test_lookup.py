@@ -371,3 +371,70 @@ def test_beyond_one_variable_is_not_within_the_next(variables: str, access: str,
     files = {"p.c": APART.format(variables=variables, access=access)}
     found = explore(tmp_path, files, first={"i": 3}).summary
     assert [(bug["kind"], bug["function"]) for bug in found["bugs"]] == [("out-of-bounds", "main")]
+
+
+NAMES = """
+#include "score.h"
+static const char *const names[] = {{ "abcdefgh", "xy", "pqrstuvw", "z" }};
+static const unsigned char lengths[] = {{ 8, 2, 8, 1 }};
+int main(void)
+{{
+    unsigned char i, k;
+    SYM_U8(i);
+    SYM_U8(k);
+    i &= 3;
+    k &= 7;
+    {guard}
+    return names[i][{k}] == 'f' ? 1 : 2;
+}}
+"""
+
+
+@pytest.mark.parametrize("board", ["native", "mps2-an385"])
+@pytest.mark.parametrize("k", ["5", "k", "k + 1"])
+def test_beyond_one_text_is_not_within_the_next(k: str, board: str, tmp_path: Path) -> None:
+    files = {"p.c": NAMES.format(k=k, guard="")}
+    found = explore(tmp_path, files, "--board", board, first={"i": 0, "k": 2}).summary
+    assert [(bug["kind"], bug["inputs"]["i"] % 4 in (1, 3)) for bug in found["bugs"]] == [("out-of-bounds", True)]
+
+
+def test_a_text_has_all_of_its_bytes(tmp_path: Path) -> None:
+    files = {"p.c": NAMES.format(k="k", guard="if (k > lengths[i]) return 0;")}
+    found = explore(tmp_path, files).summary
+    assert (found["stopped"], found["bugs"], found["mispredicted"]) == ("exhausted", [], 0)
+    assert (found["paths"], found["runs"]) == (3, 3)
+
+
+BESIDE = """
+#include "score.h"
+{outside}
+int main(void)
+{{
+    {inside}
+    unsigned char i, k;
+    SYM_U8(i);
+    SYM_U8(k);
+    i &= 3;
+    k &= 1;
+    {guard}
+    outs[i][k] = 7;
+    return 0;
+}}
+"""
+SEVERAL = ["d[2], c[2], b[2], a[1]", "a[1], b[2], c[2], d[2]"]
+
+
+@pytest.mark.parametrize("place", ["inside", "outside"])
+@pytest.mark.parametrize("variables", SEVERAL)
+def test_the_pointer_is_in_the_object_that_the_access_is_in(variables: str, place: str, tmp_path: Path) -> None:
+    """a[1] is where another variable begins, perhaps, and there it is within bounds."""
+    texts = {"inside": "", "outside": "", "guard": ""}
+    texts[place] = f"static unsigned char {variables}; static unsigned char *outs[4] = {{ a, b, c, d }};"
+    if place == "inside":
+        texts[place] = texts[place].replace("static ", "").replace("[2]", "[2] = { 0 }").replace("[1]", "[1] = { 0 }")
+    found = explore(tmp_path, {"p.c": BESIDE.format(**texts)}, first={"i": 1}).summary
+    assert [(bug["kind"], bug["inputs"]["i"] % 4) for bug in found["bugs"]] == [("out-of-bounds", 0)]
+    texts["guard"] = "if (!i) k = 0;"
+    (tmp_path / "guarded").mkdir()
+    found = explore(tmp_path / "guarded", {"p.c": BESIDE.format(**texts)}, first={"i": 1}).summary
+    assert (found["stopped"], found["bugs"], found["mispredicted"]) == ("exhausted", [], 0)

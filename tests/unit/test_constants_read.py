@@ -38,6 +38,9 @@ class Image:
     def initial(self, address: int, size: int) -> bytes | None:
         return Image.read(self, address, size)
 
+    bounds = ()
+    has_bounds = False
+
 
 IMAGE = Image({SQUARES: bytes([0, 1, 4, 9, 16, 25]), AB: b"ab\0", WXYZ: b"wxyz\0", NAMES: POINTERS})
 

@@ -97,6 +97,8 @@ class OneByte:
         return bytes(size)
 
     initial = read
+    bounds = ()
+    has_bounds = False
 
 
 def test_the_other_side_of_what_the_target_cannot_tell_is_run_for_its_end() -> None:

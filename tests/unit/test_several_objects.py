@@ -23,6 +23,8 @@ class Image:
         return _TABLE[address - OUTS :][:size] if self.object_at(address) else None
 
     initial = read
+    bounds = ()
+    has_bounds = False
 
 
 _INDEX = (leaf_step(0, 8), Step(Op.CONST, 8, 3), Step(Op.AND, 8), Step(Op.ZEXT, 32))

@@ -105,7 +105,7 @@ class Round {
         Ref found = select(offset, Content{content.data(), content.size(), content.size()}, size, cell);
         changed(offset, i64(number()), u64(number()));
         if (found && node(found).table)
-            follow(found, size, [&](u64 at) { return at & 1 ? std::optional<u64>(at) : std::nullopt; });
+            follow(found, size, [&](u64, u64 at) { return at & 1 ? std::optional<u64>(at) : std::nullopt; });
         return found;
     }
 

@@ -105,6 +105,11 @@ struct Image final : ConstantSource {
         if (address < TEXT || address + size > TEXT + 10 || size > 10) return nullptr;
         return std::make_shared<const ObjectBytes>(bytes.data(), size);
     }
+    std::optional<std::pair<u64, u64>> bounds_at(u64 pointer) override {
+        if (pointer >= TEXT && pointer < TEXT + 7) return std::pair(TEXT, u64(7));
+        return std::nullopt;
+    }
+    bool has_bounds() override { return true; }
 };
 
 // --- streams ---------------------------------------------------------------------------------------------------

@@ -30,7 +30,9 @@ Pointers::Read Pointers::followed(Id address, unsigned size) {
     Ref key(address);
     if (Read *found = known_.find(size, 0, &key, 1)) return *found;
     if (known_.size() >= kept_) known_.clear();
-    Read made = follow(address, size, [&](u64 at) -> std::optional<u64> {
+    Read made = follow(address, size, [&](u64 pointer, u64 at) -> std::optional<u64> {
+        if (auto bounds = constants_.bounds_at(pointer))
+            if (bounds->second < size || at - bounds->first > bounds->second - size) return std::nullopt;
         SharedBytes there = constants_.read(at, size, false);
         if (!there) return std::nullopt;
         return u64(number_in(*there, 0, size));
@@ -43,9 +45,17 @@ Ref Pointers::inside(const Choice &chosen, u64 base, u64 size) {
         Ref number = constant(base, node(chosen.address).width);
         return binary(Kind::EQ, chosen.address, number);
     }
-    if (size) return inside_of(chosen.address, base, i128(size), chosen.access).second;
+    if (size) {
+        Ref inside = inside_of(chosen.address, base, i128(size), chosen.access).second;
+        Ref pointer = chosen.pointed ? pointed(chosen.address, base, size) : Ref();
+        return pointer ? binary(Kind::AND, inside, pointer) : inside;
+    }
     Read found = followed(chosen.address, chosen.access);
     return found ? found->first : truth(false);
+}
+
+Ref Pointers::pointed(Id address, u64 base, u64 size) const {
+    return constants_.has_bounds() ? points_into(address, base, size) : Ref();
 }
 
 // --- reads -----------------------------------------------------------------------------------------------------
@@ -59,13 +69,15 @@ bool Access::read(const Site &site, const Leaves &leaves, const Leaves &said, Id
     // Which constants a table leads to says the formula alone: all runs of a path must agree on the object.
     Pointers::Read followed = site.size || object.sent ? std::nullopt : pointers_.followed(address, size);
     Formulas there =
-        followed ? Formulas{followed->first, followed->second} : formulas(site, said, address, object, size);
+        followed ? Formulas{followed->first, followed->second, false} : formulas(site, said, address, object, size);
+    if (!followed && object.sent) there.inside = with_pointer(there.inside, address, object, there.pointed);
     Outcome outcomes[2] = {{-1, 1, there.inside, {}}, {-1, 1, Ref(), {}}};
     if (followed)
-        outcomes[0].chosen = std::make_shared<const Choice>(Choice{Ref(address), 0, 0, size});
+        outcomes[0].chosen = std::make_shared<const Choice>(Choice{Ref(address), 0, 0, size, false, {}});
     else if (known && !site.size)
         outcomes[0].chosen =
-            std::make_shared<const Choice>(Choice{Ref(address), object.base, object.content->size(), size});
+            std::make_shared<const Choice>(
+                Choice{Ref(address), object.base, object.content->size(), size, there.pointed, {}});
     bool is_sure = known || followed;
     if (!there.found || !is_sure) outcomes[1] = concrete_.fork(site, address);
     bool forks = outcomes[1].formula;
@@ -101,10 +113,16 @@ Access::Formulas Access::formulas(const Site &site, const Leaves &said, Id addre
         if (Formulas *found = known_.find(site.id, object.base, said.data(), said.size(), &bytes)) return *found;
     auto [offset, inside] = inside_of(address, object.base, i128(bytes.size()), size);
     Ref found = select(offset, {bytes.data(), bytes.size(), bytes.hash()}, size, object.cell);
-    Formulas made{std::move(inside), std::move(found)};
+    Formulas made{std::move(inside), std::move(found), false};
     if (known_.size() >= kept_) known_.clear();
     if (!object.cell) known_.add(site.id, object.base, said.data(), said.size(), made, object.content);
     return made;
+}
+
+Ref Access::with_pointer(Ref inside, Id address, const Object &object, bool &pointed) {
+    Ref pointer = pointers_.pointed(address, object.base, object.content->size());
+    pointed = pointer && decoded_.value(pointer);
+    return pointed ? binary(Kind::AND, inside, pointer) : inside;
 }
 
 // --- objects ---------------------------------------------------------------------------------------------------
@@ -193,9 +211,12 @@ void Access::store(const Site &site, const Leaves &leaves, const Leaves &said, I
         throw TraceFault("store " + std::to_string(site.id) + " knows no elements", site.place);
     Object found = variable(site, length, anywhere ? 1 : size);
     auto [offset, inside] = inside_of(address, found.base, i128(found.content->size()), size);
+    bool pointed = false;
+    if (!site.size) inside = with_pointer(inside, address, found, pointed);
     Outcome outcome{-1, 1, inside, {}};
     if (!site.size)
-        outcome.chosen = std::make_shared<const Choice>(Choice{Ref(address), found.base, found.content->size(), size});
+        outcome.chosen = std::make_shared<const Choice>(
+            Choice{Ref(address), found.base, found.content->size(), size, pointed, {}});
     if (!branches_.on_branch(site, leaves, &outcome, 1)) return;
     decoded_.keep_content(found.base, found.content);
     if (node(address).origins && !node(address).deps) decoded_.note(notes::OPAQUE_ADDRESS, site.id);

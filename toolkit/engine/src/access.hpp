@@ -19,6 +19,9 @@ struct ConstantSource {
     virtual std::optional<std::pair<u64, u64>> object_at(u64 address) = 0;
     // The bytes there, if the image has them all and they are constant, or (`initial`) as the program begins with them.
     virtual SharedBytes read(u64 address, u64 size, bool initial) = 0;
+    // Address and size of the object whose bounds hold for what a pointer to there accesses; none if nobody knows.
+    virtual std::optional<std::pair<u64, u64>> bounds_at(u64 pointer) = 0;
+    virtual bool has_bounds() = 0;  // are they checked at all
 };
 
 // How far into the object the address is, and that this is in it.
@@ -33,6 +36,9 @@ class Pointers {
     Read followed(Id address, unsigned size);
     // That the address is in the object of that base and size, or has that value.
     Ref inside(const Choice &chosen, u64 base, u64 size);
+    // That the pointer which the address is computed from leads into the object, too: what is as far behind another one may
+    // be beyond the bounds of that. None: there is no such pointer, or bounds are not checked.
+    Ref pointed(Id address, u64 base, u64 size) const;
     std::size_t remembered() const { return known_.size(); }
 
   private:
@@ -72,8 +78,11 @@ class Access {
   private:
     struct Formulas {
         Ref inside, found;  // no formula: too much to say
+        bool pointed;       // `inside` says so of the pointer, too
     };
 
+    // `inside`, and that its pointer is in the object, if that is so in this run. `pointed`: it is said.
+    Ref with_pointer(Ref inside, Id address, const Object &object, bool &pointed);
     Formulas formulas(const Site &site, const Leaves &said, Id address, const Object &object, unsigned size);
     Object object(const Site &site, u128 address, unsigned size, u128 told);
     // Several objects, any of which the address may be in (several.cpp).

@@ -50,7 +50,7 @@ Outcome Concrete::fork(const Site &, Id value) {
     u64 now = u64(decoded_.value(value));
     Ref number = constant(now, node(value).width);
     Ref equals = binary(Kind::EQ, value, number);
-    auto chosen = std::make_shared<const Choice>(Choice{Ref(value), now, 0, 0});
+    auto chosen = std::make_shared<const Choice>(Choice{Ref(value), now, 0, 0, false, {}});
     return {-1, 1, std::move(equals), {}, std::move(chosen), true};
 }
 

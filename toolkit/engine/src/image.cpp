@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "casters.hpp"
 
@@ -77,6 +78,25 @@ SharedBytes Image::read(u64 address, u64 size, bool initial) {
     if (bytes.size() != size) throw nb::value_error("a constant of another size");
     if (read_.size() >= kept_) read_.clear();
     return read_[key] = std::make_shared<const ObjectBytes>(static_cast<const u8 *>(bytes.data()), bytes.size());
+}
+
+bool Image::has_bounds() {
+    if (!has_bounds_) has_bounds_ = !constants_.is_none() && nb::cast<bool>(constants_.attr("has_bounds"));
+    return *has_bounds_;
+}
+
+std::optional<std::pair<u64, u64>> Image::bounds_at(u64 pointer) {
+    if (!has_bounds()) return std::nullopt;
+    if (!bounds_) {
+        bounds_.emplace();
+        for (auto [base, size] : nb::cast<std::vector<std::pair<u64, u64>>>(constants_.attr("bounds")))
+            bounds_->emplace(base, size);
+    }
+    auto behind = bounds_->upper_bound(pointer);
+    if (behind == bounds_->begin()) return std::nullopt;
+    auto known = std::prev(behind);
+    if (pointer - known->first >= known->second) return std::nullopt;
+    return std::pair(known->first, known->second);
 }
 
 }  // namespace score

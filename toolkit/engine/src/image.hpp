@@ -32,6 +32,8 @@ class Image final : public ConstantSource {
 
     std::optional<std::pair<u64, u64>> object_at(u64 address) override;
     SharedBytes read(u64 address, u64 size, bool initial) override;
+    std::optional<std::pair<u64, u64>> bounds_at(u64 pointer) override;
+    bool has_bounds() override;
 
     Pointers pointers;
 
@@ -39,6 +41,8 @@ class Image final : public ConstantSource {
     nanobind::object constants_;
     std::size_t kept_;
     std::map<u64, u64> objects_;
+    std::optional<std::map<u64, u64>> bounds_;
+    std::optional<bool> has_bounds_;
     std::map<std::tuple<u64, u64, bool>, SharedBytes> read_;
 };
 

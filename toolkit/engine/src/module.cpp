@@ -134,7 +134,7 @@ nb::object selected(Given offset, nb::bytes content, unsigned size, nb::object c
 }
 
 nb::object followed(Given address, unsigned size, nb::callable read) {
-    auto found = follow(address, size, [&](u64 at) -> std::optional<u64> {
+    auto found = follow(address, size, [&](u64, u64 at) -> std::optional<u64> {
         nb::object part = read(at);
         if (part.is_none()) return std::nullopt;
         nb::bytes bytes = nb::cast<nb::bytes>(part);

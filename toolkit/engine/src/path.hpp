@@ -20,6 +20,7 @@ struct Choice {
     u64 base;     // or its value
     u64 size;     // bytes; 0: any of the constants that a table leads to
     unsigned access;  // bytes read or written; 0: it is a value
+    bool pointed = false;  // the pointer that the address is computed from is in the object, too
     std::vector<std::pair<u64, u64>> others{};  // base and size of more objects, any of which it may be in
 };
 

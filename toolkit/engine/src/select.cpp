@@ -278,6 +278,16 @@ Ref changed(Id offset, i64 last, u64 place) {
     return binary(Kind::EQ, index, constant((place - stride.rest) >> stride.step, node(index).width));
 }
 
+Ref points_into(Id address, u64 base, u64 size) {
+    Sum sum;
+    if (!add_parts(address, DEEP, sum) || !sum.pointer || (!sum.rest && !sum.moved)) return Ref();
+    const Node &entry = node(sum.pointer);
+    std::vector<u64> is_in;
+    for (u64 each : entry.table->entries) is_in.push_back(each - base < size);
+    if (std::find(is_in.begin(), is_in.end(), u64(0)) == is_in.end()) return Ref();
+    return binary(Kind::EQ, read_of(entry.args[0], named(std::move(is_in), 1), 1), constant(1, 8));
+}
+
 std::optional<std::pair<Ref, Ref>> follow(Id address, unsigned size, const ReadConstant &read) {
     Sum sum;
     if (!add_parts(address, DEEP, sum) || !sum.pointer) return std::nullopt;
@@ -293,7 +303,7 @@ std::optional<std::pair<Ref, Ref>> follow(Id address, unsigned size, const ReadC
             u128 at = each + sum.moved + (u128(place) << stride.step);
             bool is_real = u128(place) << stride.step <= last;  // else it is never read, whatever lies there
             std::optional<u64> found;
-            if (each && is_real) found = read(u64(at & mask<u128>(node(address).width)));
+            if (each && is_real) found = read(each, u64(at & mask<u128>(node(address).width)));
             there.push_back(found || !is_real);
             values.push_back(found.value_or(0));
         }

@@ -49,10 +49,14 @@ std::optional<std::vector<u64>> addresses_of(Id address);
 // address == value; of an entry of a table, that the index is one of such an entry's.
 Ref is_address(Id address, u64 value);
 
+// That the entry of a table which the address is more than (`outs[i] + 1`) is an address in the object of that base and
+// size. None: it is no such sum, or all entries are.
+Ref points_into(Id address, u64 base, u64 size);
+
 // A read through a table of pointers to constants (`names[i][0]`, `rows[i][j]`): that there is a constant, and its value.
-// `read`: the `size` bytes at an address as a number, if they are constants. None: the address is no entry of a table plus
+// `read`: the `size` bytes at an address as a number, if they are constants, and within the bounds of the entry. None: the address is no entry of a table plus
 // what has few values. A null pointer leads to no constant, whatever lies at 0.
-using ReadConstant = std::function<std::optional<u64>(u64 address)>;
+using ReadConstant = std::function<std::optional<u64>(u64 entry, u64 address)>;
 std::optional<std::pair<Ref, Ref>> follow(Id address, unsigned size, const ReadConstant &read);
 
 }  // namespace score

@@ -53,7 +53,7 @@ bool Access::on_any(const Site &site, const Leaves &leaves, Id address, const Ob
         if (values) known += values_in(*values, object, size).size();
     Outcome outcomes[2] = {{-1, 1, truth(true), {}}, {-1, 1, Ref(), {}}};
     if (!values || known < values->size()) {
-        auto choice = std::make_shared<Choice>(Choice{Ref(address), objects[0].base, objects[0].content->size(), size});
+        auto choice = std::make_shared<Choice>(Choice{Ref(address), objects[0].base, objects[0].content->size(), size, false, {}});
         outcomes[0].formula = truth(false);
         for (const Object &object : objects) {
             Ref inside = inside_of(address, object.base, i128(object.content->size()), size).second;

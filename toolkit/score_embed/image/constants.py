@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from score_embed.image import extents
 from score_embed.image.elf import AVR, OBJECT, Elf, Section
 
 _AVR_DATA = 0x800000  # where ELF files of AVR have the data space; code lies in another one
@@ -24,8 +25,9 @@ _AROUND = 1024  # bytes of what is taken for an object where no symbol tells, at
 class Constants:
     """The image's bytes by address, read when first asked for."""
 
-    def __init__(self, elf: Path) -> None:
-        self._elf = elf
+    def __init__(self, elf: Path, *, has_bounds: bool = False) -> None:
+        """`has_bounds`: accesses are held to the bounds of the object that their pointer leads to."""
+        self._elf, self.has_bounds = elf, has_bounds
 
     def read(self, address: int, size: int) -> bytes | None:
         """The bytes there, if they are constant and the image has them all."""
@@ -56,6 +58,16 @@ class Constants:
                 start = max(block, piece.address, sum(before))
                 return start, min(block + _AROUND, piece.address + len(piece.data), behind) - start
         return None
+
+    @cached_property
+    def bounds(self) -> list[tuple[int, int]]:
+        """The objects that pointers are held to the bounds of (`extents.py`), as (address, size), in order."""
+        elf = Elf(self._elf)
+        start, stop = elf.value_of(extents.START), elf.value_of(extents.STOP)
+        if start is None or stop is None:
+            return []
+        data = self.initial(start - _data_space(elf), stop - start) or b""
+        return extents.listed(data, 2 if elf.machine == AVR else elf.bits // 8)
 
     @cached_property
     def _pieces(self) -> list[_Piece]:

@@ -87,6 +87,12 @@ class Elf:
                 name, value, size, info, _, section = row
             yield Symbol(name, value, size, info & 15, section)
 
+    def value_of(self, name: str) -> int | None:
+        """Of a symbol of that name."""
+        table = self.section(".strtab")
+        at = (self.contents(table) if table is not None else b"").find(f"\0{name}\0".encode())
+        return next((symbol.value for symbol in self.symbols() if symbol.name == at + 1), None) if at >= 0 else None
+
     def _read_sections(self) -> None:
         _, self.machine, _, _, _, start, _, _, _, _, entry, count, names = self._unpack(_HEADER, 16)
         rows = [self._unpack(_SECTION, start + entry * number) for number in range(count)]

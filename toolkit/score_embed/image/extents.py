@@ -20,7 +20,7 @@ from elftools.elf.sections import Symbol, SymbolTableSection
 
 from score_embed.image.objects import empty_names, undefined_names
 
-_START, _STOP = "__start_sc_extents", "__stop_sc_extents"
+START, STOP = "__start_sc_extents", "__stop_sc_extents"
 _WRITABLE = 1
 _MARKED = 8  # bytes: the program may say of what a linker script defines that it is a number
 _AVR, _AVR_DATA = "EM_AVR", 0x800000  # where ELF files of AVR have the data space; code lies in another one
@@ -41,10 +41,10 @@ def order(elf: Path, objects: Sequence[Path]) -> None:
     with elf.open("r+b") as file:
         image = ELFFile(file)
         symbols = _symbols(image)
-        bounds = {s.name: s["st_value"] for s in symbols if s.name in (_START, _STOP)}
-        if len(bounds) < 2 or bounds[_START] == bounds[_STOP]:
+        bounds = {s.name: s["st_value"] for s in symbols if s.name in (START, STOP)}
+        if len(bounds) < 2 or bounds[START] == bounds[STOP]:
             return
-        start, length = bounds[_START], bounds[_STOP] - bounds[_START]
+        start, length = bounds[START], bounds[STOP] - bounds[START]
         section = next(
             s
             for s in image.iter_sections()
@@ -107,6 +107,14 @@ def packed(extents: Sequence[Extent], entries: int, width: int) -> bytes:
     words = [word for e, flag in zip(extents, flags, strict=True) for word in (e.address, e.size | flag)]
     words += [(1 << 8 * width) - 1, 0] * (entries - len(extents))
     return b"".join(word.to_bytes(width, "little") for word in words)
+
+
+def listed(words: bytes, width: int) -> list[tuple[int, int]]:
+    """What was packed, as address and size, but for what stands for as many as a caller might have."""
+    numbers = [int.from_bytes(words[i : i + width], "little") for i in range(0, len(words), width)]
+    entries = zip(numbers[::2], numbers[1::2], strict=True)
+    flags = 8 * width - 2
+    return [(at, size & (1 << flags) - 1) for at, size in entries if size and not size >> flags & 1]
 
 
 def _symbols(image: ELFFile) -> list[Symbol]:

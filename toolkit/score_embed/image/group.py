@@ -165,7 +165,8 @@ class Group:
         outside = tuple(name for name in program.outside if name in reached)
         stubs = self._stubbed.text()  # all: a test is linked with all files
         entry = made.entry.with_harness(made.kept) if self._stubbed.within(reached) else made.entry
-        return Facts(function.name, notes, losses, within, False, entry, outside, stubs)
+        bounds = "bounds" in self._inputs.checks
+        return Facts(function.name, notes, losses, within, False, entry, outside, stubs, bounds)
 
     def _link(self, made: Made, facts: Facts, build_id: bytes, elf: Path) -> None:
         generated = identity_source(self._program, build_id, facts)

@@ -53,11 +53,12 @@ class Image:
     within: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     stubs: str = ""  # the C of what stands in for functions
+    bounds: bool = False  # accesses are held to the bounds of the object that their pointer leads to
 
     @cached_property
     def constants(self) -> Constants:
         """What no program can change."""
-        return Constants(self.elf)
+        return Constants(self.elf, has_bounds=self.bounds)
 
 
 class Facts(Struct, frozen=True):
@@ -71,6 +72,7 @@ class Facts(Struct, frozen=True):
     entry: Entry | None = None
     outside: tuple[str, ...] = ()
     stubs: str = ""
+    bounds: bool = False
     build_id: str = ""  # hexadecimal
 
 
@@ -152,6 +154,7 @@ def build_image(
         complete.entry,
         program.outside,
         complete.stubs,
+        "bounds" in checks,
     )
     facts = json.dumps(to_builtins(said), separators=(",", ":"))
     build_id = identity_of(toolchain, program, [*native, *objects], [cflags, *flags.values()], facts)
@@ -203,7 +206,7 @@ def _read_image(path: Path) -> Image:
     except (NotElf, SiteTableError, ValidationError) as error:
         raise BuildError(f"this is no image of score-embed: {error}", str(path)) from None
     build_id = bytes.fromhex(own.build_id)
-    facts = own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside, own.stubs
+    facts = own.program, own.notes, own.verify, own.entry, own.losses, own.within, own.outside, own.stubs, own.bounds
     return Image(path, table, build_id, *facts)
 
 

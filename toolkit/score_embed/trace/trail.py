@@ -11,6 +11,7 @@ TraceError that says at which byte (the engine's `cursor.cpp`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -112,6 +113,12 @@ class Constants(Protocol):
 
     def initial(self, address: int, size: int) -> bytes | None:
         """The bytes there as the program begins with them, constant or not."""
+
+    has_bounds: bool  # the target holds accesses to the bounds of the object that their pointer leads to
+
+    @property
+    def bounds(self) -> Sequence[tuple[int, int]]:
+        """Address and size of each object of that kind that has a place of its own, in order."""
 
 
 class Follower(Protocol):
