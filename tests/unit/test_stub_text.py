@@ -64,6 +64,15 @@ def test_only_what_main_comes_to_is_a_bound(model: DataModel) -> None:
     assert said == ["*f() < 16 characters"]
 
 
+def test_who_calls_a_parameter_calls_no_function_of_that_name(model: DataModel) -> None:
+    """`same` was a function that nobody declares, which returns an int."""
+    declarations = "static int equal(int (*same)(int), int a) { return same(a); } int f(int a); int g(int a) { return equal(f, a); }"
+    text, said = stubbed(model, declarations, "g(1)")
+    assert "f(int a)" in text
+    assert "same" not in text
+    assert said == []
+
+
 def test_a_body_is_found_among_other_braces(model: DataModel) -> None:
     declarations = """
 static int f(int a);

@@ -209,7 +209,7 @@ def _file(source: Source) -> _File:
             if "static" in (ext.decl.storage or []):
                 file.static.add(ext.decl.name)
             if str(ext.decl.coord.file) not in file.system:
-                file.named[ext.decl.name] = _names(file, ext.body)
+                file.named[ext.decl.name] = _names(file, ext.body, _parameters(ext))
             _by_itself(file, ext.decl)
         elif isinstance(ext, c_ast.Typedef) and isinstance(ext.type, c_ast.FuncDecl):
             of_functions[ext.name] = ext.type
@@ -254,8 +254,14 @@ def _declaration(file: _File, decl: c_ast.Decl) -> None:
         file.named[decl.name] = _names(file, decl.init)
 
 
-def _names(file: _File, below: c_ast.Node | None) -> set[str]:
-    """What is named there. Declarations of outer functions and objects that stand there are kept."""
+def _parameters(function: c_ast.FuncDef) -> set[str]:
+    params = function.decl.type.args.params if function.decl.type.args else []
+    return {str(param.name) for param in params if getattr(param, "name", None)}
+
+
+def _names(file: _File, below: c_ast.Node | None, own: Collection[str] = ()) -> set[str]:
+    """What is named there, but for the names of parameters, `own`, which may be called, too. Declarations of outer functions and objects
+    that stand there are kept."""
     found: set[str] = set()
     stack = [below]
     while stack:
@@ -263,9 +269,9 @@ def _names(file: _File, below: c_ast.Node | None) -> set[str]:
         if node is None:
             continue
         match node:
-            case c_ast.ID():
+            case c_ast.ID() if node.name not in own:
                 found.add(node.name)
-            case c_ast.FuncCall(name=c_ast.ID(name=name)):
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name not in own:
                 file.called.setdefault(name, node)
             case c_ast.Decl() if isinstance(node.type, c_ast.FuncDecl) or "extern" in (node.storage or []):
                 file.declared.setdefault(node.name, node)
